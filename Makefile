@@ -1,0 +1,42 @@
+# Every target installs what it needs first, once, and again when setup.cfg or constraints.txt change.
+PYTHON ?= python3
+EMB ?= random
+VARIANT ?= frozen
+SEEDS ?= 5
+SUITE ?=
+DATA ?=
+ARGS ?=
+
+VENV := .venv
+INSTALLED := $(VENV)/installed
+comma := ,
+empty :=
+space := $(empty) $(empty)
+SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
+
+.PHONY: help baseline test lint bench
+help:
+	@echo "make baseline [EMB=random|fasttext] [VARIANT=frozen] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
+	@echo "make test | make lint | make bench"
+
+$(INSTALLED): setup.cfg pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
+	@echo "installing into $(VENV) (once; some minutes)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,lint]'
+	@touch $@
+
+baseline: $(INSTALLED)
+	@$(VENV)/bin/mtl baseline $(if $(SUITE),suite='$(SUITE)') embeddings='$(EMB)' variant='$(VARIANT)' \
+		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
+
+test: $(INSTALLED)
+	@$(VENV)/bin/python -m pytest
+
+lint: $(INSTALLED)
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
+
+bench: $(INSTALLED)
+	@$(VENV)/bin/python benchmarks/vector_loading.py --model build/bench/vectors.bin

@@ -1,0 +1,21 @@
+"""Honest LSTM baselines for any language-understanding benchmark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mtl.predictor import Predictor
+
+__version__ = "0.1.0"
+
+
+def load(run_dir: str | Path, seed: int | None = None) -> Predictor:
+    """The trained encoder and heads of a run folder; see `mtl.predictor.Predictor`.
+
+    `seed` picks the run; by default the best one on the validation data.
+    """
+    from mtl.predictor import Predictor
+
+    return Predictor.load(Path(run_dir), seed)

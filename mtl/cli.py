@@ -1,0 +1,142 @@
+"""The commands. Each calls one function that a script could call; nothing heavy is imported until one runs."""
+
+import argparse
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import mtl
+from mtl.errors import InputError
+
+DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
+KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line; return its exit status: 0, 2 for bad input, 130 when interrupted."""
+    parsed = _parser().parse_args(arguments)
+    logging.basicConfig(format="%(message)s", stream=sys.stderr)
+    logging.getLogger("mtl").setLevel(logging.INFO)
+    command: Callable[[argparse.Namespace], None] = parsed.run
+    try:
+        command(parsed)
+        sys.stdout.flush()
+    except InputError as error:
+        print(f"mtl: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("mtl: interrupted; the same command continues", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("mtl", description=DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"mtl {mtl.__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
+    baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
+    baseline.set_defaults(run=_baseline)
+
+    data = commands.add_parser("data", help="download a suite's data, or write the embedded sample")
+    data.add_argument("suite", help="a suite's name, or a path to a suite file")
+    data.add_argument(
+        "settings", nargs="*", metavar="key=value", help="data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
+    )
+    data.set_defaults(run=_data)
+
+    embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
+    actions = embeddings.add_subparsers(metavar="ACTION", required=True)
+    train = actions.add_parser("train", help="train vectors on text files, or on a suite's training text")
+    train.add_argument("embeddings", choices=["fasttext"])
+    train.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="out=FILE, texts=[FILE,…] or suite=NAME (with data_dir=), language=pl, and fastText's dim, epochs, min_count, …",
+    )
+    train.set_defaults(run=_train_embeddings)
+    fetch = actions.add_parser("fetch", help="download pretrained vectors")
+    fetch.add_argument("embeddings", choices=["fasttext"])
+    fetch.add_argument(
+        "settings", nargs="*", metavar="key=value", help="recipe=NAME (else fasttext-pl), embeddings_dir=FOLDER"
+    )
+    fetch.set_defaults(run=_fetch_embeddings)
+
+    predict = commands.add_parser("predict", help="predict a task's targets for new rows")
+    predict.add_argument("run_dir", type=Path)
+    predict.add_argument(
+        "file", type=Path, metavar="FILE", help="tab-separated, with the task's text columns in the header"
+    )
+    predict.add_argument("--task", required=True)
+    predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
+    predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
+    predict.set_defaults(run=_predict)
+
+    encode = commands.add_parser("encode", help="write sentence vectors")
+    encode.add_argument("run_dir", type=Path)
+    encode.add_argument("file", type=Path, metavar="FILE", help="a text a line")
+    encode.add_argument("--seed", type=int, help="else the seed with the best average")
+    encode.add_argument("--out", type=Path, required=True, metavar="VECTORS.npy")
+    encode.set_defaults(run=_encode)
+    return parser
+
+
+def _baseline(arguments: argparse.Namespace) -> None:
+    from mtl.config import data_dir, load_config, run_dir
+
+    start = time.monotonic()
+    config, suite = load_config(arguments.settings)
+    print(
+        f"suite {suite.name} ({data_dir(config, suite)}) · embeddings {config.embeddings.name} · variant {config.variant}"
+        f" · {len(config.seeds)} seeds · results in {run_dir(config, suite)}",
+        flush=True,
+    )
+    from mtl.training.baseline import run_baseline
+    from mtl.training.progress import duration
+
+    run_baseline(config, suite)
+    table = run_dir(config, suite) / "table.md"
+    print(table.read_text(encoding="utf-8"))
+    print(f"suite {suite.name}: {duration(time.monotonic() - start)}; {table}")
+
+
+def _data(arguments: argparse.Namespace) -> None:
+    from mtl.config import data_dir, load_config
+    from mtl.data.fetch import fetch_suite
+
+    config, suite = load_config([f"suite={arguments.suite}", *arguments.settings])
+    fetch_suite(suite, suite.choose(config.tasks), data_dir(config, suite))
+
+
+def _train_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.embedders.recipes import train
+
+    print(train(arguments.embeddings, arguments.settings))
+
+
+def _fetch_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.embedders.recipes import fetch
+
+    print(fetch(arguments.embeddings, arguments.settings))
+
+
+def _predict(arguments: argparse.Namespace) -> None:
+    from mtl.predictor import Predictor
+
+    Predictor.load(arguments.run_dir, arguments.seed, arguments.task).predict_file(
+        arguments.task, arguments.file, arguments.out
+    )
+
+
+def _encode(arguments: argparse.Namespace) -> None:
+    from mtl.predictor import Predictor
+
+    Predictor.load(arguments.run_dir, arguments.seed).encode_file(arguments.file, arguments.out)

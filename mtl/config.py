@@ -1,0 +1,276 @@
+"""The configuration of a run: typed, read from configs/ and the command line, saved beside the result."""
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+from omegaconf import MISSING, DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+import mtl
+from mtl.errors import InputError
+from mtl.files import write_text
+from mtl.suite import Suite, load_suite
+
+
+@dataclass
+class EmbeddingsConfig:
+    name: str = MISSING
+    path: str | None = None
+    dim: int | None = None
+    dropout: float = MISSING
+    trainable: bool = MISSING
+    min_count: int = MISSING
+
+
+@dataclass
+class EncoderConfig:
+    hidden_size: int = MISSING
+    num_layers: int = MISSING
+    dropout: float = MISSING
+
+
+@dataclass
+class HeadConfig:
+    hidden_size: int = MISSING
+    dropout: float = MISSING
+
+
+@dataclass
+class OptimizerConfig:
+    batch_size: int = MISSING
+    learning_rate: float = MISSING
+    final_learning_rate: float = MISSING
+    gradient_clip: float = MISSING
+    patience: int = MISSING
+
+
+@dataclass
+class PretrainConfig(OptimizerConfig):
+    max_steps: int = MISSING
+    validate_every: int = MISSING
+
+
+@dataclass
+class FinetuneConfig(OptimizerConfig):
+    max_epochs: int = MISSING
+
+
+@dataclass
+class TrainerConfig:
+    accelerator: str = MISSING
+    precision: str = MISSING
+    threads: int | None = None
+
+
+@dataclass
+class SubmissionConfig:
+    header: str = MISSING
+
+
+@dataclass
+class Config:
+    """Everything that a run needs; configs/baseline.yaml says what each key means."""
+
+    suite: str = MISSING
+    embeddings: EmbeddingsConfig = MISSING
+    variant: str = MISSING
+    data_dir: str | None = None
+    embeddings_dir: str = MISSING
+    run_dir: str | None = None
+    runs_dir: str = MISSING
+    tasks: list[str] | None = None
+    seeds: list[int] = MISSING
+    max_length: int = MISSING
+    held_out: float = MISSING
+    encoder: EncoderConfig = MISSING
+    head: HeadConfig = MISSING
+    pretrain: PretrainConfig = MISSING
+    finetune: FinetuneConfig = MISSING
+    trainer: TrainerConfig = MISSING
+    submission: SubmissionConfig = MISSING
+
+
+# Keys that say where things lie; what lies there is compared by content (`mtl.results.run_folder`).
+LOCATIONS = ("data_dir", "embeddings_dir", "run_dir", "runs_dir", "embeddings.path")
+
+POSITIVE = ["max_length", "embeddings.min_count", "encoder.hidden_size", "encoder.num_layers", "head.hidden_size", "pretrain.max_steps", "pretrain.validate_every", "pretrain.patience", "pretrain.batch_size", "pretrain.learning_rate", "pretrain.gradient_clip", "finetune.max_epochs", "finetune.patience", "finetune.batch_size", "finetune.learning_rate", "finetune.gradient_clip"]
+SHARES = ("embeddings.dropout", "encoder.dropout", "head.dropout")  # at least 0, less than 1
+CHOICES = {
+    "submission.header": ("task", "target"),
+    "trainer.accelerator": ("auto", "cpu", "gpu", "cuda", "mps"),
+    "trainer.precision": ("32-true", "16-mixed", "bf16-mixed"),
+}
+
+
+def shipped(folder: str) -> Path:
+    """A folder that ships with the package, configs or embeddings: inside it when installed, beside it in a checkout."""
+    package = Path(mtl.__file__).parent
+    inside = package / "shipped" / folder
+    return inside if inside.is_dir() else package.parent / folder
+
+
+def find_yaml(kind: str, name: str, folder: Path) -> Path:
+    """The YAML file that `name` means: a path if it looks like one, else a file in `folder`. Raises InputError."""
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        if not Path(name).is_file():
+            raise InputError(f"{kind}={name}: no such file")
+        return Path(name)
+    path = folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+        raise InputError(f"{kind}={name}: unknown; known: {known}, or the path of a YAML file")
+    return path
+
+
+def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
+    """The configuration that `key=value` overrides make of configs/, and the suite that it names.
+
+    Later wins: baseline.yaml, embeddings/NAME.yaml, variant/NAME.yaml, the suite file's own `config`, the overrides.
+    Raises InputError for an unknown key, a bad value, a missing file.
+    """
+    configs = shipped("configs")
+    given = parse_overrides(overrides)
+    # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key in what it says.
+    embeddings = str(given.pop("embeddings", "random"))
+    variant = str(given.get("variant", "frozen"))
+    baseline = cast(DictConfig, OmegaConf.load(configs / "baseline.yaml"))
+    data_dir = given.get("data_dir")
+    name = str(given.get("suite", baseline.suite))
+    if name == "auto":
+        name = _default_suite(Path(str(data_dir)) if data_dir else None)
+    suite = load_suite(find_yaml("suite", name, configs / "suite"))
+
+    merged = cast(DictConfig, OmegaConf.structured(Config))
+    layers: list[tuple[str, Any]] = [("configs/baseline.yaml", baseline)]
+    layers.append(
+        (embeddings, {"embeddings": OmegaConf.load(find_yaml("embeddings", embeddings, configs / "embeddings"))})
+    )
+    layers.append((variant, OmegaConf.load(find_yaml("variant", variant, configs / "variant"))))
+    layers.append((f"suite {suite.name}: config", suite.config))
+    for origin, layer in layers:
+        try:
+            merged = cast(DictConfig, OmegaConf.merge(merged, layer))
+        except OmegaConfBaseException as error:
+            raise InputError(f"{origin}: {error.full_key}: {str(error).splitlines()[0]}") from None
+    for key, value in given.items():
+        _set(merged, key, value)
+    merged.suite = name
+    config = cast(Config, OmegaConf.to_object(merged))
+    _check(config)
+    return config, suite
+
+
+def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:
+    """`key=value` strings as a dictionary, values read as YAML. Raises InputError for what is not one."""
+    given = {}
+    for override in overrides:
+        key, equals, value = override.partition("=")
+        if not equals or not key:
+            raise InputError(f"{override!r} is not key=value")
+        try:
+            given[key.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise InputError(f"{override!r}: the value is not YAML") from None
+    return given
+
+
+def _default_suite(data_dir: Path | None) -> str:
+    """klej where its data lies, else the embedded sample. A folder that was named must have it."""
+    folders = [task.folder for task in load_suite(shipped("configs") / "suite" / "klej.yaml").tasks.values()]
+    where = data_dir or Path("data/klej")
+    if any((where / folder).is_dir() for folder in folders):
+        return "klej"
+    if data_dir is not None:
+        raise InputError(
+            f"data_dir={data_dir}: holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir"
+        )
+    return "klej-sample"
+
+
+def _set(config: DictConfig, key: str, value: Any) -> None:
+    known = list(flatten(OmegaConf.to_container(config)))
+    if key not in known:
+        close = difflib.get_close_matches(key, known, 1) or [k for k in known if k.rpartition(".")[2] == key]
+        raise InputError(
+            f"unknown key {key!r}" + (f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(known)}")
+        )
+    if isinstance(value, bool) and key in ("seeds",):
+        raise InputError(f"{key}: must be a list of whole numbers, as in [1,2,3]")
+    try:
+        # A number alone where YAML 1.1 sees none (1e-4 has no dot) is read again by OmegaConf's own converter.
+        OmegaConf.update(config, key, value)
+    except OmegaConfBaseException as error:
+        raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None
+
+
+def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """A nested dictionary as one of dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def _check(config: Config) -> None:
+    """Raise InputError for a value of the right type that makes no sense."""
+    values = flatten(OmegaConf.to_container(OmegaConf.structured(config)))
+    if missing := [key for key, value in values.items() if value == "???"]:
+        raise InputError(f"{missing[0]}: has no value")
+    for key in POSITIVE:
+        if not values[key] > 0:
+            raise InputError(f"{key}={values[key]}: must be greater than 0")
+    for key in SHARES:
+        if not 0 <= values[key] < 1:
+            raise InputError(f"{key}={values[key]}: must be at least 0 and less than 1")
+    for key in ("pretrain", "finetune"):
+        final, first = values[f"{key}.final_learning_rate"], values[f"{key}.learning_rate"]
+        if not 0 <= final <= first:
+            raise InputError(f"{key}.final_learning_rate={final}: must lie between 0 and {key}.learning_rate={first}")
+    for key, choices in CHOICES.items():
+        if values[key] not in choices:
+            raise InputError(f"{key}={values[key]}: must be one of {', '.join(choices)}")
+    for key in ("embeddings.dim", "trainer.threads"):
+        if values[key] is not None and values[key] < 1:
+            raise InputError(f"{key}={values[key]}: must be at least 1")
+    if not 0 < config.held_out < 1:
+        raise InputError(f"held_out={config.held_out}: must lie between 0 and 1")
+    if not config.seeds or len(set(config.seeds)) < len(config.seeds) or min(config.seeds) < 0:
+        raise InputError(f"seeds={config.seeds}: must be different whole numbers of at least 0, as in [1,2,3]")
+
+
+def run_dir(config: Config, suite: Suite) -> Path:
+    """Where the run's results go: `run_dir`, or a folder of its own below `runs_dir`."""
+    return Path(config.run_dir or f"{config.runs_dir}/{suite.name}/{config.embeddings.name}-{config.variant}")
+
+
+def data_dir(config: Config, suite: Suite) -> Path:
+    """Where the suite's data lies."""
+    return Path(config.data_dir or f"data/{suite.name}")
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Write the configuration as YAML, whole or not at all."""
+    write_text(path, OmegaConf.to_yaml(OmegaConf.structured(config)))
+
+
+def read_config(path: Path) -> Config:
+    """Read what `save_config` wrote. Raises InputError if it is not that."""
+    try:
+        return cast(Config, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), OmegaConf.load(path))))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
+    except (OSError, yaml.YAMLError, OmegaConfBaseException) as error:
+        raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
+
+
+def differences(one: Config, other: Config) -> list[str]:
+    """The keys in which two configurations differ, as "key: one's value, other's value"; where things lie does not count."""
+    a, b = (flatten(OmegaConf.to_container(OmegaConf.structured(config))) for config in (one, other))
+    return [f"{key}: {a[key]}, {b[key]}" for key in a if a[key] != b[key] and key not in LOCATIONS]

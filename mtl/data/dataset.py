@@ -1,0 +1,103 @@
+"""A suite as arrays: every task's rows as indices into the suite's distinct texts, with their targets."""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from mtl.data.reader import Example
+from mtl.data.splits import TaskExamples, check_present, read_task
+from mtl.data.text import Texts, Tokenizer, moses
+from mtl.files import sha256
+from mtl.suite import Suite, Task
+
+logger = logging.getLogger("mtl")
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows of one task and split.
+
+    texts: int64 (rows, sides), indices into the suite's texts; one side, or two for a pair.
+    targets: float64 (rows,), label indices or numbers; NaN in a test split.
+    """
+
+    texts: np.ndarray
+    targets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """The tasks of a run, their texts and their splits, by task id and split name."""
+
+    tasks: list[Task]
+    texts: Texts
+    splits: dict[str, dict[str, Split]]
+    held_out: dict[str, list[int]]  # lines of the train file that serve as dev, by task id
+    fingerprints: dict[str, str] = field(default_factory=dict)  # SHA-256 by file, relative to the data folder
+
+    def distinct_texts(self, split: str) -> np.ndarray:
+        """The texts that stand in this split of any task, int64, ascending."""
+        return np.unique(
+            np.concatenate([parts[split].texts.ravel() for parts in self.splits.values() if split in parts])
+        )
+
+    def rows(self) -> dict[str, dict[str, int]]:
+        """The number of rows by task and split, as the files have them: held-out rows count as train."""
+        counts = {}
+        for task in self.tasks:
+            sizes = {split: len(part) for split, part in self.splits[task.id].items()}
+            if held_out := len(self.held_out.get(task.id, ())):
+                sizes["train"] += held_out
+                del sizes["dev"]
+            counts[task.id] = sizes
+        return counts
+
+
+def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, max_length: int, held_out: float) -> Dataset:
+    """Read and tokenize these tasks of the suite. Raises InputError for whatever is wrong with the files."""
+    check_present(suite, tasks, data_dir)
+    read = [read_task(task, data_dir, held_out) for task in tasks]
+    dataset = build_dataset(read, moses(suite.language), max_length)
+    for task in tasks:
+        for path in filter(None, (task.path(split, data_dir) for split in ("train", "dev", "test"))):
+            dataset.fingerprints[path.relative_to(data_dir).as_posix()] = sha256(path)
+    for task in tasks:
+        dataset.fingerprints[f"tasks.{task.id}"] = hashlib.sha256(repr(task).encode()).hexdigest()
+    return dataset
+
+
+def build_dataset(read: Sequence[TaskExamples], tokenize: Tokenizer, max_length: int) -> Dataset:
+    """Tokenize the texts of all tasks, each distinct text once, and index the rows."""
+    texts = Texts(
+        [t for part in read for rows in part.rows.values() for row in rows for t in row.texts], tokenize, max_length
+    )
+    if texts.empty:
+        logger.warning(
+            "%d of %d distinct texts have no token; each is kept as one unknown token", texts.empty, len(texts)
+        )
+    if texts.cut:
+        logger.info(
+            "%d of %d distinct texts are longer than max_length=%d tokens and are cut",
+            texts.cut,
+            len(texts),
+            max_length,
+        )
+    splits = {part.task.id: {name: index(rows, texts) for name, rows in part.rows.items()} for part in read}
+    return Dataset(
+        [part.task for part in read], texts, splits, {part.task.id: part.held_out for part in read if part.held_out}
+    )
+
+
+def index(examples: Sequence[Example], texts: Texts) -> Split:
+    """The rows as indices into the texts."""
+    return Split(
+        np.array([[texts.index[text] for text in example.texts] for example in examples], dtype=np.int64),
+        np.array([np.nan if example.target is None else example.target for example in examples]),
+    )

@@ -1,0 +1,138 @@
+"""Embeddings initialised with fastText vectors: Table 3's row "LSTM + fastText"."""
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from tqdm import tqdm
+
+from mtl.data.dataset import Dataset
+from mtl.data.text import Tokenizer, Vocabulary
+from mtl.embedders.vectors import read_vectors
+from mtl.embedders.words import WordEmbeddings, coverage, with_specials
+from mtl.errors import InputError
+from mtl.files import replacing
+
+
+@dataclass
+class FastTextTraining:
+    """How vectors are trained; the names and meanings are the fasttext library's."""
+
+    dim: int = 300
+    epochs: int = 5
+    min_count: int = 5
+    min_ngram: int = 3  # characters
+    max_ngram: int = 6
+    bucket: int = 2_000_000  # rows for n-grams
+    learning_rate: float = 0.05
+    window: int = 5  # words on either side
+    threads: int = 0  # 0: one a core. More than one trains vectors that differ a little each time
+
+
+def fasttext_embeddings(dataset: Dataset, path: Path, dim: int | None, min_count: int) -> WordEmbeddings:
+    """The vectors of all words of the suite that stand in its texts at least `min_count` times, read from `path`.
+
+    A word that the file does not have gets a vector from its character n-grams if the file is a .bin; else it is
+    unknown. Raises InputError for a file that cannot be read, or whose vectors are not `dim` wide (None: any width).
+    """
+    texts = dataset.texts
+    counts = texts.counts(range(len(texts)))
+    types = [word for word in texts.types if counts[word] >= min_count]
+    read = read_vectors(path, types)
+    if dim is not None and read.dim != dim:
+        raise InputError(
+            f"{path}: has vectors of {read.dim} numbers, but embeddings.dim={dim}; drop embeddings.dim or set it to {read.dim}"
+        )
+    if not read.known.any():
+        raise InputError(f"{path}: knows none of the suite's {len(types)} words; is it for another language?")
+    known = [word for word, yes in zip(types, read.known, strict=True) if yes]
+    vocabulary = Vocabulary(known)
+    found = dict(zip(types, read.found, strict=True))
+    ids = vocabulary.ids(texts.types)
+    in_file = (ids != Vocabulary.UNKNOWN) & [bool(found.get(word, False)) for word in texts.types]
+    covered = coverage(texts.tokens, in_file, (ids != Vocabulary.UNKNOWN) & ~in_file)
+    vectors = with_specials(read.vectors[read.known], [True] * len(known))
+    return WordEmbeddings(vocabulary, read.dim, vectors, covered)
+
+
+def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:
+    """Train skip-gram vectors on tokenized lines with the fasttext library and write the model (.bin) to `path`.
+
+    Raises InputError where nothing can be learned, as when no word is frequent enough.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", suffix=".txt"
+    ) as text:
+        for words in lines:
+            text.write(" ".join(words) + "\n")
+        text.flush()
+        with replacing(path) as partial:
+            arguments = {
+                "input": text.name,
+                "model": "skipgram",
+                "dim": settings.dim,
+                "epoch": settings.epochs,
+                "minCount": settings.min_count,
+                "minn": settings.min_ngram,
+                "maxn": settings.max_ngram,
+                "bucket": settings.bucket,
+                "lr": settings.learning_rate,
+                "ws": settings.window,
+                "thread": settings.threads or max(SAFE_THREADS, os.cpu_count() or 1),
+                "verbose": 2 if sys.stderr.isatty() else 0,
+            }
+            _in_new_process(arguments, partial, path)
+
+
+# fasttext 0.9.3 draws its first vectors in eleven blocks, one a thread; with fewer threads the rest of them stay what
+# the memory held before.
+SAFE_THREADS = 11
+
+
+def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path) -> None:
+    """Train in a process of its own, whose large blocks of memory come zeroed from the system.
+
+    So even one thread, the only number that gives the same vectors each time, starts from sound values.
+    """
+    code = "import json, sys, fasttext; a = json.loads(sys.argv[1]); fasttext.train_unsupervised(**a).save_model(sys.argv[2])"
+    command = [sys.executable, "-c", code, json.dumps(arguments), str(partial)]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"},
+        stderr=None if arguments["verbose"] else subprocess.PIPE,
+        text=True,
+    )
+    if done.returncode:
+        last = (done.stderr or "").strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
+        raise InputError(f"{path}: fastText could not train: {last[0]} (min_count={arguments['minCount']})")
+
+
+def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:
+    """The tokens of each line of text files, plain or gzip. Raises InputError for what cannot be read."""
+    for path in files:
+        try:
+            size = path.stat().st_size
+            with (
+                open(path, "rb") as raw,
+                tqdm(total=size, desc=path.name, unit="B", unit_scale=True, disable=None) as bar,
+            ):
+                plain = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
+                for number, line in enumerate(plain, start=1):
+                    try:
+                        yield tokenize(line.decode("utf-8").strip())
+                    except UnicodeDecodeError:
+                        raise InputError(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
+                    if number % 1000 == 0:
+                        bar.update(raw.tell() - bar.n)
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, EOFError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None

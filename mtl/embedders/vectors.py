@@ -1,0 +1,223 @@
+"""Pretrained word vectors for a list of words, in memory that grows with the list and not with the file."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+from scipy.sparse import csr_array
+from tqdm import tqdm
+
+from mtl.embedders import fasttext_binary
+from mtl.errors import InputError
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
+_BUFFER = 1 << 20  # bytes of text read at once
+_LINES_PER_UPDATE = 4096  # of the progress bar
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Vectors of words, in the order in which the words were given.
+
+    `vectors` is float32 (words × dimension), with zeros where a word is unknown. `found` (bool, words) says that
+    the word itself is in the file; `from_ngrams` (bool, words) that it is not, and that its vector was built from
+    its character n-grams.
+    """
+
+    vectors: np.ndarray
+    found: np.ndarray
+    from_ngrams: np.ndarray
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which words have a vector (bool, words)."""
+        return self.found | self.from_ngrams
+
+    @property
+    def dim(self) -> int:
+        """The length of one vector."""
+        return self.vectors.shape[1]
+
+
+def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
+    """Read the vectors of `words` from a file of pretrained vectors.
+
+    The file's content says what it is: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
+    text in gzip (.vec.gz), or vectors saved by gensim (.kv, a pickle: give no file from a source you do not trust).
+    A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
+    Raises InputError when the file is missing, damaged or of another kind.
+    """
+    encoded = [_encode(word) for word in words]
+    distinct = list(dict.fromkeys(encoded))
+    if not path.exists():
+        raise InputError(f"{path}: no such file; check the path of the vectors")
+    if path.is_dir():
+        raise InputError(f"{path}: this is a directory; give the file of vectors in it")
+    try:
+        vectors, found, from_ngrams = _reader(path)(path, distinct)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error}); check the file or download it again") from error
+    with np.errstate(all="ignore"):  # a row's sum is finite only where all its numbers are, and smaller than a mask
+        broken = np.flatnonzero(~np.isfinite(vectors.sum(axis=1)))
+    if len(broken):
+        word = distinct[broken[0]].decode("utf-8", "backslashreplace")
+        raise InputError(f"{path}: the vector of '{word}' holds numbers that are not finite; give another file")
+    if len(distinct) < len(encoded):
+        places = {word: place for place, word in enumerate(distinct)}
+        order = np.fromiter((places[word] for word in encoded), dtype=np.int64, count=len(encoded))
+        vectors, found, from_ngrams = vectors[order], found[order], from_ngrams[order]
+    return WordVectors(vectors, found, from_ngrams)
+
+
+_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of WordVectors
+
+
+def _reader(path: Path) -> Callable[[Path, Sequence[bytes]], _Arrays]:
+    """The function that reads this kind of file, for distinct words."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    if not start:
+        raise InputError(f"{path}: the file is empty; download or copy it again")
+    if start.startswith(_PICKLE_MAGIC) or path.suffix == ".kv":
+        return _read_gensim
+    if start == fasttext_binary.MAGIC or path.suffix in (".bin", ".ftz"):
+        return fasttext_binary.read_binary
+    return _read_text
+
+
+def _encode(word: str) -> bytes:
+    """A word's bytes in UTF-8; bytes that were not UTF-8 when the word was read come back as they were."""
+    try:
+        return word.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a surrogate pair, which no valid file holds
+        return word.encode("utf-8", "surrogatepass")
+
+
+def _read_text(path: Path, words: Sequence[bytes]) -> _Arrays:
+    with ExitStack() as stack:
+        raw = stack.enter_context(io.BufferedReader(path.open("rb", buffering=0), _BUFFER))
+        lines: IO[bytes] = raw
+        if raw.peek(2).startswith(_GZIP_MAGIC):
+            unzipped = stack.enter_context(gzip.GzipFile(fileobj=raw))
+            lines = io.BufferedReader(cast(io.RawIOBase, unzipped), _BUFFER)
+        bar = stack.enter_context(
+            tqdm(total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, disable=None, leave=False)
+        )
+        try:
+            return _read_lines(path, lines, words, lambda: bar.update(raw.tell() - bar.n))
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{path}: damaged gzip ({error}); download or copy it again") from error
+
+
+def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Callable[[], object]) -> _Arrays:
+    """Read `word number number ...` lines, after an optional first line `count dimension`.
+
+    Only the lines that begin like a wanted word are parsed, so this runs at the speed of reading lines.
+    """
+    first = lines.readline()
+    if first.startswith(fasttext_binary.MAGIC):
+        raise InputError(f"{path}: a fastText model in gzip; unpack it first (gunzip) and give the .bin")
+    expected, dim, header_lines = _read_header(path, first)
+    line = lines.readline() if header_lines else first
+    if not line:
+        raise InputError(f"{path}: no vectors after the first line; download or copy it again")
+    number = 1 + header_lines
+    # the first row is parsed, wanted or not: it shows whether the dimension is right before memory is taken for it
+    _split_row(path, number, line, dim)
+
+    index = {word: position for position, word in enumerate(words)}
+    heads = {word.partition(b" ")[0] for word in words}
+    vectors = np.zeros((len(words), dim), dtype=np.float32)
+    found = np.zeros(len(words), dtype=bool)
+    while line:
+        if line.partition(b" ")[0] in heads:
+            word, numbers = _split_row(path, number, line, dim)
+            position = index.get(word)
+            if position is not None and not found[position]:
+                vectors[position] = numbers
+                found[position] = True
+        if number % _LINES_PER_UPDATE == 0:
+            report()
+        line = lines.readline()
+        number += 1
+    rows = number - 1 - header_lines
+    if rows < expected:
+        raise InputError(f"{path}: line 1 promises {expected} vectors, but only {rows} follow; download it again")
+    return vectors, found, np.zeros(len(words), dtype=bool)
+
+
+def _read_header(path: Path, first: bytes) -> tuple[int, int, int]:
+    """The number of vectors to expect (at least), their dimension, and how many lines the header takes (0 or 1)."""
+    cells = first.split()
+    if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
+        expected, dim, header_lines = int(cells[0]), int(cells[1]), 1
+    else:
+        expected, dim, header_lines = 0, len(cells) - 1, 0
+    if dim < 1:
+        raise InputError(f"{path}, line 1: neither 'count dimension' nor a word and its vector; give a .vec file")
+    return expected, dim, header_lines
+
+
+def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, list[float]]:
+    """The word and the numbers of a row. The word is what precedes the last `dim` cells, so it may hold spaces."""
+    cells = line.rstrip().rsplit(b" ", dim)
+    word = cells[0].rstrip(b" ")
+    # a row that is too long looks like one whose word holds spaces, but then the word ends in a decimal number
+    _, _, extra = word.rpartition(b" ")
+    if len(cells) != dim + 1 or (extra != word and b"." in extra and _is_number(extra)):
+        held = line.rstrip().count(b" ")
+        raise InputError(
+            f"{path}, line {number}: {held} space-separated numbers where {dim} are expected; mend or remove this line"
+        )
+    try:
+        return word, [float(cell) for cell in cells[1:]]
+    except ValueError as error:
+        raise InputError(f"{path}, line {number}: {error}; mend or remove this line") from error
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _read_gensim(path: Path, words: Sequence[bytes]) -> _Arrays:
+    # gensim is slow to import, and most runs do without it
+    from gensim.models import KeyedVectors
+    from gensim.models.fasttext import FastTextKeyedVectors
+
+    try:
+        loaded = KeyedVectors.load(str(path), mmap="r")
+    except Exception as error:  # unpickling a damaged file can raise anything
+        raise InputError(
+            f"{path}: gensim cannot load it ({' '.join(str(error).split())}); give the file that KeyedVectors.save() "
+            f"wrote, with the .npy files beside it"
+        ) from error
+    keyed = getattr(loaded, "wv", loaded)  # a whole model holds its vectors there
+    if not isinstance(keyed, KeyedVectors):
+        raise InputError(f"{path}: holds a {type(loaded).__name__}; give the file that KeyedVectors.save() wrote")
+
+    keys = [word.decode("utf-8", "surrogateescape") for word in words]
+    rows = np.fromiter((keyed.key_to_index.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
+    found = rows >= 0
+    vectors = np.zeros((len(words), keyed.vector_size), dtype=np.float32)
+    vectors[found] = keyed.vectors[rows[found]]
+    from_ngrams = np.zeros(len(words), dtype=bool)
+    missing = np.flatnonzero(~found)
+    if isinstance(keyed, FastTextKeyedVectors) and keyed.bucket and len(missing):
+        hashes, owners = fasttext_binary.ngram_hashes([words[i] for i in missing.tolist()], keyed.min_n, keyed.max_n)
+        counts = np.bincount(owners, minlength=len(missing))
+        shares = (1 / counts[owners]).astype(np.float32)
+        means = csr_array((shares, (owners, hashes % keyed.bucket)), shape=(len(missing), keyed.bucket))
+        vectors[missing] = means @ keyed.vectors_ngrams
+        from_ngrams[missing] = counts > 0
+    return vectors, found, from_ngrams

@@ -1,0 +1,99 @@
+"""A vector for each word of the vocabulary: what random and fastText embeddings have in common."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mtl.data.text import Vocabulary
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of the suite's texts an embedding knows: (types, tokens) of each kind, over the distinct texts."""
+
+    found: tuple[int, int]
+    from_ngrams: tuple[int, int]
+    unknown: tuple[int, int]
+
+    def __str__(self) -> str:
+        types, tokens = (sum(kind[i] for kind in (self.found, self.from_ngrams, self.unknown)) for i in (0, 1))
+
+        def share(kind: tuple[int, int]) -> str:
+            return f"{kind[0]:,} types ({kind[0] / types:.1%}), {kind[1]:,} tokens ({kind[1] / tokens:.1%})"
+
+        return f"found {share(self.found)}; from n-grams {share(self.from_ngrams)}; unknown {share(self.unknown)}"
+
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """The same numbers, as summary.json has them."""
+        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in asdict(self).items()}
+
+
+def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray) -> Coverage:
+    """tokens: word types' numbers as they stand in the texts. found, from_ngrams: bool (types,)."""
+    counts = np.bincount(tokens, minlength=len(found))
+
+    def size(kind: np.ndarray) -> tuple[int, int]:
+        return int(kind.sum()), int(counts[kind].sum())
+
+    return Coverage(size(found), size(from_ngrams), size(~(found | from_ngrams)))
+
+
+@dataclass(frozen=True)
+class WordEmbeddings:
+    """What an embedder is built from: the vocabulary, its first vectors, and what they cover.
+
+    vectors: float32 (len(vocabulary), dim), or None where each seed draws its own.
+    """
+
+    vocabulary: Vocabulary
+    dim: int
+    vectors: np.ndarray | None
+    coverage: Coverage
+
+    def fingerprint(self) -> str:
+        """A hash of the vocabulary and the first vectors."""
+        content = hashlib.sha256("\n".join(self.vocabulary.words).encode())
+        if self.vectors is not None:
+            content.update(self.vectors.tobytes())
+        return content.hexdigest()
+
+    def embedder(self, trainable: bool) -> "WordEmbedder":
+        """A new embedder; random vectors are drawn from torch's current random state."""
+        embedder = WordEmbedder(len(self.vocabulary), self.dim, trainable)
+        if self.vectors is not None:
+            embedder.load(self.vectors)
+        return embedder
+
+
+class WordEmbedder(nn.Module):
+    """Word numbers in, vectors out. Padding (0) is zero and stays so."""
+
+    def __init__(self, words: int, dim: int, trainable: bool) -> None:
+        """Vectors drawn from a normal distribution of variance 1, as torch and jiant draw them."""
+        super().__init__()
+        self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING)
+        self.table.weight.requires_grad_(trainable)
+
+    def load(self, vectors: np.ndarray) -> None:
+        """Take these vectors, float32 (words, dim)."""
+        with torch.no_grad():
+            self.table.weight.copy_(torch.from_numpy(vectors))
+
+    def extend(self, vectors: np.ndarray) -> None:
+        """Add words with these vectors, float32 (words, dim), after those that are there."""
+        weight = torch.cat([self.table.weight.detach(), torch.from_numpy(vectors)])
+        self.table = nn.Embedding.from_pretrained(weight, padding_idx=Vocabulary.PADDING)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Word numbers (batch, time) -> (batch, time, dim)."""
+        return self.table(tokens)
+
+
+def with_specials(vectors: np.ndarray, known: Sequence[bool] | np.ndarray) -> np.ndarray:
+    """Rows for padding (zero) and the unknown word (the mean of the known ones) before the words' own rows."""
+    unknown = vectors[np.asarray(known)].mean(axis=0) if np.any(known) else np.zeros(vectors.shape[1])
+    return np.concatenate([np.zeros((1, vectors.shape[1])), unknown[None], vectors]).astype(np.float32)

@@ -1,0 +1,37 @@
+"""Files that are there whole or not at all: written beside their place, then moved in."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a name beside `path` to write to; move it to `path` when the block ends well.
+
+    The file is flushed to disk before the move, so a crash or a SIGKILL at any moment leaves either the old
+    file or the whole new one. When the block raises, the partial file is removed.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        with open(partial, "rb") as written:
+            os.fsync(written.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` as UTF-8, atomically, with line ends as they stand in `text`."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="")
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, as 64 hexadecimal digits."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,29 @@
+"""The per-task classifiers on top of the shared encoder."""
+
+import torch
+from torch import Tensor, nn
+
+
+class Head(nn.Module):
+    """An MLP with one hidden layer (KLEJ, section 4.1; jiant's layers: linear, tanh, layer norm, dropout, linear)."""
+
+    def __init__(self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float) -> None:
+        """dim: of a sentence vector. outputs: numbers for a row: one a label, or one for a regression."""
+        super().__init__()
+        self.pair = pair
+        self.layers = nn.Sequential(
+            nn.Linear(4 * dim if pair else dim, hidden_size),
+            nn.Tanh(),
+            nn.LayerNorm(hidden_size),
+            nn.Dropout(dropout),
+            nn.Linear(hidden_size, outputs),
+        )
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """Sentence vectors (sides * rows, dim), all first sides before all second ones -> (rows, outputs)."""
+        return self.layers(pair_features(*vectors.chunk(2)) if self.pair else vectors)
+
+
+def pair_features(u: Tensor, v: Tensor) -> Tensor:
+    """[u; v; |u − v|; u ∗ v]: (rows, dim) twice -> (rows, 4 * dim)."""
+    return torch.cat([u, v, (u - v).abs(), u * v], dim=1)

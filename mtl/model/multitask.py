@@ -1,0 +1,132 @@
+"""The Lightning module: a shared encoder and one head a task, trained jointly or one task at a time."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from mtl.data.batches import Batch
+from mtl.metrics import score
+from mtl.model.encoder import Encoder
+from mtl.model.heads import Head
+from mtl.suite import Task
+
+
+class Multitask(pl.LightningModule):
+    """Trains an encoder and heads on batches of one task each (KLEJ, section 4.1).
+
+    Without an encoder it trains heads alone, on batches that bring their texts' vectors.
+    It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean.
+    """
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        heads: "Heads",
+        encoder: Encoder | None,
+        learning_rate: float,
+        final_learning_rate: float,
+        total_steps: int,
+    ) -> None:
+        """total_steps: over which the learning rate falls linearly from the first value to the last."""
+        super().__init__()
+        self.tasks = {task.id: task for task in tasks}
+        self.heads = heads
+        self.encoder = encoder
+        self.learning_rate = learning_rate
+        self.final_learning_rate = final_learning_rate
+        self.total_steps = total_steps
+        self.curve: list[dict[str, float]] = []  # a row a validation: step, train loss, dev scores
+        self._losses: list[Tensor] = []
+        self._seen: dict[str, list[tuple[Tensor, Tensor]]] = {}
+
+    def outputs(self, batch: Batch) -> Tensor:
+        """What the task's head says of a batch: (rows, outputs)."""
+        if batch.vectors is not None:
+            return self.heads[batch.task](batch.vectors)
+        assert self.encoder is not None and batch.tokens is not None and batch.lengths is not None
+        return self.heads[batch.task](self.encoder(batch.tokens, batch.lengths))
+
+    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        loss = loss_of(self.tasks[batch.task], self.outputs(batch), batch.targets)
+        self._losses.append(loss.detach())
+        return loss
+
+    def on_validation_epoch_start(self) -> None:
+        self._seen = {id: [] for id in self.tasks}
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        self._seen[batch.task].append((predict(self.tasks[batch.task], self.outputs(batch)), batch.targets))
+
+    def on_validation_epoch_end(self) -> None:
+        scores = {}
+        for id, parts in self._seen.items():
+            predictions, gold = (torch.cat(column).cpu() for column in zip(*parts, strict=True))
+            scores[f"dev/{id}"] = score(self.tasks[id], predictions, gold)
+        scores["dev/average"] = sum(scores.values()) / len(scores)
+        row = {"step": float(self.global_step), **scores}
+        if self._losses:
+            row["train/loss"] = float(torch.stack(self._losses).mean())
+            self._losses = []
+        self.curve.append(row)
+        self.log_dict({name: value for name, value in row.items() if name != "step"}, batch_size=1)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["curve"] = self.curve
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self.curve = checkpoint["curve"]
+
+    def configure_optimizers(self) -> Any:
+        """Adam with AMSGrad (jiant), its learning rate falling linearly at every step."""
+        optimizer = torch.optim.Adam(
+            [parameter for parameter in self.parameters() if parameter.requires_grad],
+            self.learning_rate,
+            amsgrad=True,
+            fused=True,
+        )
+        last = self.final_learning_rate / self.learning_rate
+
+        def factor(step: int) -> float:
+            return 1 + (last - 1) * min(1.0, step / self.total_steps)
+
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+
+class Heads(nn.Module):
+    """A head for each task, by the task's id."""
+
+    def __init__(self, tasks: Sequence[Task], dim: int, hidden_size: int, dropout: float) -> None:
+        """dim: of a sentence vector."""
+        super().__init__()
+        self.tasks = [task.id for task in tasks]
+        # A module's name may hold no dot, a task's id may: the heads stand in the tasks' order.
+        self.layers = nn.ModuleList(Head(dim, task.outputs, task.is_pair, hidden_size, dropout) for task in tasks)
+
+    def __getitem__(self, task: str) -> Head:
+        head = self.layers[self.tasks.index(task)]
+        assert isinstance(head, Head)
+        return head
+
+
+def loss_of(task: Task, outputs: Tensor, targets: Tensor) -> Tensor:
+    """The mean loss of a batch: cross-entropy, or the squared error of targets scaled to 0 … 1.
+
+    outputs: (rows, outputs). targets: (rows,), label indices or numbers in the task's range.
+    """
+    if not task.is_regression:
+        return F.cross_entropy(outputs, targets.long())
+    low, high = task.bounds
+    return F.mse_loss(outputs[:, 0], (targets - low) / (high - low))
+
+
+def predict(task: Task, outputs: Tensor) -> Tensor:
+    """Predictions (rows,) of what a head says (rows, outputs): label indices, or numbers clipped to the task's range."""
+    if not task.is_regression:
+        return outputs.argmax(dim=1)
+    low, high = task.bounds
+    return (low + (high - low) * outputs[:, 0].float()).clamp(low, high)

@@ -1,0 +1,97 @@
+"""A run's folder: what is in it, whose it is, and that one process at a time writes to it."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from mtl.config import Config, differences, read_config, save_config
+from mtl.errors import InputError
+from mtl.files import write_text
+
+
+class RunFolder:
+    """Paths in a run's folder, and the claim that a configuration and its data have on it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.config = path / "config.yaml"
+        self.suite = path / "suite.yaml"
+        self.inputs = path / "inputs.json"
+        self.vocabulary = path / "vocabulary.txt"
+        self.held_out = path / "held_out.json"
+        self.summary = path / "summary.json"
+        self.table = path / "table.md"
+
+    def seed(self, seed: int) -> Path:
+        return self.path / f"seed-{seed}"
+
+    def pretrained(self, seed: int) -> Path:
+        return self.seed(seed) / "pretrain"
+
+    def finetuned(self, seed: int, task: str) -> Path:
+        return self.seed(seed) / "finetune" / task
+
+    def predictions(self, seed: int, split: str, task: str) -> Path:
+        return self.seed(seed) / "predictions" / f"{split}_pred_{task}.tsv"
+
+    def submission(self, seed: int) -> Path:
+        return self.seed(seed) / "submission.zip"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder; the system lets go of it when the process ends, however it ends.
+
+        Raises InputError when another process holds it, or when it cannot be written.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.path / ".lock", timeout=0):
+                yield
+        except Timeout:
+            raise InputError(
+                f"{self.path}: another process is running in this folder; wait for it, or set run_dir="
+            ) from None
+        except (PermissionError, FileExistsError, NotADirectoryError) as error:
+            raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None
+
+    def claim(self, config: Config) -> None:
+        """Make the folder this configuration's, or check that it is. Raises InputError that names the differing keys."""
+        if self.config.exists():
+            if keys := differences(read_config(self.config), config):
+                raise InputError(
+                    f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
+                )
+        else:
+            save_config(config, self.config)
+
+    def claim_inputs(self, inputs: dict[str, str]) -> None:
+        """Record the inputs' fingerprints, or check them. Raises InputError that names the inputs that changed."""
+        if self.inputs.exists():
+            before = read_json(self.inputs)
+            if changed := sorted(
+                name for name in before.keys() | inputs.keys() if before.get(name) != inputs.get(name)
+            ):
+                raise InputError(
+                    f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); set run_dir= or remove the folder"
+                )
+        else:
+            write_json(self.inputs, inputs)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file. Raises InputError if it is not one."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from None

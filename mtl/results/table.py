@@ -1,0 +1,115 @@
+"""A run's medians beside the published rows, as Markdown in the layout of the paper's Table 3."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mtl.suite import Published, Suite
+
+MISSING = "–"
+
+
+def render(summary: dict[str, Any], suite: Suite) -> str:
+    """The table of a summary, and below it what a reader must know to read it."""
+    tasks = [(id, task.title) for id, task in suite.tasks.items() if id in summary["tasks"]]
+    scores = summary["tasks"]
+    comparable = not summary["partial"] and not summary["reduced"]
+    seeds = len(summary["seeds"])
+    ours = f"{summary['embeddings']}, {summary['variant']}"
+    marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
+    header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
+    body = [
+        [
+            f"**{ours}**, median of {seeds}",
+            f"**{summary['average']:.1f}**",
+            *(f"**{scores[id]['median']:.1f}**" for id, _ in tasks),
+        ],
+        *([name, "", *(f"{scores[id][name]:.1f}" for id, _ in tasks)] for name in ("min", "max")),
+    ]
+    rows = suite.published
+    for row in rows:
+        body.append(
+            [
+                _name(row),
+                f"{row.average:.1f}" if comparable else MISSING,
+                *(_number(row.scores.get(id)) for id, _ in tasks),
+            ]
+        )
+    for row in rows:
+        if row.family == "transformer" or _same(row, summary):
+            body.append(
+                [
+                    f"ours − {row.model}",
+                    f"{summary['average'] - row.average:+.1f}" if comparable else MISSING,
+                    *(
+                        _difference(scores[id]["median"], row.scores.get(id), id in summary["reduced"])
+                        for id, _ in tasks
+                    ),
+                ]
+            )
+    return (
+        "\n\n".join([f"## {suite.title}: {ours}", _markdown([header, *body]), *_notes(summary, suite, bool(rows))])
+        + "\n"
+    )
+
+
+def _same(row: Published, summary: dict[str, Any]) -> bool:
+    return row.embeddings == summary["embeddings"] and row.variant == summary["variant"]
+
+
+def _name(row: Published) -> str:
+    return row.model + " (published)" if row.family != "floor" else row.model + " guess (published)"
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.1f}"
+
+
+def _difference(ours: float, published: float | None, reduced: bool) -> str:
+    return MISSING if published is None or reduced else f"{ours - published:+.1f}"
+
+
+def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
+    notes = [
+        f"Scores × 100 on {summary['split']}: the median over seeds {', '.join(map(str, summary['seeds']))}; AVG is the mean of the medians."
+    ]
+    if published:
+        notes[0] += (
+            " Published rows are scores on the test sets; ours chose their checkpoints on dev, which flatters them a little."
+        )
+    if summary["missing"]:
+        notes.append(
+            f"\\* AVG is partial: {len(summary['tasks'])} of {len(suite.tasks)} tasks, without {', '.join(summary['missing'])}."
+        )
+    if summary["reduced"]:
+        sizes = "; ".join(
+            f"{id} {_sizes(summary['tasks'][id]['rows'])} of {_sizes(suite.tasks[id].rows)}"
+            for id in summary["reduced"]
+        )
+        notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).")
+        if not summary["missing"]:
+            notes.append("\\* AVG includes tasks that are not comparable.")
+    if suite.generated:
+        notes.append(
+            "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."
+        )
+    return notes
+
+
+def _sizes(rows: dict[str, int]) -> str:
+    return "/".join(str(rows[split]) if split in rows else "none" for split in ("train", "dev", "test"))
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header."""
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        first, *others = (cell.replace("|", "\\|") for cell in cells)
+        return (
+            "| "
+            + " | ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))])
+            + " |"
+        )
+
+    rule = "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])]) + "|"
+    return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])

@@ -1,0 +1,203 @@
+"""What is evaluated: a suite of tasks, read from one YAML file."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+from omegaconf import MISSING, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mtl.errors import InputError
+
+SPLITS = ("train", "dev", "test")
+
+# The kind of target each metric is for; `mtl.metrics` has the formulas.
+METRICS = {
+    "accuracy": "labels",
+    "f1": "labels",
+    "macro_f1": "labels",
+    "matthews": "labels",
+    "spearman": "range",
+    "pearson": "range",
+    "one_minus_wmae": "range",
+}
+
+
+@dataclass
+class Source:
+    """Where a task's official zip is: its address, and its size in bytes and SHA-256 where they are known."""
+
+    url: str = MISSING
+    size: int | None = None
+    sha256: str | None = None
+
+
+@dataclass
+class Task:
+    """One task: its columns, its targets, its metric and its files. A plain value that knows of no model.
+
+    Exactly one of `labels` (classification: the target's values as they stand in the file) and `range`
+    (regression: its smallest and largest value) is set.
+    """
+
+    id: str = ""
+    title: str = ""
+    folder: str = ""  # below the suite's data folder
+    text: list[str] = MISSING  # one column, or two for a pair
+    target: str = MISSING
+    labels: list[str] | None = None
+    range: list[float] | None = None
+    metric: str = MISSING
+    positive: str | None = None  # the label that metric f1 is of
+    group: str | None = None  # held-out rows that share this column's value stay on one side
+    files: dict[str, str | None] = field(default_factory=dict)  # by split
+    rows: dict[str, int] = field(default_factory=dict)  # by split, as published
+    source: Source | None = None
+
+    @property
+    def is_pair(self) -> bool:
+        return len(self.text) == 2
+
+    @property
+    def is_regression(self) -> bool:
+        return self.range is not None
+
+    @property
+    def outputs(self) -> int:
+        """Numbers that a head gives for one row: one a label, or one for a regression."""
+        return 1 if self.labels is None else len(self.labels)
+
+    def value(self, cell: str) -> float:
+        """The target that a cell says: a label's index, or a number. Raises ValueError with what is wrong."""
+        if self.labels is not None:
+            if cell not in self.labels:
+                raise ValueError(f"unknown label {cell!r}, expected one of {', '.join(self.labels)}")
+            return self.labels.index(cell)
+        low, high = self.bounds
+        try:
+            number = float(cell)
+        except ValueError:
+            raise ValueError(f"target {cell!r} is not a number") from None
+        if not low <= number <= high:
+            raise ValueError(f"target {cell} is outside {low:g} to {high:g}")
+        return number
+
+    def cell(self, value: float) -> str:
+        """How a prediction is written: the label of an index, or a number that reads back as the same."""
+        return repr(float(value)) if self.labels is None else self.labels[int(value)]
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """A regression's smallest and largest value."""
+        assert self.range is not None
+        low, high = self.range
+        return low, high
+
+    def path(self, split: str, data_dir: Path) -> Path | None:
+        """The split's file, or None where the task has none."""
+        name = self.files.get(split)
+        return None if name is None else data_dir / self.folder / name
+
+
+@dataclass
+class Published:
+    """A published row: scores × 100 by task, and their average."""
+
+    model: str = MISSING
+    family: str = MISSING
+    embeddings: str | None = None
+    variant: str | None = None
+    average: float = MISSING
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Suite:
+    """A benchmark: its tasks by id, in the order of its table, and what was published on it."""
+
+    name: str = MISSING
+    title: str = ""
+    language: str = "en"
+    generated: bool = False  # its data is written by `mtl.data.sample`, not downloaded
+    files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})
+    embeddings: dict[str, str] = field(default_factory=dict)  # by embeddings name: a recipe, or a path
+    config: dict[str, Any] = field(default_factory=dict)  # what the suite sets otherwise than configs/baseline.yaml
+    tasks: dict[str, Task] = MISSING
+    published: list[Published] = field(default_factory=list)
+
+    def choose(self, ids: Iterable[str] | None) -> list[Task]:
+        """The tasks of these ids in the suite's order, or all. Raises InputError for an unknown id."""
+        if ids is None:
+            return list(self.tasks.values())
+        wanted = set(ids)
+        if unknown := wanted - set(self.tasks):
+            raise InputError(
+                f"tasks: suite {self.name} has no task {', '.join(sorted(unknown))}; it has {', '.join(self.tasks)}"
+            )
+        if not wanted:
+            raise InputError("tasks: names no task")
+        return [task for id, task in self.tasks.items() if id in wanted]
+
+
+def load_suite(path: Path) -> Suite:
+    """Read and check a suite file. Raises InputError that names the file and the key that is wrong."""
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        merged = OmegaConf.merge(OmegaConf.structured(Suite), raw)
+        suite = OmegaConf.to_object(merged)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such suite file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read: {error}") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise InputError(
+            f"{path}:{mark.line + 1 if mark else 1}: not YAML: {getattr(error, 'problem', error)}"
+        ) from None
+    except OmegaConfBaseException as error:
+        raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a suite file: {error}") from None
+    assert isinstance(suite, Suite)
+    if not suite.tasks:
+        raise InputError(f"{path}: tasks: names no task")
+    for id, task in suite.tasks.items():
+        task.id = str(id)
+        task.title = task.title or task.id
+        task.files = {**suite.files, **task.files}
+        if problem := _problem(task, raw["tasks"][id]):
+            raise InputError(f"{path}: tasks.{id}.{problem}")
+    suite.title = suite.title or suite.name
+    return suite
+
+
+def _problem(task: Task, raw: dict[str, Any]) -> str | None:
+    """What is wrong with a task's declaration, as "key: what", or None."""
+    if (
+        not set(task.id) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+        or task.id[0] == "."
+    ):
+        return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
+    if len(task.text) not in (1, 2):
+        return "text: names one column, or two for a pair"
+    if (task.labels is None) == (task.range is None):
+        return "labels: exactly one of labels (classification) and range (regression) must be given"
+    if task.labels is not None and (len(task.labels) < 2 or len(set(task.labels)) < len(task.labels)):
+        return "labels: needs at least two, all different"
+    if any(isinstance(label, bool) for label in raw.get("labels") or ()):
+        return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
+    if task.range is not None and (len(task.range) != 2 or not task.range[0] < task.range[1]):
+        return "range: is [smallest, largest]"
+    if task.metric not in METRICS:
+        return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
+    if METRICS[task.metric] != ("range" if task.is_regression else "labels"):
+        return f"metric: {task.metric} is for tasks with {METRICS[task.metric]}"
+    if task.metric == "f1" and task.positive not in (task.labels or ()):
+        return "positive: metric f1 needs the label it is of"
+    if unknown := set(task.files) - set(SPLITS):
+        return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
+    if task.files["train"] is None:
+        return "files: a task needs a train file"
+    return None

@@ -1,0 +1,102 @@
+"""The whole job: every seed, both stages, predictions, summary and table."""
+
+import json
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mtl.config import Config, data_dir, find_yaml, run_dir, shipped
+from mtl.data.dataset import Dataset, load_dataset
+from mtl.data.sample import write_sample
+from mtl.data.splits import missing_tasks
+from mtl.embedders import build_embeddings
+from mtl.embedders.words import WordEmbeddings
+from mtl.files import write_text
+from mtl.metrics import score
+from mtl.results.run_folder import RunFolder, read_json, write_json
+from mtl.results.submission import write_predictions, write_submission
+from mtl.results.summary import summarize
+from mtl.results.table import render
+from mtl.suite import Suite
+from mtl.training.finetune import finetune
+from mtl.training.pretrain import pretrain, token_table
+
+logger = logging.getLogger("mtl")
+
+
+def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
+    """Run what the configuration says, or what of it is not done yet; return the summary.
+
+    Raises InputError for bad data, a run folder of another configuration, or one that another process holds.
+    """
+    folder = RunFolder(run_dir(config, suite))
+    with folder.locked():
+        folder.claim(config)
+        if folder.summary.exists():
+            logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
+            return read_json(folder.summary)
+        if config.trainer.threads:
+            torch.set_num_threads(config.trainer.threads)
+        tasks = suite.choose(config.tasks)
+        data = data_dir(config, suite)
+        if suite.generated and len(missing_tasks(suite, data)) == len(suite.tasks):
+            logger.info("writing the suite's data to %s", data)
+            write_sample(data)
+        dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out)
+        logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
+        embeddings = build_embeddings(config.embeddings, suite, dataset, Path(config.embeddings_dir))
+        logger.info("%s embeddings: %s", config.embeddings.name, embeddings.coverage)
+        folder.claim_inputs({**dataset.fingerprints, "embeddings": embeddings.fingerprint()})
+        _record(folder, config, dataset, embeddings)
+        scores: dict[str, dict[int, float]] = {task.id: {} for task in tasks}
+        for number, seed in enumerate(config.seeds, start=1):
+            for task, value in run_seed(
+                config, dataset, embeddings, seed, folder, f"{number}/{len(config.seeds)}"
+            ).items():
+                scores[task][seed] = value
+        summary = summarize(suite, tasks, config.embeddings.name, config.variant, scores, dataset.rows())
+        summary["embeddings_coverage"] = embeddings.coverage.as_dict()
+        write_text(folder.table, render(summary, suite))
+        write_json(folder.summary, summary)
+        return summary
+
+
+def run_seed(
+    config: Config, dataset: Dataset, embeddings: WordEmbeddings, seed: int, folder: RunFolder, number: str
+) -> dict[str, float]:
+    """Both stages of one seed, its predictions and its submission; the scores × 100 on dev by task id."""
+    done = folder.seed(seed) / "scores.json"
+    if done.exists():
+        return read_json(done)["scores"]
+    start = time.monotonic()
+    table = token_table(dataset, embeddings)
+    encoder, heads = pretrain(config, dataset, table, embeddings, seed, folder.pretrained(seed))
+    vectors = encoder.encode(table, torch.arange(len(dataset.texts)), progress=f"seed {seed} · encoding texts")
+    scores = {}
+    for task in dataset.tasks:
+        predictions = finetune(config, dataset, task, vectors, heads, seed, folder.finetuned(seed, task.id))
+        gold = torch.from_numpy(dataset.splits[task.id]["dev"].targets)
+        scores[task.id] = score(task, torch.from_numpy(predictions["dev"]), gold)
+        for split, values in predictions.items():
+            write_predictions(folder.predictions(seed, split, task.id), task, values.tolist(), config.submission.header)
+    write_submission(
+        folder.submission(seed),
+        [folder.predictions(seed, "test", t.id) for t in dataset.tasks if "test" in dataset.splits[t.id]],
+    )
+    average = sum(scores.values()) / len(scores)
+    logger.info(
+        "seed %d (%s) · %s · average %.1f", seed, number, ", ".join(f"{t} {s:.1f}" for t, s in scores.items()), average
+    )
+    write_json(done, {"scores": scores, "average": average, "seconds": time.monotonic() - start})
+    return scores
+
+
+def _record(folder: RunFolder, config: Config, dataset: Dataset, embeddings: WordEmbeddings) -> None:
+    """Keep what `mtl predict` needs and what a reader may ask: the suite file, the vocabulary, the held-out rows."""
+    suite_file = find_yaml("suite", config.suite, shipped("configs") / "suite")
+    write_text(folder.suite, suite_file.read_text(encoding="utf-8"))
+    write_text(folder.vocabulary, "".join(f"{word}\n" for word in embeddings.vocabulary.words))
+    write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")

@@ -1,0 +1,158 @@
+"""One training stage with Lightning's Trainer: validations, the best weights, early stopping, taking up again.
+
+A Lightning epoch here is what lies between two validations. All that is random in it follows from the seed, the stage
+and the epoch's number, and it ends with a checkpoint: a stage taken up from its last one goes on exactly as it would have.
+"""
+
+import logging
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytorch_lightning as pl
+import torch
+from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
+from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
+from torch.utils.data import DataLoader
+
+from mtl.config import TrainerConfig
+from mtl.data.batches import Batch
+from mtl.files import replacing
+from mtl.model.multitask import Multitask
+from mtl.training.progress import StageProgress
+
+MONITOR = "dev/average"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one call of `fit` trains.
+
+    train: the loader of an epoch's batches, by the epoch's number. epochs: at most this many.
+    """
+
+    title: str
+    folder: Path
+    seed: int
+    epochs: int
+    total_steps: int
+    patience: int
+    gradient_clip: float
+    train: Callable[[int], DataLoader[Batch]]
+    dev: DataLoader[Batch]
+    resumable: bool = True  # whether to keep the whole state after each epoch
+    lines: bool = True  # whether to print a line a validation where there is no terminal
+
+
+def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
+    """Train until the epochs or the patience are spent; load the best weights into the module.
+
+    Returns the best validation average (× 100). `stage.folder` receives best.ckpt (weights), last.ckpt (the whole state, gone at
+    the end), and the logs.
+    """
+    best = ModelCheckpoint(
+        stage.folder,
+        "best",
+        MONITOR,
+        mode="max",
+        save_weights_only=True,
+        save_on_train_epoch_end=True,
+        enable_version_counter=False,
+    )
+    last = ModelCheckpoint(stage.folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
+    resume = stage.folder / "last.ckpt"
+    start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
+    with _quiet():
+        trainer = pl.Trainer(
+            accelerator=config.accelerator,
+            devices=1,
+            precision=config.precision,  # type: ignore[arg-type]
+            deterministic=True,
+            max_epochs=stage.epochs,
+            reload_dataloaders_every_n_epochs=1,
+            gradient_clip_val=stage.gradient_clip,
+            num_sanity_val_steps=0,
+            log_every_n_steps=50,
+            logger=[
+                CSVLogger(stage.folder, name="log", version=f"from-epoch-{start}"),
+                TensorBoardLogger(stage.folder, name="tensorboard", version=""),
+            ],
+            callbacks=[
+                SeedEachEpoch(stage.seed, stage.folder.name),
+                EarlyStopping(MONITOR, mode="max", patience=stage.patience, check_on_train_epoch_end=True),
+                StageProgress(stage.title, stage.total_steps, stage.lines),
+                best,
+                *([last] if stage.resumable else []),
+            ],
+            plugins=[AtomicCheckpointIO()],
+            enable_model_summary=False,
+        )
+        data = _StageData(stage)
+        trainer.fit(module, datamodule=data, ckpt_path=resume if start else None, weights_only=True)
+    checkpoint = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
+    module.load_state_dict(checkpoint["state_dict"])
+    module.to("cpu").eval()
+    assert best.best_model_score is not None
+    resume.unlink(missing_ok=True)
+    return float(best.best_model_score)
+
+
+class _StageData(pl.LightningDataModule):
+    """Hands Lightning a new training loader each epoch."""
+
+    def __init__(self, stage: Stage) -> None:
+        super().__init__()
+        self.stage = stage
+
+    def train_dataloader(self) -> DataLoader[Batch]:
+        assert self.trainer is not None
+        return self.stage.train(self.trainer.current_epoch)
+
+    def val_dataloader(self) -> DataLoader[Batch]:
+        return self.stage.dev
+
+
+class SeedEachEpoch(Callback):
+    """Dropout's randomness follows from the seed, the stage and the epoch, not from what ran before."""
+
+    def __init__(self, seed: int, stage: str) -> None:
+        self.key = f"{seed} {stage}"
+
+    def on_train_epoch_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
+
+
+class AtomicCheckpointIO(TorchCheckpointIO):
+    """Checkpoints written beside their place and moved in."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
+        with replacing(Path(path)) as partial:
+            torch.save(checkpoint, partial)
+
+
+def _epochs_done(checkpoint: Path) -> int:
+    return int(torch.load(checkpoint, map_location="meta", weights_only=True)["epoch"]) + 1
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Lightning without its remarks on hardware and on loaders without workers, which are meant here."""
+    loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")
+            warnings.filterwarnings(
+                "ignore", message=".*(num_workers|logging interval|Checkpoint directory|LeafSpec|lr_scheduler.step).*"
+            )
+            yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,90 @@
+"""Stage 1: everything jointly on all tasks (KLEJ, section 4.1)."""
+
+import json
+import math
+import time
+from pathlib import Path
+
+import torch
+
+from mtl.config import Config
+from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, TokenTable, row_lengths
+from mtl.data.dataset import Dataset
+from mtl.embedders.words import WordEmbeddings
+from mtl.files import write_text
+from mtl.model.encoder import Encoder
+from mtl.model.multitask import Heads, Multitask
+from mtl.suite import Task
+from mtl.training.fit import Stage, fit
+
+
+def token_table(dataset: Dataset, embeddings: WordEmbeddings) -> TokenTable:
+    """The dataset's texts as numbers of the embeddings' vocabulary."""
+    return TokenTable(embeddings.vocabulary.ids(dataset.texts.types)[dataset.texts.tokens], dataset.texts.starts)
+
+
+def new_model(config: Config, tasks: list[Task], embeddings: WordEmbeddings, seed: int) -> tuple[Encoder, Heads]:
+    """An encoder and heads as they are before training, the same for the same seed."""
+    torch.manual_seed(seed)
+    encoder = Encoder(
+        embeddings.embedder(config.embeddings.trainable),
+        embeddings.dim,
+        config.encoder.hidden_size,
+        config.encoder.num_layers,
+        config.embeddings.dropout,
+        config.encoder.dropout,
+    )
+    return encoder, Heads(tasks, encoder.output_size, config.head.hidden_size, config.head.dropout)
+
+
+def pretrain(
+    config: Config, dataset: Dataset, table: TokenTable, embeddings: WordEmbeddings, seed: int, folder: Path
+) -> tuple[Encoder, Heads]:
+    """The encoder and heads at the best validation of stage 1, trained here or, if `folder` holds them, loaded.
+
+    `folder` receives best.ckpt (weights) and done.json (seconds, the best average, the learning curve).
+    """
+    settings = config.pretrain
+    encoder, heads = new_model(config, dataset.tasks, embeddings, seed)
+    module = Multitask(
+        dataset.tasks, heads, encoder, settings.learning_rate, settings.final_learning_rate, settings.max_steps
+    )
+    done = folder / "done.json"
+    if done.exists():
+        module.load_state_dict(torch.load(folder / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"])
+        module.eval()
+        return encoder, heads
+    parts = {
+        split: {task.id: dataset.splits[task.id][split] for task in dataset.tasks}  # by task
+        for split in ("train", "dev")
+    }
+    lengths = {
+        split: {id: row_lengths(part, dataset.texts.lengths) for id, part in by_task.items()}
+        for split, by_task in parts.items()
+    }
+    schedule = Schedule(lengths["train"], settings.batch_size, settings.max_steps, seed)
+    pin_memory = torch.cuda.is_available() and config.trainer.accelerator != "cpu"
+    batches = {split: BatchDataset(by_task, table) for split, by_task in parts.items()}
+    every = min(settings.validate_every, settings.max_steps)
+    start = time.monotonic()
+    best = fit(
+        module,
+        Stage(
+            title=f"seed {seed} · stage 1",
+            folder=folder,
+            seed=seed,
+            epochs=math.ceil(settings.max_steps / every),
+            total_steps=settings.max_steps,
+            patience=settings.patience,
+            gradient_clip=settings.gradient_clip,
+            train=lambda epoch: batches["train"].loader(
+                ScheduleSampler(schedule, epoch * every, (epoch + 1) * every), pin_memory
+            ),
+            dev=batches["dev"].loader(SortedSampler(lengths["dev"], settings.batch_size), pin_memory),
+        ),
+        config.trainer,
+    )
+    write_text(
+        done, json.dumps({"average": best, "seconds": time.monotonic() - start, "curve": module.curve}, indent=1)
+    )
+    return encoder, heads

@@ -1,0 +1,73 @@
+"""What a run says while it trains: stage, seed, task, macro average, time left."""
+
+import sys
+import time
+from typing import Any
+
+import pytorch_lightning as pl
+from pytorch_lightning.callbacks import ProgressBar
+from tqdm import tqdm
+
+
+class StageProgress(ProgressBar):
+    """A bar for a stage on a terminal, else a line a validation."""
+
+    def __init__(self, title: str, total_steps: int, lines: bool = True) -> None:
+        """title: what stands before the bar, as in "seed 1 · stage 1". lines: whether to print where there is no terminal."""
+        super().__init__()
+        self.title = title
+        self.total_steps = total_steps
+        self.lines = lines and not sys.stderr.isatty()
+        self._bar: tqdm[Any] | None = None
+        self._scores = ""
+        self._begin = (0, 0.0)
+
+    def disable(self) -> None:
+        self.lines = False
+
+    def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self._begin = (trainer.global_step, time.monotonic())
+        self._bar = tqdm(
+            total=self.total_steps,
+            initial=trainer.global_step,
+            desc=self.title,
+            unit="step",
+            leave=False,
+            dynamic_ncols=True,
+            disable=None,
+        )
+
+    def on_train_batch_end(
+        self, trainer: pl.Trainer, module: pl.LightningModule, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        assert self._bar is not None
+        if not self._bar.disable:
+            self._bar.set_postfix_str(f"{self._scores}{batch.task}", refresh=False)
+            self._bar.update(trainer.global_step - self._bar.n)
+
+    def on_validation_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        average = float(trainer.callback_metrics["dev/average"])
+        self._scores = f"average {average:.1f}, "
+        if self.lines and not trainer.sanity_checking:
+            first, since = self._begin
+            done = max(1, trainer.global_step - first)
+            left = (time.monotonic() - since) / done * (self.total_steps - trainer.global_step)
+            print(
+                f"{self.title} · step {trainer.global_step}/{self.total_steps} · average {average:.1f} · at most {duration(left)} left",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def teardown(self, trainer: pl.Trainer, module: pl.LightningModule, stage: str) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: 42 s, 3 min 05 s, 2 h 10 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

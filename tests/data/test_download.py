@@ -1,0 +1,656 @@
+"""Downloads against a small server that misbehaves on request, and unpacking of sound and of hostile archives."""
+
+import errno
+import gzip
+import hashlib
+import logging
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+import requests
+
+from mtl.data import download as module
+from mtl.data.download import download, gunzip, unpack
+from mtl.errors import InputError
+
+CONTENT = bytes(range(256)) * 2000
+OTHER = bytes(reversed(range(256))) * 2000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+CUT = 200_000
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `content` at every path; its attributes say how it misbehaves."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.content = CONTENT
+        self.etag: str | None = '"one"'
+        self.modified: str | None = None
+        self.cuts: list[int] = []  # how many body bytes the next answers send before the connection is cut
+        self.statuses: list[int] = []  # what the next requests are answered with, whatever they ask
+        self.ranges = True
+        self.if_range = True
+        self.content_range: str | None = None  # a false Content-Range
+        self.chunked = False
+        self.stall = False  # send what `cuts` says, then hold the connection
+        self.release = threading.Event()
+        self.stalled = threading.Event()
+        self.requests: list[dict[str, str]] = []
+        self.sent: list[int] = []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/file.bin"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that was killed is no news."""
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Server
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        server = self.server
+        self.close_connection = True
+        server.requests.append({name.lower(): value for name, value in self.headers.items()})
+        if server.statuses and (status := server.statuses.pop(0)):
+            return self._answer(status, b"an error page", {})
+        headers = {"ETag": server.etag, "Last-Modified": server.modified}
+        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        condition = self.headers.get("If-Range")
+        fresh = condition in (None, server.etag, server.modified) or not server.if_range
+        if not (wanted and server.ranges and fresh):
+            return self._answer(200, server.content, headers)
+        start, total = int(wanted[1]), len(server.content)
+        if start >= total:
+            return self._answer(416, b"", {**headers, "Content-Range": f"bytes */{total}"})
+        headers["Content-Range"] = server.content_range or f"bytes {start}-{total - 1}/{total}"
+        return self._answer(206, server.content[start:], headers)
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str | None]) -> None:
+        server = self.server
+        self.send_response(status)
+        for name, value in headers.items():
+            if value is not None:
+                self.send_header(name, value)
+        self.send_header("Connection", "close")
+        if server.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        cut = server.cuts.pop(0) if server.cuts else len(body)
+        data = body[:cut]
+        server.sent.append(len(data))
+        if server.chunked and data:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        elif data:
+            self.wfile.write(data)
+        if server.chunked and cut >= len(body):
+            self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+        if server.stall and cut < len(body):
+            server.stalled.set()
+            server.release.wait(30)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(module, "PAUSE", 0.0)
+    with Server() as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+        thread.start()
+        yield server
+        server.release.set()
+        server.shutdown()
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    return tmp_path / "data" / "file.bin"
+
+
+def interrupted(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None = None) -> None:
+    """A first run that ends after CUT bytes."""
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "ATTEMPTS", 1)
+        server.cuts = [CUT]
+        with pytest.raises(InputError, match="running the same command again continues"):
+            download(server.url, target, sha256)
+    assert not target.exists()
+    assert (target.parent / "file.bin.part").read_bytes() == server.content[:CUT]
+    server.requests.clear()
+    server.sent.clear()
+
+
+def only(target: Path) -> bool:
+    """Whether nothing but the target is in its folder."""
+    return [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_a_file_is_fetched_verified_and_nothing_else_is_left(server: Server, target: Path) -> None:
+    download(server.url, target, SHA256, len(CONTENT))
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+    assert "range" not in server.requests[0]
+    assert server.requests[0]["accept-encoding"] == "identity"
+
+
+def test_progress_is_silent_off_a_terminal(server: Server, target: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    download(server.url, target)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper()])
+def test_a_file_that_is_there_is_not_fetched(server: Server, target: Path, sha256: str | None) -> None:
+    target.parent.mkdir()
+    target.write_bytes(CONTENT)
+    download(server.url, target, sha256)
+    assert not server.requests
+
+
+def test_a_file_that_is_there_with_another_checksum_is_replaced(server: Server, target: Path) -> None:
+    target.parent.mkdir()
+    target.write_bytes(OTHER)
+    download(server.url, target, SHA256)
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+def test_the_checksum_got_is_logged_where_none_is_known(
+    server: Server, target: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        download(server.url, target)
+    assert SHA256 in caplog.text
+    assert server.url in caplog.text
+
+
+@pytest.mark.parametrize("sha256", [None, SHA256])
+@pytest.mark.parametrize("modified", [None, "Mon, 01 Jan 2024 00:00:00 GMT"])
+def test_the_next_call_asks_only_for_the_rest(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None, modified: str | None
+) -> None:
+    if modified:
+        server.etag, server.modified = 'W/"weak"', modified
+    interrupted(server, target, monkeypatch, sha256)
+    download(server.url, target, sha256)
+    assert server.requests[0]["range"] == f"bytes={CUT}-"
+    assert server.requests[0]["if-range"] == (modified or '"one"')
+    assert server.sent == [len(CONTENT) - CUT]
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+def test_a_dropped_connection_is_continued_in_the_same_call(server: Server, target: Path) -> None:
+    server.cuts = [CUT, 100, 0, 0, 50]
+    download(server.url, target, SHA256)
+    starts = [request.get("range") for request in server.requests]
+    reached = CUT + 100
+    assert starts == [None, f"bytes={CUT}-", *[f"bytes={reached}-"] * 3, f"bytes={reached + 50}-"]
+    assert sum(server.sent) == len(CONTENT)
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_server_without_ranges_that_cuts_each_time_is_given_up(server: Server, target: Path) -> None:
+    server.ranges = False
+    server.cuts = [CUT] * 20
+    with pytest.raises(InputError, match=f"{CUT} of {len(CONTENT)} bytes are kept, and running the same command again"):
+        download(server.url, target, SHA256)
+    assert len(server.requests) == module.ATTEMPTS
+
+
+def test_a_killed_process_is_continued(server: Server, target: Path) -> None:
+    server.cuts, server.stall = [CUT], True
+    code = "import sys; from pathlib import Path; from mtl.data.download import download\n"
+    code += "download(sys.argv[1], Path(sys.argv[2]))"
+    process = subprocess.Popen([sys.executable, "-c", code, server.url, str(target)])
+    try:
+        part = target.parent / "file.bin.part"
+        assert server.stalled.wait(30)
+        while process.poll() is None and (not part.exists() or part.stat().st_size < CUT - module.CHUNK):
+            server.release.wait(0.01)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    had = part.stat().st_size
+    assert CUT - module.CHUNK <= had <= CUT
+    assert {path.name for path in target.parent.iterdir()} == {"file.bin.part", "file.bin.part.json"}
+    download(server.url, target, SHA256)
+    assert server.requests[1]["range"] == f"bytes={had}-"
+    assert server.sent[1] == len(CONTENT) - had
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+def test_an_interrupt_keeps_what_was_fetched(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupting(module.tqdm):
+        def update(self, n: float | None = 1) -> None:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "tqdm", Interrupting)
+        with pytest.raises(KeyboardInterrupt):
+            download(server.url, target, SHA256)
+    download(server.url, target, SHA256)
+    assert server.requests[1]["range"] == f"bytes={module.CHUNK}-"
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+@pytest.mark.parametrize("linked", [True, False])
+def test_an_interrupt_during_verification_loses_nothing_where_links_are_possible(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
+) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
+    if not linked:
+        monkeypatch.setattr(os, "link", refuse)
+    with monkeypatch.context() as patch:
+        patch.setattr("pooch.core.hash_matches", stop)
+        with pytest.raises(KeyboardInterrupt):
+            download(server.url, target, SHA256)
+    assert not target.exists()
+    download(server.url, target, SHA256)
+    assert server.requests[1].get("range") == (f"bytes={len(CONTENT)}-" if linked else None)
+    assert target.read_bytes() == CONTENT
+    assert only(target)
+
+
+@pytest.mark.parametrize("if_range", [True, False])
+def test_a_file_that_changed_starts_over(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, if_range: bool
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.content, server.etag, server.if_range = OTHER, '"two"', if_range
+    download(server.url, target)
+    assert target.read_bytes() == OTHER
+    assert only(target)
+
+
+def test_a_file_that_got_shorter_than_the_part_starts_over(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.content, server.etag, server.if_range = OTHER[: CUT - 1], '"two"', False
+    download(server.url, target)
+    assert target.read_bytes() == OTHER[: CUT - 1]
+
+
+def test_the_part_of_another_url_is_not_continued(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    download(server.url + "?other", target)
+    assert "range" not in server.requests[0]
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("note", [None, "{", "[]", "{}"])
+def test_a_part_without_a_readable_note_starts_over(server: Server, target: Path, note: str | None) -> None:
+    target.parent.mkdir()
+    (target.parent / "file.bin.part").write_bytes(OTHER[:CUT])
+    if note is not None:
+        (target.parent / "file.bin.part.json").write_text(note, encoding="utf-8")
+    download(server.url, target)
+    assert "range" not in server.requests[0]
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("sha256", [None, SHA256])
+def test_without_etag_and_date_only_a_checksum_allows_to_continue(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None
+) -> None:
+    server.etag = None
+    interrupted(server, target, monkeypatch, sha256)
+    download(server.url, target, sha256)
+    assert server.requests[0].get("range") == (f"bytes={CUT}-" if sha256 else None)
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_server_that_ignores_ranges_starts_over(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.ranges = False
+    download(server.url, target, SHA256)
+    assert target.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("stated", ["bytes 0-9/512000", f"bytes {CUT}-511999/512001", "nonsense"])
+def test_a_range_that_was_not_asked_for_starts_over(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, stated: str
+) -> None:
+    interrupted(server, target, monkeypatch)
+    server.content_range = stated
+    download(server.url, target)
+    assert "range" not in server.requests[1]
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_part_that_is_whole_is_not_fetched_again(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    with (target.parent / "file.bin.part").open("ab") as part:
+        part.write(CONTENT[CUT:])
+    download(server.url, target, SHA256)
+    assert server.sent == [0]
+    assert target.read_bytes() == CONTENT
+
+
+def test_416_without_a_length_starts_over(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(server, target, monkeypatch)
+    server.statuses = [416]
+    download(server.url, target, SHA256)
+    assert [request.get("range") for request in server.requests] == [f"bytes={CUT}-", None]
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_body_of_unknown_length_is_fetched_and_continued(server: Server, target: Path) -> None:
+    server.chunked, server.cuts = True, [CUT]
+    download(server.url, target, SHA256)
+    assert [request.get("range") is None for request in server.requests] == [True, False]
+    assert target.read_bytes() == CONTENT
+
+
+def test_a_wrong_checksum_is_refused_and_the_part_removed(server: Server, target: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        download(server.url, target, "0" * 64)
+    message = str(caught.value)
+    assert server.url in message and "0" * 64 in message and SHA256 in message and "\n" not in message
+    assert list(target.parent.iterdir()) == []
+
+
+def test_a_resumed_file_with_a_wrong_checksum_is_removed_too(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch)
+    (target.parent / "file.bin.part").write_bytes(OTHER[:CUT])
+    with pytest.raises(InputError, match=SHA256):
+        download(server.url, target, SHA256)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_another_size_is_refused_before_the_transfer(server: Server, target: Path) -> None:
+    with pytest.raises(InputError, match="512000 bytes where 7 are expected"):
+        download(server.url, target, size=7)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_more_bytes_than_expected_are_refused(server: Server, target: Path) -> None:
+    server.chunked = True
+    with pytest.raises(InputError, match="512000 bytes came where 7 are expected"):
+        download(server.url, target, size=7)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_less_than_the_expected_size_is_not_taken_for_the_whole(server: Server, target: Path) -> None:
+    server.chunked, server.ranges = True, False
+    with pytest.raises(InputError, match=r"cut short.*512000 of 512001 bytes are kept"):
+        download(server.url, target, size=len(CONTENT) + 1)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("status", [403, 404, 410])
+def test_a_missing_file_is_one_clear_error(server: Server, target: Path, status: int) -> None:
+    server.statuses = [status]
+    with pytest.raises(InputError, match=f"^{re.escape(server.url)}: the server answers {status} "):
+        download(server.url, target)
+    assert len(server.requests) == 1
+    assert list(target.parent.iterdir()) == []
+
+
+def test_a_missing_file_does_not_cost_the_part(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(server, target, monkeypatch)
+    server.statuses = [404]
+    with pytest.raises(InputError, match="404"):
+        download(server.url, target)
+    assert (target.parent / "file.bin.part").stat().st_size == CUT
+
+
+def test_a_passing_fault_is_tried_again_and_a_lasting_one_is_an_error(server: Server, target: Path) -> None:
+    server.statuses = [503, 429, 500]
+    download(server.url, target, SHA256)
+    assert target.read_bytes() == CONTENT
+    target.unlink()
+    server.statuses = [503] * 9
+    with pytest.raises(InputError, match="the server answers 503 Service Unavailable; check and run again"):
+        download(server.url, target)
+
+
+def test_a_refused_connection_is_one_clear_error(server: Server, target: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin"
+        with pytest.raises(InputError, match=f"^{url}: the server cannot be connected to") as caught:
+            download(url, target)
+    assert "\n" not in str(caught.value)
+    assert list(target.parent.iterdir()) == []
+
+
+def test_an_unknown_server_is_one_clear_error(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(InputError, match=r"^http://nowhere\.invalid/x: the name of the server cannot be resolved"):
+        download("http://nowhere.invalid/x", target)
+
+
+def test_silence_is_one_clear_error_and_the_bytes_stay(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.cuts, server.stall = [CUT, 0], True
+    monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.2))
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    with pytest.raises(InputError, match=r"does not answer in time; .* running the same command again continues"):
+        download(server.url, target)
+    assert (target.parent / "file.bin.part").stat().st_size > 0
+
+
+def test_a_timeout_while_connecting_is_one_clear_error(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(*_: object, **__: object) -> None:
+        raise requests.ConnectTimeout("late")
+
+    monkeypatch.setattr(requests, "get", late)
+    with pytest.raises(InputError, match="does not answer in time; check and run again"):
+        download(server.url, target)
+
+
+@pytest.mark.parametrize("url", ["file.bin", "gopher://127.0.0.1/file.bin", "http://"])
+def test_a_malformed_address_is_one_clear_error(target: Path, url: str) -> None:
+    with pytest.raises(InputError, match="check the address"):
+        download(url, target)
+
+
+def test_a_full_disk_is_told_before_the_transfer(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
+    with pytest.raises(InputError, match="512000 more bytes do not fit"):
+        download(server.url, target)
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_error(server: Server, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file", encoding="utf-8")
+    with pytest.raises(InputError, match="cannot be written"):
+        download(server.url, tmp_path / "data" / "file.bin")
+
+
+NAMES = ["train.tsv", "dev.tsv", "test_features.tsv"]
+
+
+def zipped(path: Path, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+def refused(archive: Path, folder: Path, message: str) -> None:
+    """Unpacking fails in one line that names the archive, and writes nothing."""
+    with pytest.raises(InputError, match=message) as caught:
+        unpack(archive, folder, NAMES)
+    assert str(caught.value).startswith(f"{archive}: ")
+    assert "\n" not in str(caught.value)
+    assert not folder.exists() or list(folder.iterdir()) == []
+
+
+def test_only_the_wanted_members_are_unpacked_wherever_they_are(tmp_path: Path) -> None:
+    junk = [("__MACOSX/klej/._train.tsv", b"junk"), ("__MACOSX/train.tsv", b"junk"), ("klej/._dev.tsv", b"junk")]
+    wanted = [("klej/", b""), ("klej/train.tsv", b"train"), ("test_features.tsv", b"test"), ("klej/README", b"no")]
+    archive = zipped(tmp_path / "a.zip", [*junk, *wanted])
+    folder = tmp_path / "out" / "task"
+    folder.mkdir(parents=True)
+    (folder / "train.tsv").write_bytes(b"older and longer")
+    unpack(archive, folder, NAMES)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
+        "train.tsv": b"train",
+        "test_features.tsv": b"test",
+    }
+
+
+@pytest.mark.parametrize("name", ["../evil", "../train.tsv", "a/../../train.tsv", "/train.tsv", "..\\t.tsv", "C:\\t"])
+def test_a_path_that_leads_outside_is_refused(tmp_path: Path, name: str) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train"), (name, b"evil")])
+    refused(archive, tmp_path / "out", "leads outside")
+
+
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
+def test_a_link_or_device_is_refused(tmp_path: Path, kind: int) -> None:
+    member = zipfile.ZipInfo("train.tsv")
+    member.external_attr = (kind | 0o777) << 16
+    refused(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out", "train.tsv is a link")
+
+
+def test_two_members_of_one_name_are_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("a/train.tsv", b"1"), ("b/train.tsv", b"2")])
+    refused(archive, tmp_path / "out", "a/train.tsv and b/train.tsv both claim train.tsv")
+
+
+def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
+    data = bytearray(archive.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    data[6] |= 1
+    archive.write_bytes(data)
+    refused(archive, tmp_path / "out", "train.tsv is encrypted")
+
+
+def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(600)), ("dev.tsv", bytes(600)), ("no", bytes(5000))])
+    monkeypatch.setattr(module, "UNPACKED_LIMIT", 1199)
+    refused(archive, tmp_path / "out", "train.tsv, dev.tsv would unpack to 1200 bytes")
+    monkeypatch.setattr(module, "UNPACKED_LIMIT", 1200)
+    unpack(archive, tmp_path / "out", NAMES)
+
+
+@pytest.mark.parametrize("declared", [999, 1001])
+def test_a_member_of_another_length_than_declared_is_refused(tmp_path: Path, declared: int) -> None:
+    archive = zipped(tmp_path / "a.zip", [("dev.tsv", b"dev"), ("train.tsv", bytes(1000))])
+    data = bytearray(archive.read_bytes())
+    start = data.rindex(b"PK\x01\x02") + 24
+    data[start : start + 4] = declared.to_bytes(4, "little")
+    archive.write_bytes(data)
+    refused(archive, tmp_path / "out", "cannot unpack train.tsv")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_corrupt_member_is_refused_and_leaves_nothing(tmp_path: Path, method: int) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("dev.tsv", b"whole")
+        archive.writestr("train.tsv", CONTENT[:3000])
+        at = archive.infolist()[1].header_offset + 30 + len("train.tsv") + 60
+    data = bytearray(path.read_bytes())
+    data[at] ^= 0xFF
+    path.write_bytes(data)
+    refused(path, tmp_path / "out", "cannot unpack train.tsv")
+
+
+def test_an_unknown_compression_is_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
+    data = bytearray(archive.read_bytes())
+    data[data.index(b"PK\x01\x02") + 10] = 97
+    archive.write_bytes(data)
+    refused(archive, tmp_path / "out", "cannot unpack train.tsv")
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>not here</html>", CONTENT])
+def test_what_is_no_zip_is_refused(tmp_path: Path, content: bytes) -> None:
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(content)
+    refused(archive, tmp_path / "out", "not a zip file")
+
+
+def test_a_truncated_zip_is_refused(tmp_path: Path) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", CONTENT)])
+    archive.write_bytes(archive.read_bytes()[:-30])
+    refused(archive, tmp_path / "out", "cannot unpack")
+
+
+def test_a_zip_that_is_not_there_or_has_no_wanted_member_is_refused(tmp_path: Path) -> None:
+    refused(tmp_path / "none.zip", tmp_path / "out", "No such file")
+    refused(zipped(tmp_path / "a.zip", [("other.tsv", b"")]), tmp_path / "out", "holds none of train.tsv, dev.tsv")
+
+
+def test_gunzip_unpacks_all_members(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    archive = tmp_path / "a.gz"
+    archive.write_bytes(gzip.compress(CONTENT) + gzip.compress(OTHER))
+    gunzip(archive, tmp_path / "out" / "a.bin")
+    assert (tmp_path / "out" / "a.bin").read_bytes() == CONTENT + OTHER
+    assert only(tmp_path / "out" / "a.bin")
+    assert capfd.readouterr() == ("", "")
+
+
+WHOLE = gzip.compress(os.urandom(5000))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no gzip at all", WHOLE[:2000], WHOLE[:-4], WHOLE[:-8] + b"\0" * 8, WHOLE[:10] + b"\xff" + WHOLE[11:]],
+    ids=["empty", "text", "truncated", "without its end", "wrong checksum", "corrupt"],
+)
+def test_gunzip_refuses_what_is_no_whole_gzip_file(tmp_path: Path, content: bytes) -> None:
+    archive, path = tmp_path / "a.gz", tmp_path / "out" / "a.bin"
+    archive.write_bytes(content)
+    path.parent.mkdir()
+    path.write_bytes(b"older")
+    with pytest.raises(InputError, match=f"^{re.escape(str(archive))}: not a whole gzip file"):
+        gunzip(archive, path)
+    assert path.read_bytes() == b"older"
+    assert only(path)
+
+
+def test_gunzip_needs_an_archive_and_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "a.gz"
+    with pytest.raises(InputError, match="No such file"):
+        gunzip(archive, tmp_path / "a.bin")
+    archive.write_bytes(WHOLE)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
+    with pytest.raises(InputError, match="bytes are needed on this disk"):
+        gunzip(archive, tmp_path / "a.bin")

@@ -1,0 +1,409 @@
+"""Vectors read from files against those that fastText and gensim give."""
+
+import gzip
+import random
+import struct
+import tracemalloc
+from pathlib import Path
+
+import fasttext
+import numpy as np
+import pytest
+from gensim.models import FastText, KeyedVectors
+
+from mtl.embedders.fasttext_binary import ngram_hashes
+from mtl.embedders.vectors import WordVectors, read_vectors
+from mtl.errors import InputError
+
+LEXICON = [
+    "źdźbło",
+    "żółć",
+    "gęś",
+    "kot",
+    "pies",
+    "jaźń",
+    "w",
+    "ó",
+    "😀",
+    "👩‍👩‍👧",
+    "e\u0301tude",
+    "a\u00a0b",
+    "</s>",
+    "naïve",
+]
+LEXICON += [f"słowo{n}" for n in range(200)]
+OUTSIDE = [
+    "",
+    "x",
+    "ż",
+    "🦆",
+    "🦆🦆",
+    "gżegżółka",
+    "o\u0308lkanne",
+    "\u0301",
+    "nie znam",
+    "a" * 300,
+    "ąę" * 150,
+    "\udcff\udc80",
+]
+DIM = 8
+THREADS = 12  # fastText 0.9.3 with fewer than 11 threads leaves a part of the matrix uninitialized
+
+
+def write_text(path: Path) -> None:
+    chance = random.Random(0)
+    path.write_text("\n".join(" ".join(chance.choices(LEXICON, k=12)) for _ in range(300)), encoding="utf-8")
+
+
+def train(path: Path, **settings: float) -> Path:
+    write_text(path.with_suffix(".txt"))
+    defaults = {"dim": DIM, "bucket": 5000, "minCount": 1, "epoch": 1, "t": 1, "thread": THREADS, "verbose": 0}
+    text = str(path.with_suffix(".txt"))
+    fasttext.train_unsupervised(text, model="cbow", **(defaults | settings)).save_model(str(path))
+    return path
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train(tmp_path_factory.mktemp("model") / "small.bin", minn=2, maxn=5)
+
+
+def plain_hashes(word: str, minn: int, maxn: int) -> list[int]:
+    """FastText's Dictionary::computeSubwords and hash, over characters."""
+    bracketed, hashes = f"<{word}>", []
+    for start in range(len(bracketed)):
+        for end in range(start + max(minn, 1), min(start + maxn, len(bracketed)) + 1):
+            if end - start == 1 and (start == 0 or end == len(bracketed)):
+                continue
+            value = 2166136261
+            for byte in bracketed[start:end].encode():
+                signed = byte if byte < 128 else byte | 0xFFFFFF00
+                value = (value ^ signed) * 16777619 & 0xFFFFFFFF
+            hashes.append(value)
+    return hashes
+
+
+@pytest.mark.parametrize(("minn", "maxn"), [(1, 1), (1, 4), (0, 3), (2, 5), (3, 6), (5, 5), (3, 2), (0, 0)])
+def test_ngram_hashes_equal_a_plain_loop(minn: int, maxn: int) -> None:
+    words = [word for word in LEXICON + OUTSIDE if word.isprintable() or "\u00a0" in word]
+    hashes, owners = ngram_hashes([word.encode() for word in words], minn, maxn)
+    assert hashes.dtype == np.uint32
+    for position, word in enumerate(words):
+        assert sorted(hashes[owners == position].tolist()) == sorted(plain_hashes(word, minn, maxn)), word
+
+
+def test_ngram_hashes_of_no_words() -> None:
+    hashes, owners = ngram_hashes([], 2, 5)
+    assert len(hashes) == len(owners) == 0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"minn": 2, "maxn": 5},
+        {"minn": 1, "maxn": 3},
+        {"minn": 1, "maxn": 1},
+        {"minn": 5, "maxn": 5},
+        {"minn": 3, "maxn": 6, "bucket": 7},
+    ],
+)
+def test_a_model_gives_the_vectors_that_fasttext_gives(tmp_path: Path, settings: dict[str, int]) -> None:
+    path = train(tmp_path / "model.bin", **settings)
+    reference = fasttext.load_model(str(path))
+    vocabulary = set(reference.get_words())
+    words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
+    random.Random(1).shuffle(words)
+    read = read_vectors(path, words)
+    expected = np.array([reference.get_word_vector(word) for word in words])
+    short = np.array([len(word) < 50 for word in words])
+    np.testing.assert_allclose(read.vectors[short], expected[short], rtol=2e-6, atol=1e-6)
+    # fastText adds the hundreds of n-grams of a long word one by one, in float32, and so rounds more
+    np.testing.assert_allclose(read.vectors[~short], expected[~short], rtol=1e-4, atol=1e-5)
+    assert read.vectors.dtype == np.float32
+    assert read.dim == DIM
+    assert read.found.tolist() == [word in vocabulary for word in words]
+    has_ngrams = [word not in vocabulary and len(reference.get_subwords(word)[1]) > 0 for word in words]
+    assert read.from_ngrams.tolist() == has_ngrams
+    assert (read.known == (read.found | read.from_ngrams)).all()
+    assert not read.vectors[~read.known].any()
+
+
+def has_surrogates(word: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in word)
+
+
+def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = train(tmp_path / "model.bin", minn=2, maxn=4)
+    words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
+    whole = read_vectors(path, words)
+    for name, value in {"_CHUNK": 7, "_BLOCK": 1000, "_GAP": 100, "_BLOCK_PAIRS": 20, "_HASHED_WORDS": 5}.items():
+        monkeypatch.setattr(f"mtl.embedders.fasttext_binary.{name}", value)
+    pieces = read_vectors(path, words)
+    np.testing.assert_allclose(pieces.vectors, whole.vectors, atol=1e-6)
+    assert (pieces.found == whole.found).all()
+    assert (pieces.from_ngrams == whole.from_ngrams).all()
+
+
+@pytest.mark.parametrize("bucket", [5000, 0])
+def test_a_model_without_ngrams_knows_only_its_words(tmp_path: Path, bucket: int) -> None:
+    path = train(tmp_path / "model.bin", minn=0, maxn=0, bucket=bucket)
+    read = read_vectors(path, ["kot", "gżegżółka"])
+    assert read.known.tolist() == read.found.tolist() == [True, False]
+    np.testing.assert_allclose(read.vectors[0], fasttext.load_model(str(path)).get_word_vector("kot"), atol=1e-6)
+
+
+def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("__label__dobre bardzo dobry film\n__label__złe bardzo zły film\n" * 20, encoding="utf-8")
+    path = tmp_path / "model.bin"
+    classifier = fasttext.train_supervised(
+        str(text), dim=DIM, minn=2, maxn=3, bucket=100, epoch=1, thread=THREADS, verbose=0
+    )
+    classifier.save_model(str(path))
+    read = read_vectors(path, ["film", "__label__złe", "filmy"])
+    assert read.found.tolist() == [True, False, False]
+    np.testing.assert_allclose(read.vectors[2], classifier.get_word_vector("filmy"), atol=1e-6)
+
+
+def test_repeated_words_and_no_words(model: Path) -> None:
+    read = read_vectors(model, ["kot", "nowe", "kot", "nowe"])
+    assert (read.vectors[:2] == read.vectors[2:]).all()
+    assert read.found.tolist() == [True, False, True, False]
+    assert read_vectors(model, []).vectors.shape == (0, DIM)
+
+
+def test_words_that_are_not_unicode(model: Path) -> None:
+    read = read_vectors(model, ["\udcff\udc80", "\ud83d", "kot"])
+    assert read.found.tolist() == [False, False, True]
+
+
+def test_memory_does_not_grow_with_the_buckets(tmp_path: Path) -> None:
+    peaks = []
+    for bucket in (50_000, 1_000_000):
+        path = train(tmp_path / "model.bin", minn=2, maxn=5, bucket=bucket, dim=32)
+        read_vectors(path, LEXICON)  # once before, for what is allocated once
+        tracemalloc.start()
+        read_vectors(path, LEXICON)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert path.stat().st_size > 128_000_000
+    assert peaks[1] < peaks[0] + 1_000_000
+    assert peaks[1] < 12_000_000
+
+
+# Damaged models
+
+
+def patched(model: Path, target: Path, offset: int, layout: str, value: int) -> Path:
+    data = bytearray(model.read_bytes())
+    struct.pack_into(layout, data, offset, value)
+    target.write_bytes(data)
+    return target
+
+
+def assert_refused(path: Path, *fragments: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_vectors(path, ["kot", "0.5", "nowe"])
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    for fragment in fragments:
+        assert fragment in message
+
+
+def test_quantized_models_are_refused(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("__label__a kot pies gęś\n__label__b pies kot\n" * 300, encoding="utf-8")
+    settings = {"dim": DIM, "minn": 2, "maxn": 3, "bucket": 1000, "epoch": 1, "thread": THREADS, "verbose": 0}
+    for name, cutoff in (("plain.ftz", 0), ("pruned.ftz", 300)):
+        classifier = fasttext.train_supervised(str(text), **settings)
+        classifier.quantize(input=str(text), cutoff=cutoff, retrain=False)
+        classifier.save_model(str(tmp_path / name))
+        assert_refused(tmp_path / name, "quantized", ".bin")
+
+
+def test_other_magic_and_versions_are_refused(model: Path, tmp_path: Path) -> None:
+    assert_refused(patched(model, tmp_path / "magic.bin", 0, "<i", 7), "not a fastText model")
+    assert_refused(patched(model, tmp_path / "version.bin", 4, "<i", 13), "version 13")
+    (tmp_path / "word2vec.bin").write_bytes(b"1 2\nkot \0\0\0\0\0\0\0\0")
+    assert_refused(tmp_path / "word2vec.bin", "not a fastText model")
+
+
+def test_damaged_headers_are_refused(model: Path, tmp_path: Path) -> None:
+    assert_refused(patched(model, tmp_path / "dim.bin", 8, "<i", DIM + 1), "matrix", "damaged")
+    assert_refused(patched(model, tmp_path / "negative.bin", 8, "<i", -1), "damaged")
+    assert_refused(patched(model, tmp_path / "words.bin", 64, "<i", 3), "damaged")
+
+
+def test_words_without_end_are_refused(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.embedders.fasttext_binary._LONGEST_ENTRY", 1000)
+    monkeypatch.setattr("mtl.embedders.fasttext_binary._CHUNK", 1000)
+    path = tmp_path / "endless.bin"
+    path.write_bytes(model.read_bytes()[:100] + b"a" * 5000)
+    assert_refused(path, "does not end", "damaged")
+
+
+def test_models_cut_anywhere_are_refused(model: Path, tmp_path: Path) -> None:
+    data = model.read_bytes()
+    assert len(data) > 10_000
+    for length in [4, 6, 30, 70, 90, 500, 5000, len(data) // 2, len(data) - 1]:
+        path = tmp_path / "cut.bin"
+        path.write_bytes(data[:length])
+        assert_refused(path, "download or copy it again")
+
+
+def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec"
+    for numbers in ("1 nan", "inf -inf", "1e400 2"):
+        path.write_text(f"2 2\npies 1 2\nkot {numbers}\n", encoding="utf-8")
+        assert_refused(path, "'kot'", "finite")
+
+
+# Text
+
+TABLE = {"źdźbło": [0.5, -1.25, 3e-05], "a\u00a0b": [1, 2, 3], "na pewno": [4, 5, 6.5], "kot": [7, 8, 9]}
+
+
+def rows(table: dict[str, list[float]] = TABLE, end: str = "\n") -> str:
+    return "".join(f"{word} {' '.join(map(str, numbers))}{end}" for word, numbers in table.items())
+
+
+def assert_table(read: WordVectors, words: list[str]) -> None:
+    expected = np.array([TABLE.get(word, [0, 0, 0]) for word in words], dtype=np.float32)
+    assert (read.vectors == expected).all()
+    assert read.found.tolist() == [word in TABLE for word in words]
+    assert not read.from_ngrams.any()
+
+
+WANTED = ["kot", "na pewno", "na", "nie ma", "źdźbło", "a\u00a0b", "kot", "a", ""]
+
+
+@pytest.mark.parametrize("end", ["\n", " \n", "\r\n"])
+@pytest.mark.parametrize("header", ["4 3\n", ""])
+def test_text(tmp_path: Path, header: str, end: str) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_bytes((header + rows(end=end)).encode())
+    assert_table(read_vectors(path, WANTED), WANTED)
+
+
+def test_text_in_gzip_of_several_members(tmp_path: Path) -> None:
+    data = ("4 3\n" + rows()).encode()
+    path = tmp_path / "vectors.vec.gz"
+    path.write_bytes(gzip.compress(data[:20]) + gzip.compress(data[20:]))
+    assert_table(read_vectors(path, WANTED), WANTED)
+
+
+def test_text_that_fasttext_would_write(model: Path, tmp_path: Path) -> None:
+    reference = fasttext.load_model(str(model))
+    words = reference.get_words()
+    vectors = {word: reference.get_word_vector(word).tolist() for word in words}
+    path = tmp_path / "vectors.vec"
+    path.write_text(f"{len(words)} {DIM}\n" + rows(vectors, " \n"), encoding="utf-8")
+    np.testing.assert_allclose(read_vectors(path, words).vectors, read_vectors(model, words).vectors, atol=1e-6)
+
+
+def test_the_first_of_duplicate_rows_wins(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text("2 1\nkot 1\nkot 2\n")
+    assert read_vectors(path, ["kot"]).vectors.tolist() == [[1]]
+
+
+def test_two_spaces_may_follow_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text("1 2\nkot  1 2\n")
+    assert read_vectors(path, ["kot"]).vectors.tolist() == [[1, 2]]
+
+
+def test_rows_that_are_not_utf8_do_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_bytes(b"2 1\n\xff\x80 1\nkot 2\n")
+    read = read_vectors(path, ["kot", b"\xff\x80".decode("utf-8", "surrogateescape"), "\ud83d"])
+    assert read.vectors.tolist() == [[2], [1], [0]]
+
+
+@pytest.mark.parametrize(
+    ("content", "fragments"),
+    [
+        ("", ["empty"]),
+        ("2 3\n", ["no vectors"]),
+        ("kot\n", ["line 1"]),
+        ("\n", ["line 1"]),
+        ("1 0\nkot\n", ["line 1"]),
+        ("1 3\nkot 1 2\n", ["line 2", "2 space-separated numbers where 3"]),
+        ("1 2\ninny 1.0 2.0 3.0\n", ["line 2", "3 space-separated numbers where 2"]),
+        ("1 999999999999\nkot 1 2\n", ["line 2"]),
+        ("3 2\na 1 2\nkot 1\nb 1 2\n", ["line 3", "1 space-separated numbers where 2"]),
+        ("3 2\na 1 2\nb 1 2\nkot 1.5 2 3\n", ["line 4", "3 space-separated numbers where 2"]),
+        ("a\t1\t2\n", ["line 1", "0 space-separated numbers where 2"]),
+        ("1 2\nkot 1  2\n", ["line 2", "mend"]),
+        ("a 1 2\nkot 1 dwa\n", ["line 2", "dwa"]),
+        ("3 2\na 1 2\nb 1 2\n", ["3 vectors", "only 2"]),
+        ("<!DOCTYPE html>\n<html>\n", ["line"]),
+    ],
+)
+@pytest.mark.parametrize("zipped", [False, True])
+def test_bad_text_is_refused(tmp_path: Path, content: str, fragments: list[str], zipped: bool) -> None:
+    path = tmp_path / ("vectors.vec.gz" if zipped else "vectors.vec")
+    path.write_bytes(gzip.compress(content.encode()) if zipped else content.encode())
+    assert_refused(path, *(fragments if content or not zipped else ["line 1"]))
+
+
+def test_bad_gzip_is_refused(model: Path, tmp_path: Path) -> None:
+    data = bytearray(gzip.compress(random.Random(0).randbytes(1000) + ("4 3\n" + rows()).encode()))
+    path = tmp_path / "vectors.vec.gz"
+    good = gzip.compress(("4 3\n" + rows()).encode())
+    for bad in (good[:-5], good[: len(good) // 2], good + b"garbage", good[:10] + b"\xff" * 20 + good[30:]):
+        path.write_bytes(bad)
+        assert_refused(path, "gzip")
+    data[500] ^= 255
+    path.write_bytes(data)
+    assert_refused(path)
+    path.write_bytes(gzip.compress(model.read_bytes()))
+    assert_refused(path, "gunzip")
+
+
+def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
+    assert_refused(tmp_path / "none.vec", "no such file")
+    assert_refused(tmp_path, "directory")
+
+
+# Vectors saved by gensim
+
+
+def test_gensim_vectors(tmp_path: Path) -> None:
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(list(TABLE), np.array(list(TABLE.values()), dtype=np.float32))
+    keyed.save(str(tmp_path / "vectors.kv"))
+    keyed.save(str(tmp_path / "separate.kv"), separately=["vectors"])
+    assert (tmp_path / "separate.kv.vectors.npy").exists()
+    for name in ("vectors.kv", "separate.kv"):
+        assert_table(read_vectors(tmp_path / name, WANTED), WANTED)
+
+
+@pytest.mark.parametrize("minn", [1, 3])
+def test_gensim_fasttext_vectors(tmp_path: Path, minn: int) -> None:
+    trained = FastText(
+        [LEXICON] * 5, vector_size=DIM, bucket=500, min_count=1, min_n=minn, max_n=4, epochs=1, workers=1
+    )
+    trained.save(str(tmp_path / "model"))
+    trained.wv.save(str(tmp_path / "vectors.kv"))
+    words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
+    for name in ("model", "vectors.kv"):
+        read = read_vectors(tmp_path / name, words)
+        np.testing.assert_allclose(read.vectors, [trained.wv[word] for word in words], atol=1e-6)
+        assert read.found.tolist() == [word in LEXICON for word in words]
+        assert read.known[words.index("gżegżółka")]
+        assert read.known[words.index("x")]
+    assert read_vectors(tmp_path / "model", LEXICON).found.all()
+
+
+def test_bad_gensim_files_are_refused(tmp_path: Path) -> None:
+    keyed = KeyedVectors(2)
+    keyed.add_vectors(["kot"], np.ones((1, 2), dtype=np.float32))
+    keyed.save(str(tmp_path / "vectors.kv"), separately=["vectors"])
+    (tmp_path / "vectors.kv.vectors.npy").unlink()
+    assert_refused(tmp_path / "vectors.kv", "npy")
+    (tmp_path / "text.kv").write_text("kot 1 2\n")
+    assert_refused(tmp_path / "text.kv", "KeyedVectors.save()")
+    (tmp_path / "other.kv").write_bytes(b"\x80\x04K\x01.")
+    assert_refused(tmp_path / "other.kv", "KeyedVectors.save()")
