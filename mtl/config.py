@@ -97,7 +97,24 @@ class Config:
 # Keys that say where things lie; what lies there is compared by content (`mtl.results.run_folder`).
 LOCATIONS = ("data_dir", "embeddings_dir", "run_dir", "runs_dir", "embeddings.path")
 
-POSITIVE = ["max_length", "embeddings.min_count", "encoder.hidden_size", "encoder.num_layers", "head.hidden_size", "pretrain.max_steps", "pretrain.validate_every", "pretrain.patience", "pretrain.batch_size", "pretrain.learning_rate", "pretrain.gradient_clip", "finetune.max_epochs", "finetune.patience", "finetune.batch_size", "finetune.learning_rate", "finetune.gradient_clip"]
+POSITIVE = [
+    "max_length",
+    "embeddings.min_count",
+    "encoder.hidden_size",
+    "encoder.num_layers",
+    "head.hidden_size",
+    "pretrain.max_steps",
+    "pretrain.validate_every",
+    "pretrain.patience",
+    "pretrain.batch_size",
+    "pretrain.learning_rate",
+    "pretrain.gradient_clip",
+    "finetune.max_epochs",
+    "finetune.patience",
+    "finetune.batch_size",
+    "finetune.learning_rate",
+    "finetune.gradient_clip",
+]
 SHARES = ("embeddings.dropout", "encoder.dropout", "head.dropout")  # at least 0, less than 1
 CHOICES = {
     "submission.header": ("task", "target"),

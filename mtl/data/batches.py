@@ -87,7 +87,7 @@ class BatchDataset(Dataset[Batch]):
         self.table = table
         self.vectors = vectors
 
-    def __getitem__(self, rows: Rows) -> Batch:  # type: ignore[override]
+    def __getitem__(self, rows: Rows) -> Batch:
         task, places = rows
         chosen = torch.from_numpy(places)
         texts = self.texts[task][chosen].T.reshape(-1)

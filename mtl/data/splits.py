@@ -60,7 +60,7 @@ def hold_out(examples: Sequence[Example], share: float) -> tuple[list[Example], 
 
 def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:
     """The suite's tasks of which a file is not there, with the first such file."""
-    missing = {}
+    missing: dict[str, Path] = {}
     for id, task in suite.tasks.items():
         for split in SPLITS:
             path = task.path(split, data_dir)

@@ -121,7 +121,7 @@ def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list
         try:
             size = path.stat().st_size
             with (
-                open(path, "rb") as raw,
+                path.open("rb") as raw,
                 tqdm(total=size, desc=path.name, unit="B", unit_scale=True, disable=None) as bar,
             ):
                 plain = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw

@@ -21,7 +21,7 @@ def summarize(
     `average` is the mean of the tasks' medians; `partial` says that tasks of the suite are missing, and `reduced`
     which tasks have other splits than the published ones.
     """
-    by_task = {}
+    by_task: dict[str, Any] = {}
     for task in tasks:
         values = scores[task.id]
         by_task[task.id] = {

@@ -15,7 +15,7 @@ from mtl.data.dataset import Dataset
 from mtl.files import write_text
 from mtl.model.multitask import Heads, Multitask, predict
 from mtl.suite import Task
-from mtl.training.fit import Stage, fit
+from mtl.training.fit import Stage, fit, load_best
 
 
 def finetune(
@@ -37,7 +37,7 @@ def finetune(
     )
     done = folder / "done.json"
     if done.exists():
-        module.load_state_dict(torch.load(folder / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"])
+        load_best(module, folder)
     else:
         # Vectors have no length: rows are shuffled freely.
         schedule = Schedule(
@@ -66,7 +66,7 @@ def finetune(
         write_text(
             done, json.dumps({"score": best, "seconds": time.monotonic() - start, "curve": module.curve}, indent=1)
         )
-    predictions = {}
+    predictions: dict[str, np.ndarray] = {}
     module.eval()
     for name in ("dev", "test"):
         if name in splits:

@@ -5,6 +5,7 @@ and the epoch's number, and it ends with a checkpoint: a stage taken up from its
 """
 
 import logging
+import shutil
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
@@ -55,18 +56,12 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     Returns the best validation average (× 100). `stage.folder` receives best.ckpt (weights), last.ckpt (the whole state, gone at
     the end), and the logs.
     """
-    best = ModelCheckpoint(
-        stage.folder,
-        "best",
-        MONITOR,
-        mode="max",
-        save_weights_only=True,
-        save_on_train_epoch_end=True,
-        enable_version_counter=False,
-    )
+    best = BestWeights(stage.folder / "best.ckpt")
     last = ModelCheckpoint(stage.folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     resume = stage.folder / "last.ckpt"
     start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
+    if not start:
+        shutil.rmtree(stage.folder, ignore_errors=True)
     with _quiet():
         trainer = pl.Trainer(
             accelerator=config.accelerator,
@@ -84,7 +79,7 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
             ],
             callbacks=[
                 SeedEachEpoch(stage.seed, stage.folder.name),
-                EarlyStopping(MONITOR, mode="max", patience=stage.patience, check_on_train_epoch_end=True),
+                Patience(MONITOR, mode="max", patience=stage.patience, check_on_train_epoch_end=True),
                 StageProgress(stage.title, stage.total_steps, stage.lines),
                 best,
                 *([last] if stage.resumable else []),
@@ -94,12 +89,16 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
         )
         data = _StageData(stage)
         trainer.fit(module, datamodule=data, ckpt_path=resume if start else None, weights_only=True)
-    checkpoint = torch.load(best.best_model_path, map_location="cpu", weights_only=True)
-    module.load_state_dict(checkpoint["state_dict"])
+    load_best(module, stage.folder)
     module.to("cpu").eval()
-    assert best.best_model_score is not None
     resume.unlink(missing_ok=True)
-    return float(best.best_model_score)
+    assert best.score is not None
+    return best.score
+
+
+def load_best(module: Multitask, folder: Path) -> None:
+    """Load the best weights of a stage's folder into the module."""
+    module.load_state_dict(torch.load(folder / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"])
 
 
 class _StageData(pl.LightningDataModule):
@@ -123,8 +122,39 @@ class SeedEachEpoch(Callback):
     def __init__(self, seed: int, stage: str) -> None:
         self.key = f"{seed} {stage}"
 
-    def on_train_epoch_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
+    def on_train_batch_start(self, trainer: pl.Trainer, module: pl.LightningModule, batch: Batch, batch_idx: int) -> None:
+        # Not at the epoch's start: Lightning leaves that hook out in the first epoch after a resumption.
+        if batch_idx == 0:
+            torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
+
+
+class BestWeights(Callback):
+    """Keeps the weights of the validation with the best average; the first of equals."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.score: float | None = None
+
+    def on_train_epoch_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        average = float(trainer.callback_metrics[MONITOR])
+        if self.score is None or average > self.score:
+            self.score = average
+            with replacing(self.path) as partial:
+                torch.save({"state_dict": module.state_dict(), "epoch": trainer.current_epoch, "average": average}, partial)
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"score": self.score}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self.score = state["score"]
+
+
+class Patience(EarlyStopping):
+    """Early stopping that also holds for a stage taken up after its patience was spent."""
+
+    def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        if self.wait_count >= self.patience:
+            trainer.should_stop = True
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):

@@ -15,7 +15,7 @@ from mtl.files import write_text
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
 from mtl.suite import Task
-from mtl.training.fit import Stage, fit
+from mtl.training.fit import Stage, fit, load_best
 
 
 def token_table(dataset: Dataset, embeddings: WordEmbeddings) -> TokenTable:
@@ -51,7 +51,7 @@ def pretrain(
     )
     done = folder / "done.json"
     if done.exists():
-        module.load_state_dict(torch.load(folder / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"])
+        load_best(module, folder)
         module.eval()
         return encoder, heads
     parts = {
