@@ -246,13 +246,14 @@ def _tweets() -> Splits:
         if harmful:
             frames = lexicon.ABUSE_FRAMES
         else:
-            frames = lexicon.HARMLESS_FRAMES if dice.chance(0.15) else lexicon.CHAT_FRAMES
+            frames = lexicon.HARMLESS_FRAMES if dice.chance(0.3) else lexicon.CHAT_FRAMES
         parts = [dice.spoken(dice.pick(frames), x=dice.pick(lexicon.INSULTS))]
         if dice.chance(0.5):
             # What is said beside the insult is as harmless as anyone's talk.
             parts.insert(dice.number(0, 1), dice.spoken(dice.pick(lexicon.CHAT_FRAMES)))
         text = "@anonymized_account " * dice.number(0, 3) + " ".join(parts) + dice.pick(lexicon.TWEET_TAILS)
-        return text, str(int(harmful != dice.chance(_LABEL_NOISE)))
+        # People agree less on what insults than on what happened.
+        return text, str(int(harmful != dice.chance(2 * _LABEL_NOISE)))
 
     return {split: _distinct(count, seen, row, itemgetter(0)) for split, count in (("train", 400), ("test", 100))}
 

@@ -58,28 +58,28 @@ class RunFolder:
         except (PermissionError, FileExistsError, NotADirectoryError) as error:
             raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None
 
-    def claim(self, config: Config) -> None:
-        """Make the folder this configuration's, or check that it is. Raises InputError that names the differing keys."""
-        if self.config.exists():
-            if keys := differences(read_config(self.config), config):
-                raise InputError(
-                    f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
-                )
-        else:
-            save_config(config, self.config)
+    def check(self, config: Config) -> None:
+        """Raise InputError that names the differing keys if the folder is another configuration's."""
+        if self.config.exists() and (keys := differences(read_config(self.config), config)):
+            raise InputError(
+                f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
+            )
 
-    def claim_inputs(self, inputs: dict[str, str]) -> None:
-        """Record the inputs' fingerprints, or check them. Raises InputError that names the inputs that changed."""
-        if self.inputs.exists():
+    def claim(self, config: Config, inputs: dict[str, str]) -> None:
+        """Make the folder this configuration's and these inputs', by their fingerprints, or check that it is.
+
+        Raises InputError that names the inputs that have changed.
+        """
+        if self.config.exists():
             before = read_json(self.inputs)
-            if changed := sorted(
-                name for name in before.keys() | inputs.keys() if before.get(name) != inputs.get(name)
-            ):
+            if changed := sorted(name for name in before.keys() | inputs.keys() if before.get(name) != inputs.get(name)):
                 raise InputError(
-                    f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); set run_dir= or remove the folder"
+                    f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
+                    "set run_dir= or remove the folder"
                 )
         else:
             write_json(self.inputs, inputs)
+            save_config(config, self.config)
 
 
 def write_json(path: Path, value: Any) -> None:

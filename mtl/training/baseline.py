@@ -34,7 +34,7 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
     """
     folder = RunFolder(run_dir(config, suite))
     with folder.locked():
-        folder.claim(config)
+        folder.check(config)
         if folder.summary.exists():
             logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
             return read_json(folder.summary)
@@ -49,7 +49,7 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
         logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
         embeddings = build_embeddings(config.embeddings, suite, dataset, Path(config.embeddings_dir))
         logger.info("%s embeddings: %s", config.embeddings.name, embeddings.coverage)
-        folder.claim_inputs({**dataset.fingerprints, "embeddings": embeddings.fingerprint()})
+        folder.claim(config, {**dataset.fingerprints, "embeddings": embeddings.fingerprint()})
         _record(folder, config, dataset, embeddings)
         scores: dict[str, dict[int, float]] = {task.id: {} for task in tasks}
         for number, seed in enumerate(config.seeds, start=1):
