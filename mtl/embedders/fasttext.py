@@ -58,7 +58,7 @@ def fasttext_embeddings(dataset: Dataset, path: Path, dim: int | None, min_count
     ids = vocabulary.ids(texts.types)
     in_file = (ids != Vocabulary.UNKNOWN) & [bool(found.get(word, False)) for word in texts.types]
     covered = coverage(texts.tokens, in_file, (ids != Vocabulary.UNKNOWN) & ~in_file)
-    vectors = with_specials(read.vectors[read.known], [True] * len(known))
+    vectors = with_specials(read.vectors[read.known])
     return WordEmbeddings(vocabulary, read.dim, vectors, covered)
 
 
@@ -98,7 +98,7 @@ SAFE_THREADS = 11
 
 
 def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path) -> None:
-    """Train in a process of its own, whose large blocks of memory come zeroed from the system.
+    """Train in a process of its own, to which the C library hands out memory set to zero.
 
     So even one thread, the only number that gives the same vectors each time, starts from sound values.
     """
@@ -106,7 +106,7 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path) -> Non
     command = [sys.executable, "-c", code, json.dumps(arguments), str(partial)]
     done = subprocess.run(
         command,
-        env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "65536"},
+        env={**os.environ, "MALLOC_PERTURB_": "255"},
         stderr=None if arguments["verbose"] else subprocess.PIPE,
         text=True,
     )

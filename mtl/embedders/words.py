@@ -1,7 +1,6 @@
 """A vector for each word of the vocabulary: what random and fastText embeddings have in common."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -93,7 +92,6 @@ class WordEmbedder(nn.Module):
         return self.table(tokens)
 
 
-def with_specials(vectors: np.ndarray, known: Sequence[bool] | np.ndarray) -> np.ndarray:
-    """Rows for padding (zero) and the unknown word (the mean of the known ones) before the words' own rows."""
-    unknown = vectors[np.asarray(known)].mean(axis=0) if np.any(known) else np.zeros(vectors.shape[1])
-    return np.concatenate([np.zeros((1, vectors.shape[1])), unknown[None], vectors]).astype(np.float32)
+def with_specials(vectors: np.ndarray) -> np.ndarray:
+    """Words' vectors, float32 (words, dim), after rows for padding (zero) and for the unknown word (their mean)."""
+    return np.concatenate([np.zeros_like(vectors[:1]), vectors.mean(axis=0, keepdims=True), vectors])

@@ -1,0 +1,54 @@
+import numpy as np
+import torch
+
+from mtl.data.batches import TokenTable
+from mtl.embedders.words import WordEmbedder
+from mtl.model.encoder import Encoder, max_pool
+
+
+def encoder(dim: int = 20, hidden_size: int = 64) -> Encoder:
+    torch.manual_seed(0)
+    return Encoder(WordEmbedder(500, dim, trainable=True), dim, hidden_size, 2, 0.2, 0.2).eval()
+
+
+def table(count: int, longest: int = 40) -> TokenTable:
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(1, longest, count)
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return TokenTable(rng.integers(1, 500, starts[-1]), starts)
+
+
+def test_max_pool_against_plain_loops() -> None:
+    outputs = -torch.rand(3, 5, 4) - 1  # all below the zeros of padding
+    lengths = torch.tensor([1, 5, 3])
+    expected = torch.stack([row[:length].max(dim=0).values for row, length in zip(outputs, lengths, strict=True)])
+    assert torch.equal(max_pool(outputs, lengths), expected)
+
+
+@torch.no_grad()
+def test_a_sentence_s_vector_is_the_same_in_any_batch() -> None:
+    model, texts = encoder(), table(120)
+    alone = torch.cat([model(*texts.gather(torch.tensor([i]))) for i in range(120)])
+    together = model(*texts.gather(torch.arange(120)))
+    shuffled = torch.randperm(120)
+    in_pieces = torch.cat([model(*texts.gather(part)) for part in shuffled.split(7)])[shuffled.argsort()]
+    for other in (together, in_pieces, model.encode(texts, torch.arange(120))):
+        assert (alone - other).abs().max() < 1e-5
+
+
+def test_encode_keeps_the_order_asked_for_and_the_mode() -> None:
+    model, texts = encoder(), table(30)
+    model.train()
+    places = torch.tensor([7, 3, 3, 29])
+    vectors = model.encode(texts, places)
+    assert model.training
+    model.eval()
+    torch.testing.assert_close(vectors, model.encode(texts, torch.arange(30))[places], atol=1e-5, rtol=0)
+
+
+def test_dropout_falls_on_words_and_outputs_in_training_alone() -> None:
+    model, texts = encoder(), table(3)
+    batch = texts.gather(torch.arange(3))
+    assert torch.equal(model(*batch), model(*batch))
+    model.train()
+    assert not torch.equal(model(*batch), model(*batch))

@@ -1,0 +1,22 @@
+import torch
+
+from mtl.model.heads import Head, pair_features
+
+
+def test_pair_features() -> None:
+    u, v = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0]])
+    assert pair_features(u, v).tolist() == [[1, 2, 3, -1, 2, 3, 3, -2]]
+
+
+def test_first_sides_stand_before_second_sides() -> None:
+    torch.manual_seed(0)
+    head = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.0)
+    vectors = torch.randn(6, 4)
+    outputs = head(vectors)
+    assert outputs.shape == (3, 3)
+    for row in range(3):
+        torch.testing.assert_close(head(vectors[[row, row + 3]])[0], outputs[row])
+
+
+def test_single_texts() -> None:
+    assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0)(torch.randn(5, 4)).shape == (5, 1)

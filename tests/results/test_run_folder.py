@@ -1,0 +1,51 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mtl.config import load_config
+from mtl.errors import InputError
+from mtl.results.run_folder import RunFolder, read_json, write_json
+
+
+def test_the_second_process_is_refused(tmp_path: Path) -> None:
+    code = "import sys; from pathlib import Path; from mtl.results.run_folder import RunFolder\n"
+    code += "with RunFolder(Path(sys.argv[1])).locked(): print('held', flush=True); sys.stdin.read()"
+    holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        with pytest.raises(InputError, match="another process is running in this folder"), RunFolder(tmp_path).locked():
+            pass
+    finally:
+        holder.kill()
+        holder.wait()
+    with RunFolder(tmp_path).locked():  # a killed process holds nothing
+        pass
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match=r"set run_dir="), RunFolder(tmp_path / "file").locked():
+        pass
+
+
+def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    config, _ = load_config(["suite=klej"])
+    folder.check(config)
+    folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
+    folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
+    other, _ = load_config(["suite=klej", "max_length=7", "encoder.dropout=0.1", "data_dir=moved"])
+    with pytest.raises(InputError, match=r"another configuration \(max_length: 256, 7; encoder.dropout: 0.2, 0.1\)"):
+        folder.check(other)
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(a.tsv, b.tsv\)"):
+        folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2"})
+
+
+def test_json(tmp_path: Path) -> None:
+    write_json(tmp_path / "x.json", {"ś": 1.5})
+    assert read_json(tmp_path / "x.json") == {"ś": 1.5}
+    (tmp_path / "x.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="not JSON"):
+        read_json(tmp_path / "x.json")

@@ -1,0 +1,70 @@
+from typing import Any
+
+
+from mtl.config import load_config
+from mtl.results.summary import summarize
+from mtl.results.table import render
+from mtl.suite import Suite
+
+
+def klej(ids: list[str] | None = None, **rows: dict[str, int]) -> tuple[dict[str, Any], Suite]:
+    _, suite = load_config(["suite=klej"])
+    tasks = suite.choose(ids)
+    scores = {task.id: {1: 60.0, 2: 50.0, 3: 70.0} for task in tasks}
+    sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
+    return summarize(suite, tasks, "fasttext", "frozen", scores, sizes), suite
+
+
+def cells(table: str) -> dict[str, list[str]]:
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")]
+    return {line[0]: line[1:] for line in lines}
+
+
+def test_medians_stand_beside_the_published_rows_with_differences() -> None:
+    rows = cells(render(*klej()))
+    assert rows[""] == ["AVG", "NKJP-NER", "CDSC-E", "CDSC-R", "CBD", "PolEmo-IN", "PolEmo-OUT", "DYK", "PSC", "AR"]
+    assert rows["**fasttext, frozen**, median of 3"] == ["**60.0**"] * 10
+    assert rows["min"] == ["", *["50.0"] * 9] and rows["max"] == ["", *["70.0"] * 9]
+    assert rows["LSTM + fastText"][:2] == ["67.7", "67.3"]
+    assert rows["ours − LSTM + fastText"][:3] == ["-7.7", "-7.3", "-27.8"]
+    assert rows["ours − HerBERT"][0] == "-20.5"
+    assert "ours − LSTM" not in rows  # another row's embeddings
+    assert len(rows) == 1 + 1 + 3 + 10 + 5
+
+
+def test_a_partial_average_is_marked_and_stands_beside_none() -> None:
+    table = render(*klej(["cbd", "ar"]))
+    rows = cells(table)
+    assert rows[""] == ["AVG*", "CBD", "AR"]
+    assert rows["LSTM + fastText"] == ["–", "32.8", "81.4"]
+    assert rows["ours − HerBERT"] == ["–", "+9.7", "-24.5"]
+    assert "AVG is partial: 2 of 9 tasks, without nkjp-ner" in table
+
+
+def test_a_reduced_split_is_marked_and_not_compared() -> None:
+    table = render(*klej(ar={"train": 702, "dev": 150, "test": 150}))
+    rows = cells(table)
+    assert rows[""][0] == "AVG*" and rows[""][-1] == "AR†"
+    assert rows["ours − LSTM + fastText"][0] == rows["ours − LSTM + fastText"][-1] == "–"
+    assert "ar 702/150/150 of 9577/1002/1006" in table
+
+
+def test_the_sample_never_stands_beside_published_rows() -> None:
+    _, suite = load_config(["suite=klej-sample"])
+    scores = {id: {1: 60.0} for id in suite.tasks}
+    summary = summarize(suite, suite.choose(None), "random", "frozen", scores, {id: {"train": 1} for id in suite.tasks})
+    table = render(summary, suite)
+    assert "BERT" not in table and "published" not in table.lower()
+    assert "embedded sample" in table
+    assert not summary["partial"] and summary["reduced"] == []
+
+
+def test_a_name_with_a_bar_stays_in_its_cell() -> None:
+    summary, suite = klej()
+    suite.tasks["ar"].title = "A|R"
+    assert "A\\|R" in render(summary, suite)
+
+
+def test_the_table_is_well_formed() -> None:
+    lines = [line for line in render(*klej()).splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in lines}) == 1 and len({len(line) for line in lines}) == 1

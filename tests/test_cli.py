@@ -1,0 +1,83 @@
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mtl.cli import main
+
+
+def test_nothing_heavy_is_imported_for_help_or_version() -> None:
+    code = "import sys; from mtl.cli import main\ntry: main([sys.argv[1]])\nexcept SystemExit: pass\n"
+    code += "sys.exit(bool({'torch', 'omegaconf', 'numpy', 'pytorch_lightning'} & set(sys.modules)))"
+    for option in ("--help", "--version"):
+        assert subprocess.run([sys.executable, "-c", code, option], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["baseline", "encoder.width=3"], "unknown key 'encoder.width'"),
+        (["baseline", "suite=klej", "data_dir=none"], "none/klej_nkjp-ner/train.tsv: no such file"),
+        (["data", "glue"], "suite=glue: unknown"),
+        (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
+        (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "none.txt: no such file"),
+        (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
+        (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),
+        (["encode", "none", "x.txt", "--out", "v.npy"], "none/config.yaml: no such file"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_status_2(
+    arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and complaint in errors[0]
+
+
+@pytest.mark.parametrize("arguments", [[], ["bake"], ["predict", "run"], ["embeddings", "train", "word2vec"]])
+def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2
+    assert "usage: mtl" in capsys.readouterr().err
+
+
+def test_predict_and_encode(settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = suite_file.parent
+    assert main(["baseline", *settings, "seeds=[1]"]) == 0
+    capsys.readouterr()
+    assert main(["predict", str(folder / "run"), str(folder / "data/test.tsv"), "--task", "kansla"]) == 0
+    assert capsys.readouterr().out == (folder / "run/seed-1/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8")
+    assert main(["encode", str(folder / "run"), str(folder / "data/test.tsv"), "--out", str(folder / "v.npy")]) == 0
+    assert (folder / "v.npy").exists()
+
+
+def test_data_writes_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["data", "klej-sample"]) == 0
+    assert (tmp_path / "data/klej-sample/klej_cbd/train.tsv").exists()
+
+
+def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
+    """Unpacked alone, away from the checkout, it runs the sample (its dependencies being there)."""
+    root = Path(__file__).parent.parent
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "mtl", "configs", "embeddings"):
+        (source / name).symlink_to(root / name)
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "site")
+        assert not [name for name in archive.namelist() if name.startswith(("tests", "configs", "embeddings"))]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    small = "encoder.hidden_size=8 pretrain.max_steps=4 pretrain.validate_every=4 finetune.max_epochs=1 seeds=[1] tasks=[cbd]"
+    run = [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv.pop(1)); from mtl.cli import main; sys.exit(main())"]
+    done = subprocess.run([*run, str(tmp_path / "site"), "baseline", "suite=klej-sample", *small.split()], cwd=empty, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (empty / "runs/klej-sample/random-frozen/summary.json").exists()

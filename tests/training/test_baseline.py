@@ -1,0 +1,150 @@
+"""The whole job, as its user runs it."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mtl.config import load_config
+from mtl.data.reader import read_cells, read_examples
+from mtl.data.sample import write_sample
+from mtl.errors import InputError
+from mtl.metrics import score
+from mtl.suite import load_suite
+from mtl.training.baseline import run_baseline
+
+
+def mtl(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "mtl", *arguments], cwd=cwd, capture_output=True, text=True)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Whatever of a run is a result, by path."""
+    names = ("*.tsv", "*.zip", "summary.json", "table.md")
+    return {str(path.relative_to(folder)): path.read_bytes() for name in names for path in sorted(folder.rglob(name))}
+
+
+@pytest.mark.parametrize("embeddings", ["random", "fasttext"])
+def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str) -> None:
+    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=60 pretrain.validate_every=30 finetune.max_epochs=6"
+    done = mtl("baseline", f"embeddings={embeddings}", "seeds=[1,2,3]", *small.split(), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.strip().splitlines()
+    assert lines[0].startswith("suite klej-sample (data/klej-sample)") and lines[-1].startswith("suite klej-sample:")
+    folder = tmp_path / f"runs/klej-sample/{embeddings}-frozen"
+    summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    assert (summary["suite"], summary["embeddings"], summary["variant"]) == ("klej-sample", embeddings, "frozen")
+    assert (summary["seeds"], summary["split"], summary["partial"]) == ([1, 2, 3], "dev", False)
+    assert (folder / "table.md").read_text(encoding="utf-8").strip() in done.stdout
+    suite = load_suite(folder / "suite.yaml")
+    held_out = json.loads((folder / "held_out.json").read_text(encoding="utf-8"))
+    assert set(held_out) == {"cbd", "dyk", "psc"}
+    medians = []
+    for id, task in suite.tasks.items():
+        values = summary["tasks"][id]["scores"]
+        medians.append(sorted(values.values())[1])
+        assert summary["tasks"][id]["median"] == medians[-1]
+        data = tmp_path / "data/klej-sample" / task.folder
+        for seed in (1, 2, 3):
+            # The score is the metric of the predictions on file against the gold on file.
+            gold = read_examples(task, data / ("train.tsv" if id in held_out else "dev.tsv"))
+            if id in held_out:
+                gold = [row for row in gold if row.line in held_out[id]]
+            cells = [row[0] for row in read_cells(folder / f"seed-{seed}/predictions/dev_pred_{id}.tsv", [task.target])]
+            tensors = [to_tensor([task.value(cell) for cell in cells]), to_tensor([row.target for row in gold])]
+            assert values[str(seed)] == pytest.approx(score(task, *tensors), abs=1e-4)
+            tests = read_cells(folder / f"seed-{seed}/predictions/test_pred_{id}.tsv", [task.target])
+            assert len(tests) == len(read_cells(data / "test_features.tsv", task.text))
+    assert summary["average"] == pytest.approx(sum(medians) / 9)
+    with zipfile.ZipFile(folder / "seed-1/submission.zip") as archive:
+        assert archive.namelist() == [f"test_pred_{id}.tsv" for id in suite.tasks]
+    # Even so short a training beats guessing the commonest rating and the commonest kind of name.
+    assert summary["tasks"]["nkjp-ner"]["median"] > 30
+    # A finished run is not run again.
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.ckpt")}
+    again = mtl("baseline", f"embeddings={embeddings}", "seeds=[1,2,3]", *small.split(), cwd=tmp_path)
+    assert again.returncode == 0 and "is finished" in again.stderr
+    assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*.ckpt")}
+
+
+def to_tensor(values: list[float | None]):  # type: ignore[no-untyped-def]
+    import torch
+
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def test_a_suite_of_one_s_own(settings: list[str]) -> None:
+    config, suite = load_config([*settings, "seeds=[1,2]", "pretrain.max_steps=60", "pretrain.validate_every=20", "finetune.max_epochs=8"])
+    summary = run_baseline(config, suite)
+    # Words tell a glad text from an angry one, and so the score: any working model learns it.
+    assert summary["tasks"]["kansla"]["median"] > 90
+    assert summary["tasks"]["betyg"]["median"] > 60
+    assert set(summary["tasks"]) == {"kansla", "samma", "betyg"}
+    assert not (Path(config.run_dir or "") / "seed-1/predictions/test_pred_samma.tsv").exists()  # it has no test file
+
+
+def test_the_same_seed_gives_the_same_bytes(settings: list[str], tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        run_baseline(*load_config([*settings, "seeds=[3]", f"run_dir={folder}"]))
+    assert content(folders[0]) == content(folders[1])
+    run_baseline(*load_config([*settings, "seeds=[4]", f"run_dir={tmp_path / 'three'}"]))
+    assert content(folders[0]) != content(tmp_path / "three")
+
+
+def test_tasks_chooses_a_subset_where_others_are_missing(settings: list[str], suite_file: Path) -> None:
+    (suite_file.parent / "data/pairs/train.tsv").unlink()
+    with pytest.raises(InputError, match=r"missing of suite liten: samma; .*tasks=\[kansla,betyg\]"):
+        run_baseline(*load_config(settings))
+    # What was refused has not claimed the folder.
+    summary = run_baseline(*load_config([*settings, "seeds=[1]", "tasks=[kansla,betyg]"]))
+    assert summary["partial"] and summary["missing"] == ["samma"]
+
+
+def test_another_configuration_or_other_data_is_refused(settings: list[str], suite_file: Path) -> None:
+    run_baseline(*load_config([*settings, "seeds=[1]"]))
+    with pytest.raises(InputError, match=r"another configuration \(max_length: 256, 9\)"):
+        run_baseline(*load_config([*settings, "seeds=[1]", "max_length=9"]))
+    folder = suite_file.parent / "run"
+    (folder / "summary.json").unlink()
+    path = suite_file.parent / "data/train.tsv"
+    path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(embeddings, train.tsv\)"):
+        run_baseline(*load_config([*settings, "seeds=[1]"]))
+
+
+def test_a_header_of_one_s_choice(settings: list[str], suite_file: Path) -> None:
+    run_baseline(*load_config([*settings, "seeds=[1]", "submission.header=target"]))
+    path = suite_file.parent / "run/seed-1/predictions/test_pred_kansla.tsv"
+    assert path.read_text(encoding="utf-8").startswith("target\n")
+
+
+def test_killed_at_any_moment_it_ends_as_if_undisturbed(tmp_path: Path) -> None:
+    write_sample(tmp_path / "data")
+    common = "suite=klej-sample data_dir=data seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 trainer.threads=1 "
+    common += "pretrain.max_steps=60 pretrain.validate_every=4 finetune.max_epochs=5"
+    plain = mtl("baseline", *common.split(), "run_dir=plain", cwd=tmp_path)
+    assert plain.returncode == 0, plain.stderr
+    # Killed when it reports a point of progress that it had not reached before, and once while it loads.
+    command = [sys.executable, "-m", "mtl", "baseline", *common.split(), "run_dir=killed"]
+    chance = random.Random(1)
+    log = tmp_path / "killed/seed-1"
+    for wanted in ("pretrain/log", "pretrain/last.ckpt", "pretrain/log", "finetune/nkjp-ner/best.ckpt", "finetune/cbd", "predictions"):
+        seen = {path: path.stat().st_mtime_ns for path in log.rglob("*")}
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None:
+            path = log / wanted
+            if path.exists() and seen.get(path) != path.stat().st_mtime_ns:
+                try:
+                    process.wait(chance.uniform(0, 0.2))
+                except subprocess.TimeoutExpired:
+                    process.send_signal(signal.SIGKILL)
+                    process.wait()
+    last = mtl("baseline", *common.split(), "run_dir=killed", cwd=tmp_path)
+    assert last.returncode == 0, last.stderr
+    assert content(tmp_path / "plain") == content(tmp_path / "killed")

@@ -1,0 +1,112 @@
+"""A stage that is cut off and taken up again ends as one that was not."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from torch.utils.data import DataLoader
+
+from mtl.config import TrainerConfig
+from mtl.data.batches import Batch
+from mtl.model.multitask import Heads, Multitask
+from mtl.suite import Task
+from mtl.training import fit as fitting
+from mtl.training.fit import Stage, fit
+from mtl.training.progress import duration
+
+TASK = Task(id="t", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
+
+
+class Cut(Exception):
+    pass
+
+
+def module() -> Multitask:
+    torch.manual_seed(3)
+    return Multitask([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+
+
+def stage(folder: Path, patience: int = 100, cut: int | None = None) -> Stage:
+    def batches(key: int, count: int) -> DataLoader[Batch]:
+        generator = torch.Generator().manual_seed(key)
+        made = []
+        for _ in range(count):
+            vectors = torch.randn(8, 6, generator=generator)
+            made.append(Batch("t", (vectors[:, 0] * vectors[:, 1] > 0).float(), vectors=vectors))
+        return DataLoader(made, batch_size=None)  # type: ignore[arg-type]
+
+    def train(epoch: int) -> DataLoader[Batch]:
+        if epoch == cut:
+            raise Cut
+        return batches(epoch + 1, 4)
+
+    return Stage("test", folder, 1, 10, 40, patience, 5.0, train, batches(99, 5), lines=False)
+
+
+CPU = TrainerConfig("cpu", "32-true")
+
+
+@pytest.mark.parametrize("cuts", [[1], [2, 5, 9], [3, 3, 4]])
+def test_taken_up_again_it_ends_the_same(tmp_path: Path, cuts: list[int]) -> None:
+    plain = module()
+    best = fit(plain, stage(tmp_path / "plain" / "stage"), CPU)
+    for cut in cuts:
+        with pytest.raises(Cut):
+            fit(module(), stage(tmp_path / "cut" / "stage", cut=cut), CPU)
+    resumed = module()
+    assert fit(resumed, stage(tmp_path / "cut" / "stage"), CPU) == best
+    for name, tensor in plain.state_dict().items():
+        assert torch.equal(tensor, resumed.state_dict()[name])
+    assert plain.curve == resumed.curve
+    assert not (tmp_path / "cut" / "stage" / "last.ckpt").exists()
+
+
+def test_patience_that_was_spent_stays_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = module()
+    best = fit(plain, stage(tmp_path / "plain" / "stage", patience=1), CPU)
+    assert len(plain.curve) < 10
+
+    def killed(*_: object) -> None:
+        raise Cut
+
+    # Cut off after the last validation, before the stage is wound up.
+    with monkeypatch.context() as patch, pytest.raises(Cut):
+        patch.setattr(fitting, "load_best", killed)
+        fit(module(), stage(tmp_path / "cut" / "stage", patience=1), CPU)
+    resumed = module()
+    assert fit(resumed, stage(tmp_path / "cut" / "stage", patience=1), CPU) == best
+    assert len(resumed.curve) == len(plain.curve)
+
+
+def test_a_moved_folder_keeps_its_best(tmp_path: Path) -> None:
+    plain = module()
+    best = fit(plain, stage(tmp_path / "plain" / "stage"), CPU)
+    with pytest.raises(Cut):
+        fit(module(), stage(tmp_path / "before" / "stage", cut=8), CPU)
+    (tmp_path / "before").rename(tmp_path / "after")
+    resumed = module()
+    assert fit(resumed, stage(tmp_path / "after" / "stage"), CPU) == best
+    assert all(torch.equal(t, resumed.state_dict()[name]) for name, t in plain.state_dict().items())
+
+
+def test_checkpoints_hold_plain_tensors_and_types(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    with pytest.raises(Cut):
+        fit(module(), stage(folder, cut=2), CPU)
+    for name in ("last.ckpt", "best.ckpt"):
+        assert "state_dict" in torch.load(folder / name, weights_only=True)
+    assert (folder / "log/from-epoch-0/metrics.csv").exists()
+    assert list((folder / "tensorboard").glob("events.*"))
+
+
+def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> None:
+    trained = module()
+    best = fit(trained, stage(tmp_path / "stage"), CPU)
+    assert best == max(row["dev/average"] for row in trained.curve)
+    with torch.no_grad():
+        hits = [(trained.outputs(b).argmax(1) == b.targets).float() for b in stage(tmp_path).dev]
+    assert abs(100 * float(torch.cat(hits).mean()) - best) < 1e-4
+
+
+def test_duration() -> None:
+    assert [duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]
