@@ -85,4 +85,9 @@ SMALL = [
 @pytest.fixture
 def settings(suite_file: Path) -> list[str]:
     """What makes a run on the small suite take a second."""
-    return [f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}", f"run_dir={suite_file.parent / 'run'}", *SMALL]
+    return [
+        f"suite={suite_file}",
+        f"data_dir={suite_file.parent / 'data'}",
+        f"run_dir={suite_file.parent / 'run'}",
+        *SMALL,
+    ]

@@ -29,7 +29,11 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(
-    arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    complaint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
@@ -50,7 +54,9 @@ def test_predict_and_encode(settings: list[str], suite_file: Path, capsys: pytes
     assert main(["baseline", *settings, "seeds=[1]"]) == 0
     capsys.readouterr()
     assert main(["predict", str(folder / "run"), str(folder / "data/test.tsv"), "--task", "kansla"]) == 0
-    assert capsys.readouterr().out == (folder / "run/seed-1/predictions/test_pred_kansla.tsv").read_text(encoding="utf-8")
+    assert capsys.readouterr().out == (folder / "run/seed-1/predictions/test_pred_kansla.tsv").read_text(
+        encoding="utf-8"
+    )
     assert main(["encode", str(folder / "run"), str(folder / "data/test.tsv"), "--out", str(folder / "v.npy")]) == 0
     assert (folder / "v.npy").exists()
 
@@ -68,7 +74,18 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     source.mkdir()
     for name in ("setup.cfg", "pyproject.toml", "README.md", "LICENSE", "mtl", "configs", "embeddings"):
         (source / name).symlink_to(root / name)
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(tmp_path), str(source)]
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(tmp_path),
+        str(source),
+    ]
     subprocess.run(build, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
@@ -77,7 +94,16 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     small = "encoder.hidden_size=8 pretrain.max_steps=4 pretrain.validate_every=4 finetune.max_epochs=1 seeds=[1] tasks=[cbd]"
-    run = [sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv.pop(1)); from mtl.cli import main; sys.exit(main())"]
-    done = subprocess.run([*run, str(tmp_path / "site"), "baseline", "suite=klej-sample", *small.split()], cwd=empty, capture_output=True, text=True)
+    run = [
+        sys.executable,
+        "-c",
+        "import sys; sys.path.insert(0, sys.argv.pop(1)); from mtl.cli import main; sys.exit(main())",
+    ]
+    done = subprocess.run(
+        [*run, str(tmp_path / "site"), "baseline", "suite=klej-sample", *small.split()],
+        cwd=empty,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert (empty / "runs/klej-sample/random-frozen/summary.json").exists()

@@ -48,7 +48,9 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert printed.splitlines()[0] == "label" and len(printed.splitlines()) == 3
     (tmp_path / "in.txt").write_text("solen skiner\n\nregnet faller\n", encoding="utf-8")
     predictor.encode_file(tmp_path / "in.txt", tmp_path / "out.npy")
-    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), predictor.encode(["solen skiner", "", "regnet faller"]))
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "out.npy"), predictor.encode(["solen skiner", "", "regnet faller"])
+    )
 
 
 def test_wrong_calls(run: Path, tmp_path: Path) -> None:

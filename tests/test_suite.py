@@ -9,8 +9,21 @@ from mtl.suite import load_suite
 
 def test_klej_is_as_published() -> None:
     suite = load_suite(shipped("configs") / "suite" / "klej.yaml")
-    assert list(suite.tasks) == "nkjp-ner cdsc-e cdsc-r cbd polemo2.0-in polemo2.0-out dyk psc ar".split()
-    assert sum(task.rows["train"] for task in suite.tasks.values()) == 15794 + 8000 * 2 + 10041 + 5783 * 2 + 4154 + 4302 + 9577
+    assert list(suite.tasks) == [
+        "nkjp-ner",
+        "cdsc-e",
+        "cdsc-r",
+        "cbd",
+        "polemo2.0-in",
+        "polemo2.0-out",
+        "dyk",
+        "psc",
+        "ar",
+    ]
+    assert (
+        sum(task.rows["train"] for task in suite.tasks.values())
+        == 15794 + 8000 * 2 + 10041 + 5783 * 2 + 4154 + 4302 + 9577
+    )
     for row in suite.published:
         assert set(row.scores) == set(suite.tasks)
         # Table 3's AVG is the plain mean of the nine scores.
@@ -58,11 +71,13 @@ def test_values_and_cells(suite_file: Path) -> None:
         ("  kansla:", "  ../kansla:", "id: a task's id names files"),
         ("target: score", "goal: score", "tasks.betyg.goal"),
         ("text: [a, b]", "", "tasks.samma.text"),
-        ("language: sv", "language: [", ":3: not YAML"),
+        ("language: sv", "language: [", ":4: not YAML"),
         ("name: liten", "namn: liten", "namn"),
     ],
 )
-def test_a_wrong_suite_file_is_one_line_that_names_the_key(suite_file: Path, old: str, new: str, complaint: str) -> None:
+def test_a_wrong_suite_file_is_one_line_that_names_the_key(
+    suite_file: Path, old: str, new: str, complaint: str
+) -> None:
     text = suite_file.read_text(encoding="utf-8")
     assert old in text
     suite_file.write_text(text.replace(old, new, 1), encoding="utf-8")

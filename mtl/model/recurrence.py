@@ -22,7 +22,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
     """data (rows, input_size) -> (rows, 2 * hidden_size), forward direction first, as `torch.nn.LSTM` gives them."""
 
     @staticmethod
-    def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
         """sizes: sequences that have each step, descending. weights: w_ih, w_hh, b_ih, b_hh of either direction."""
         hidden = weights[1].shape[1]
         output = data.new_empty(len(data), 2 * hidden)
@@ -39,7 +39,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         return output
 
     @staticmethod
-    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:  # type: ignore[override]
+    def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
         data, output, *rest = ctx.saved_tensors
         hidden = output.shape[1] // 2
         grad_data: Tensor | None = None
@@ -110,7 +110,9 @@ def _run(gates: Tensor, cells: Tensor, tanh_cells: Tensor, states: Tensor, w_hh:
         torch.mul(o, tanh_cell, out=states[rows])
 
 
-def _run_back(gates: Tensor, cells: Tensor, tanh_cells: Tensor, grad_states: Tensor, w_hh: Tensor, steps: list[_Step]) -> Tensor:
+def _run_back(
+    gates: Tensor, cells: Tensor, tanh_cells: Tensor, grad_states: Tensor, w_hh: Tensor, steps: list[_Step]
+) -> Tensor:
     """The gradient of the gates' inputs (rows, 4 * hidden), given that of the states (rows, hidden).
 
     w_hh: (4 * hidden, hidden).

@@ -72,7 +72,9 @@ class RunFolder:
         """
         if self.config.exists():
             before = read_json(self.inputs)
-            if changed := sorted(name for name in before.keys() | inputs.keys() if before.get(name) != inputs.get(name)):
+            if changed := sorted(
+                name for name in before.keys() | inputs.keys() if before.get(name) != inputs.get(name)
+            ):
                 raise InputError(
                     f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
                     "set run_dir= or remove the folder"

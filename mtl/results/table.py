@@ -57,7 +57,8 @@ def _same(row: Published, summary: dict[str, Any]) -> bool:
 
 
 def _name(row: Published) -> str:
-    return row.model + " (published)" if row.family != "floor" else row.model + " guess (published)"
+    # The floor's name is that of an embedding too.
+    return f"{row.model}{' guess' if row.family == 'floor' else ''} (published)"
 
 
 def _number(value: float | None) -> str:

@@ -122,7 +122,9 @@ class SeedEachEpoch(Callback):
     def __init__(self, seed: int, stage: str) -> None:
         self.key = f"{seed} {stage}"
 
-    def on_train_batch_start(self, trainer: pl.Trainer, module: pl.LightningModule, batch: Batch, batch_idx: int) -> None:
+    def on_train_batch_start(
+        self, trainer: pl.Trainer, module: pl.LightningModule, batch: Batch, batch_idx: int
+    ) -> None:
         # Not at the epoch's start: Lightning leaves that hook out in the first epoch after a resumption.
         if batch_idx == 0:
             torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
@@ -140,7 +142,9 @@ class BestWeights(Callback):
         if self.score is None or average > self.score:
             self.score = average
             with replacing(self.path) as partial:
-                torch.save({"state_dict": module.state_dict(), "epoch": trainer.current_epoch, "average": average}, partial)
+                torch.save(
+                    {"state_dict": module.state_dict(), "epoch": trainer.current_epoch, "average": average}, partial
+                )
 
     def state_dict(self) -> dict[str, Any]:
         return {"score": self.score}

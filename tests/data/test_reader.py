@@ -16,7 +16,17 @@ def write(path: Path, content: bytes) -> Path:
 
 
 def test_nothing_is_quoted_and_every_row_is_kept(tmp_path: Path) -> None:
-    rows = ['"Solo" zaczyna', 'i "kończy', "", "NA", "null", "  dwie spacje ", "a\x0bb\u2028c\x85d\x1ce", 'x ""y"" "', "\u200b"]
+    rows = [
+        '"Solo" zaczyna',
+        'i "kończy',
+        "",
+        "NA",
+        "null",
+        "  dwie spacje ",
+        "a\x0bb\u2028c\x85d\x1ce",
+        'x ""y"" "',
+        "\u200b",
+    ]
     content = "sentence\ttarget\n" + "".join(f"{row}\t{i % 2}\n" for i, row in enumerate(rows))
     examples = read_examples(LABELS, write(tmp_path / "x.tsv", content.encode()))
     assert [example.texts[0] for example in examples] == rows

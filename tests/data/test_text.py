@@ -4,7 +4,20 @@ from mtl.data.text import UNKNOWN, Texts, Vocabulary, moses
 
 
 def test_moses_keeps_characters_as_they_are() -> None:
-    assert moses("pl")('Czytał "Potop" & <b>, 3,5 zł.') == ["Czytał", '"', "Potop", '"', "&", "<", "b", ">", ",", "3,5", "zł", "."]
+    assert moses("pl")('Czytał "Potop" & <b>, 3,5 zł.') == [
+        "Czytał",
+        '"',
+        "Potop",
+        '"',
+        "&",
+        "<",
+        "b",
+        ">",
+        ",",
+        "3,5",
+        "zł",
+        ".",
+    ]
 
 
 def test_distinct_texts_are_tokenized_once() -> None:
@@ -16,7 +29,12 @@ def test_distinct_texts_are_tokenized_once() -> None:
 
     texts = Texts(["a b a", "c", "a b a", "", "d e f g h", " "], tokenize, max_length=3)
     assert seen == ["a b a", "c", "", "d e f g h", " "]
-    assert [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")] == [["a", "b", "a"], ["c"], [UNKNOWN], ["d", "e", "f"]]
+    assert [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")] == [
+        ["a", "b", "a"],
+        ["c"],
+        [UNKNOWN],
+        ["d", "e", "f"],
+    ]
     assert (texts.empty, texts.cut, len(texts)) == (2, 1, 5)
     assert texts.lengths.tolist() == [3, 1, 1, 3, 1]
     assert texts.counts([0, 1]) == {"a": 2, "b": 1, "c": 1}

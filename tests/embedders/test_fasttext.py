@@ -51,8 +51,13 @@ def test_nothing_to_learn(tmp_path: Path) -> None:
 
 def test_text_files_plain_and_gzip(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
-    (tmp_path / "b.gz").write_bytes(gzip.compress("fyra\n".encode()))
-    assert list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split)) == [["ett", "två"], [], ["tre"], ["fyra"]]
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
+    assert list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split)) == [
+        ["ett", "två"],
+        [],
+        ["tre"],
+        ["fyra"],
+    ]
     (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
     with pytest.raises(InputError, match=r"c\.txt:2: not UTF-8"):
         list(tokenized_lines([tmp_path / "c.txt"], str.split))
@@ -82,7 +87,9 @@ def test_wrong_vectors_are_one_line(suite_file: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="suite liten names no fasttext vectors; set embeddings.path"):
         build_embeddings(config(None), suite, data, tmp_path)
     suite.embeddings["fasttext"] = "fasttext-pl"
-    with pytest.raises(InputError, match=r"cc\.pl\.300\.bin: no such vectors; fetch them: mtl embeddings fetch fasttext"):
+    with pytest.raises(
+        InputError, match=r"cc\.pl\.300\.bin: no such vectors; fetch them: mtl embeddings fetch fasttext"
+    ):
         build_embeddings(config(None), suite, data, tmp_path)
 
 
@@ -97,7 +104,10 @@ def test_a_recipe_that_can_be_trained_is_trained(suite_file: Path, tmp_path: Pat
 def test_train_on_a_suite_or_on_texts(suite_file: Path, tmp_path: Path) -> None:
     small = ["dim=4", "bucket=100", "min_count=1", "epochs=1", "threads=1"]
     out = tmp_path / "v.bin"
-    assert train("fasttext", [f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}", f"out={out}", *small]) == out
+    assert (
+        train("fasttext", [f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}", f"out={out}", *small])
+        == out
+    )
     assert "skiner" in fasttext.load_model(str(out)).words
     for settings, complaint in (
         ([], "name what to train on"),

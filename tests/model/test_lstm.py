@@ -25,7 +25,9 @@ def twins(layers: int, dtype: torch.dtype) -> tuple[BiLSTM, nn.LSTM]:
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 2e-5)])
-def test_equals_torch_in_outputs_and_gradients(lengths: list[int], layers: int, dtype: torch.dtype, tolerance: float) -> None:
+def test_equals_torch_in_outputs_and_gradients(
+    lengths: list[int], layers: int, dtype: torch.dtype, tolerance: float
+) -> None:
     ours, theirs = twins(layers, dtype)
     sizes = torch.tensor(lengths)
     inputs = [torch.randn(len(sizes), int(sizes.max()) + 2, 5, dtype=dtype).requires_grad_() for _ in range(1)]

@@ -12,7 +12,9 @@ from mtl.results.run_folder import RunFolder, read_json, write_json
 def test_the_second_process_is_refused(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from mtl.results.run_folder import RunFolder\n"
     code += "with RunFolder(Path(sys.argv[1])).locked(): print('held', flush=True); sys.stdin.read()"
-    holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     try:
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
         with pytest.raises(InputError, match="another process is running in this folder"), RunFolder(tmp_path).locked():

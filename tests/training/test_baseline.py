@@ -79,7 +79,9 @@ def to_tensor(values: list[float | None]):  # type: ignore[no-untyped-def]
 
 
 def test_a_suite_of_one_s_own(settings: list[str]) -> None:
-    config, suite = load_config([*settings, "seeds=[1,2]", "pretrain.max_steps=60", "pretrain.validate_every=20", "finetune.max_epochs=8"])
+    config, suite = load_config(
+        [*settings, "seeds=[1,2]", "pretrain.max_steps=60", "pretrain.validate_every=20", "finetune.max_epochs=8"]
+    )
     summary = run_baseline(config, suite)
     # Words tell a glad text from an angry one, and so the score: any working model learns it.
     assert summary["tasks"]["kansla"]["median"] > 90
@@ -134,7 +136,14 @@ def test_killed_at_any_moment_it_ends_as_if_undisturbed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "mtl", "baseline", *common.split(), "run_dir=killed"]
     chance = random.Random(1)
     log = tmp_path / "killed/seed-1"
-    for wanted in ("pretrain/log", "pretrain/last.ckpt", "pretrain/log", "finetune/nkjp-ner/best.ckpt", "finetune/cbd", "predictions"):
+    for wanted in (
+        "pretrain/log",
+        "pretrain/last.ckpt",
+        "pretrain/log",
+        "finetune/nkjp-ner/best.ckpt",
+        "finetune/cbd",
+        "predictions",
+    ):
         seen = {path: path.stat().st_mtime_ns for path in log.rglob("*")}
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while process.poll() is None:
