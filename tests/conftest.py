@@ -1,8 +1,12 @@
 """A small suite in Swedish, as a user would declare one: a single-sentence task, a pair task and a regression."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
+os.environ["OMP_NUM_THREADS"] = "1"
 
 SUITE = """\
 name: liten

@@ -31,7 +31,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("embeddings", ["random", "fasttext"])
 def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str) -> None:
-    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=60 pretrain.validate_every=30 finetune.max_epochs=6"
+    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=240 pretrain.validate_every=80 finetune.max_epochs=4"
     done = mtl("baseline", f"embeddings={embeddings}", "seeds=[1,2,3]", *small.split(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.strip().splitlines()
@@ -63,8 +63,9 @@ def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str) -> None:
     assert summary["average"] == pytest.approx(sum(medians) / 9)
     with zipfile.ZipFile(folder / "seed-1/submission.zip") as archive:
         assert archive.namelist() == [f"test_pred_{id}.tsv" for id in suite.tasks]
-    # Even so short a training beats guessing the commonest rating and the commonest kind of name.
-    assert summary["tasks"]["nkjp-ner"]["median"] > 30
+    # Even so small a model, so shortly trained, is far above the floor: the commonest kind of name makes 25, a constant 0.
+    assert summary["tasks"]["nkjp-ner"]["median"] > 28
+    assert summary["tasks"]["cdsc-r"]["median"] > 30
     # A finished run is not run again.
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.ckpt")}
     again = mtl("baseline", f"embeddings={embeddings}", "seeds=[1,2,3]", *small.split(), cwd=tmp_path)
@@ -80,7 +81,13 @@ def to_tensor(values: list[float | None]):  # type: ignore[no-untyped-def]
 
 def test_a_suite_of_one_s_own(settings: list[str]) -> None:
     config, suite = load_config(
-        [*settings, "seeds=[1,2]", "pretrain.max_steps=60", "pretrain.validate_every=20", "finetune.max_epochs=8"]
+        [
+            *settings,
+            "seeds=[1,2]",
+            "pretrain.max_steps=150",
+            "pretrain.validate_every=30",
+            "finetune.learning_rate=0.01",
+        ]
     )
     summary = run_baseline(config, suite)
     # Words tell a glad text from an angry one, and so the score: any working model learns it.
@@ -116,7 +123,7 @@ def test_another_configuration_or_other_data_is_refused(settings: list[str], sui
     (folder / "summary.json").unlink()
     path = suite_file.parent / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(embeddings, train.tsv\)"):
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
         run_baseline(*load_config([*settings, "seeds=[1]"]))
 
 
