@@ -82,12 +82,10 @@ class Multitask(pl.LightningModule):
 
     def configure_optimizers(self) -> Any:
         """Adam with AMSGrad (jiant), its learning rate falling linearly at every step."""
-        optimizer = torch.optim.Adam(
-            [parameter for parameter in self.parameters() if parameter.requires_grad],
-            self.learning_rate,
-            amsgrad=True,
-            fused=True,
-        )
+        parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        # On a GPU, Lightning cannot clip gradients of a fused optimizer in mixed precision.
+        fused = parameters[0].device.type == "cpu"
+        optimizer = torch.optim.Adam(parameters, self.learning_rate, amsgrad=True, fused=fused)
         last = self.final_learning_rate / self.learning_rate
 
         def factor(step: int) -> float:

@@ -50,6 +50,8 @@ class RunFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             with FileLock(self.path / ".lock", timeout=0):
+                for partial in self.path.rglob(".*.partial"):  # left by a process that was killed
+                    partial.unlink()
                 yield
         except Timeout:
             raise InputError(

@@ -22,6 +22,7 @@ from mtl.results.summary import summarize
 from mtl.results.table import render
 from mtl.suite import Suite
 from mtl.training.finetune import finetune
+from mtl.training.fit import device_of
 from mtl.training.pretrain import pretrain, token_table
 
 logger = logging.getLogger("mtl")
@@ -74,6 +75,7 @@ def run_seed(
     start = time.monotonic()
     table = token_table(dataset, embeddings)
     encoder, heads = pretrain(config, dataset, table, embeddings, seed, folder.pretrained(seed))
+    encoder.to(device_of(config.trainer))
     vectors = encoder.encode(table, torch.arange(len(dataset.texts)), progress=f"seed {seed} · encoding texts")
     scores = {}
     for task in dataset.tasks:

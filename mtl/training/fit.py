@@ -53,8 +53,8 @@ class Stage:
 def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     """Train until the epochs or the patience are spent; load the best weights into the module.
 
-    Returns the best validation average (× 100). `stage.folder` receives best.ckpt (weights), last.ckpt (the whole state, gone at
-    the end), and the logs.
+    Returns the best validation average (× 100). `stage.folder` receives best.ckpt (weights), last.ckpt (the whole
+    state, gone at the end), and the logs.
     """
     best = BestWeights(stage.folder / "best.ckpt")
     last = ModelCheckpoint(stage.folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
@@ -62,6 +62,8 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
     if not start:
         shutil.rmtree(stage.folder, ignore_errors=True)
+    # Deterministic mode would fill every new tensor with NaN; nothing here reads what it did not write.
+    torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     with _quiet():
         trainer = pl.Trainer(
             accelerator=config.accelerator,
@@ -94,6 +96,12 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     resume.unlink(missing_ok=True)
     assert best.score is not None
     return best.score
+
+
+def device_of(config: TrainerConfig) -> torch.device:
+    """Where the Trainer trains."""
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    return torch.device("cpu") if found is None or config.accelerator == "cpu" else found
 
 
 def load_best(module: Multitask, folder: Path) -> None:

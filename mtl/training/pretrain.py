@@ -15,7 +15,7 @@ from mtl.files import write_text
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
 from mtl.suite import Task
-from mtl.training.fit import Stage, fit, load_best
+from mtl.training.fit import Stage, device_of, fit, load_best
 
 
 def token_table(dataset: Dataset, embeddings: WordEmbeddings) -> TokenTable:
@@ -63,7 +63,7 @@ def pretrain(
         for split, by_task in parts.items()
     }
     schedule = Schedule(lengths["train"], settings.batch_size, settings.max_steps, seed)
-    pin_memory = torch.cuda.is_available() and config.trainer.accelerator != "cpu"
+    pin_memory = device_of(config.trainer).type == "cuda"
     batches = {split: BatchDataset(by_task, table) for split, by_task in parts.items()}
     every = min(settings.validate_every, settings.max_steps)
     start = time.monotonic()

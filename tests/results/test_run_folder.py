@@ -22,8 +22,10 @@ def test_the_second_process_is_refused(tmp_path: Path) -> None:
     finally:
         holder.kill()
         holder.wait()
-    with RunFolder(tmp_path).locked():  # a killed process holds nothing
-        pass
+    (tmp_path / "seed-1").mkdir()
+    (tmp_path / "seed-1" / ".best.ckpt.7.partial").write_text("half", encoding="utf-8")
+    with RunFolder(tmp_path).locked():  # a killed process holds nothing, and what it half wrote is gone
+        assert list((tmp_path / "seed-1").iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -1,0 +1,77 @@
+"""A suite's zips fetched from a server on this machine."""
+
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from mtl.data.fetch import fetch_suite
+from mtl.data.splits import missing_tasks
+from mtl.errors import InputError
+from mtl.suite import Source, Suite, load_suite
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def suite(suite_file: Path, tmp_path: Path) -> Iterator[Suite]:
+    """The small suite, its tasks' files zipped on a server as KLEJ's are."""
+    served = tmp_path / "served"
+    served.mkdir()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(served)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    made = load_suite(suite_file)
+    for id, task in made.tasks.items():
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w") as archive:
+            for split in ("train", "dev", "test"):
+                if path := task.path(split, suite_file.parent / "data"):
+                    archive.write(path, f"folder/{path.name}")
+        (served / f"{id}.zip").write_bytes(content.getvalue())
+        url = f"http://127.0.0.1:{server.server_port}/{id}.zip"
+        task.source = Source(url, len(content.getvalue()), hashlib.sha256(content.getvalue()).hexdigest())
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+def test_fetched_and_unpacked_to_their_places(suite: Suite, suite_file: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    fetch_suite(suite, suite.choose(None), target)
+    assert missing_tasks(suite, target) == {}
+    files = sorted(path.relative_to(target) for path in target.rglob("*") if path.is_file())
+    assert len(files) == 7  # no zip is left
+    for file in files:
+        assert (target / file).read_bytes() == (suite_file.parent / "data" / file).read_bytes()
+
+
+def test_what_is_there_is_left_alone(suite: Suite, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    fetch_suite(suite, suite.choose(["samma"]), target)
+    assert set(missing_tasks(suite, target)) == {"kansla", "betyg"}
+    (target / "pairs/train.tsv").write_text("mine", encoding="utf-8")
+    fetch_suite(suite, suite.choose(["samma"]), target)
+    assert (target / "pairs/train.tsv").read_text(encoding="utf-8") == "mine"
+
+
+def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
+    suite.tasks["kansla"].source = None
+    with pytest.raises(InputError, match="names no source for task kansla"):
+        fetch_suite(suite, suite.choose(["kansla"]), tmp_path / "target")
+    source = suite.tasks["betyg"].source
+    assert source is not None
+    source.sha256 = "0" * 64
+    with pytest.raises(InputError, match=r"betyg\.zip"):
+        fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target")
+    suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
+    with pytest.raises(InputError, match="archives lack files of samma"):
+        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
