@@ -27,12 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"mtl: error: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        print(f"mtl: error: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("mtl: interrupted; the same command continues", file=sys.stderr)
         return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
     return 0
 
 
@@ -96,7 +99,7 @@ def _baseline(arguments: argparse.Namespace) -> None:
     config, suite = load_config(arguments.settings)
     print(
         f"suite {suite.name} ({data_dir(config, suite)}) · embeddings {config.embeddings.name} · variant {config.variant}"
-        f" · {len(config.seeds)} seeds · results in {run_dir(config, suite)}",
+        f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
         flush=True,
     )
     from mtl.training.baseline import run_baseline

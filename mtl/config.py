@@ -116,6 +116,7 @@ POSITIVE = [
     "finetune.gradient_clip",
 ]
 SHARES = ("embeddings.dropout", "encoder.dropout", "head.dropout")  # at least 0, less than 1
+LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]"}
 CHOICES = {
     "submission.header": ("task", "target"),
     "trainer.accelerator": ("auto", "cpu", "gpu", "cuda", "mps"),
@@ -215,8 +216,8 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
         raise InputError(
             f"unknown key {key!r}" + (f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(known)}")
         )
-    if isinstance(value, bool) and key in ("seeds",):
-        raise InputError(f"{key}: must be a list of whole numbers, as in [1,2,3]")
+    if key in LISTS and not isinstance(value, list) and (value is not None or key == "seeds"):
+        raise InputError(f"{key}={value}: must be a list, as in {key}={LISTS[key]}")
     try:
         # A number alone where YAML 1.1 sees none (1e-4 has no dot) is read again by OmegaConf's own converter.
         OmegaConf.update(config, key, value)
@@ -258,8 +259,16 @@ def _check(config: Config) -> None:
             raise InputError(f"{key}={values[key]}: must be at least 1")
     if not 0 < config.held_out < 1:
         raise InputError(f"held_out={config.held_out}: must lie between 0 and 1")
-    if not config.seeds or len(set(config.seeds)) < len(config.seeds) or min(config.seeds) < 0:
-        raise InputError(f"seeds={config.seeds}: must be different whole numbers of at least 0, as in [1,2,3]")
+    if (
+        not config.seeds
+        or len(set(config.seeds)) < len(config.seeds)
+        or not 0 <= min(config.seeds) <= max(config.seeds) < 2**32
+    ):
+        raise InputError(f"seeds={config.seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
+    if config.embeddings.path is not None and config.embeddings.name == "random":
+        raise InputError(
+            f"embeddings.path={config.embeddings.path}: random embeddings are learned; set embeddings=fasttext"
+        )
 
 
 def run_dir(config: Config, suite: Suite) -> Path:
@@ -288,6 +297,9 @@ def read_config(path: Path) -> Config:
 
 
 def differences(one: Config, other: Config) -> list[str]:
-    """The keys in which two configurations differ, as "key: one's value, other's value"; where things lie does not count."""
+    """The keys in which two configurations differ, as "key: one's value there, other's here".
+
+    Where things lie does not count.
+    """
     a, b = (flatten(OmegaConf.to_container(OmegaConf.structured(config))) for config in (one, other))
-    return [f"{key}: {a[key]}, {b[key]}" for key in a if a[key] != b[key] and key not in LOCATIONS]
+    return [f"{key}: {a[key]} there, {b[key]} here" for key in a if a[key] != b[key] and key not in LOCATIONS]

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import pickle
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -68,7 +69,7 @@ class Predictor:
         elif seed not in seeds:
             raise InputError(f"--seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
         words = read_lines(folder.vocabulary)
-        state = torch.load(folder.pretrained(seed) / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"]
+        state = _weights(folder.pretrained(seed) / "best.ckpt")
         return cls(config, suite, folder, seed, _encoder(config, part(state, "encoder.")), words)
 
     def predict(self, task: str, rows: Sequence[Sequence[str]]) -> list[str]:
@@ -76,10 +77,8 @@ class Predictor:
         known = self.suite.tasks.get(task)
         if known is None or not self.folder.finetuned(self.seed, task).is_dir():
             raise InputError(f"task {task!r}: not in this run")
-        if wrong := [row for row in rows if len(row) != len(known.text)]:
-            raise InputError(
-                f"task {task} takes rows of {len(known.text)} texts ({', '.join(known.text)}), not {len(wrong[0])}"
-            )
+        if any(isinstance(row, str) or len(row) != len(known.text) for row in rows):
+            raise InputError(f"task {task} takes rows, each a list of {len(known.text)} texts: {', '.join(known.text)}")
         if not rows:
             return []
         vectors = self._encode([text for side in zip(*rows, strict=True) for text in side])
@@ -88,7 +87,9 @@ class Predictor:
         return [known.cell(value) for value in values.tolist()]
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Sentence vectors, float32 (texts, 2 * hidden_size)."""
+        """Sentence vectors, float32 (texts, 2 * hidden_size). Raises InputError for a text that is not in a list."""
+        if isinstance(texts, str):
+            raise InputError("encode takes a list of texts, not one text")
         return self._encode(texts).numpy() if texts else np.empty((0, self.encoder.output_size), dtype=np.float32)
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
@@ -137,8 +138,7 @@ class Predictor:
         )
 
     def _head(self, task: Task) -> Head:
-        path = self.folder.finetuned(self.seed, task.id) / "best.ckpt"
-        state = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
+        state = _weights(self.folder.finetuned(self.seed, task.id) / "best.ckpt")
         head = Head(
             self.encoder.output_size, task.outputs, task.is_pair, self.config.head.hidden_size, self.config.head.dropout
         )
@@ -160,6 +160,14 @@ def _encoder(config: Config, state: dict[str, Tensor]) -> Encoder:
     )
     encoder.load_state_dict(state)
     return encoder
+
+
+def _weights(path: Path) -> dict[str, Tensor]:
+    """The weights of a checkpoint. Raises InputError if it is not there or not whole."""
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
+    except (OSError, RuntimeError, pickle.UnpicklingError, KeyError) as error:
+        raise InputError(f"{path}: not a checkpoint that can be read: {str(error).splitlines()[0]}") from None
 
 
 def part(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

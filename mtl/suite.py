@@ -195,7 +195,7 @@ def _problem(task: Task, raw: dict[str, Any]) -> str | None:
     if METRICS[task.metric] != ("range" if task.is_regression else "labels"):
         return f"metric: {task.metric} is for tasks with {METRICS[task.metric]}"
     if task.metric == "f1" and task.positive not in (task.labels or ()):
-        return "positive: metric f1 needs the label it is of"
+        return f"positive: metric f1 needs the label it is of, one of {', '.join(task.labels or ())}"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
     if task.files["train"] is None:

@@ -4,6 +4,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import torch
 
 from mtl.cli import main
 
@@ -20,6 +21,14 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
     [
         (["baseline", "encoder.width=3"], "unknown key 'encoder.width'"),
         (["baseline", "suite=klej", "data_dir=none"], "none/klej_nkjp-ner/train.tsv: no such file"),
+        pytest.param(
+            ["baseline", "suite=klej-sample", "trainer.accelerator=gpu"],
+            "trainer.accelerator=gpu: torch finds no such device",
+            marks=pytest.mark.skipif(torch.accelerator.is_available(), reason="there is one"),
+        ),
+        (["baseline", "suite=klej-sample", "tasks=[glue]"], "suite klej-sample has no task glue"),
+        (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none"),
+        (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin", "dim=-3"], "dim=-3: too small"),
         (["data", "glue"], "suite=glue: unknown"),
         (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
         (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "none.txt: no such file"),

@@ -55,8 +55,11 @@ def test_auto_takes_klej_where_it_lies(tmp_path: Path, monkeypatch: pytest.Monke
         ("seeds=[]", "must be different whole numbers"),
         ("seeds=[1,1]", "must be different whole numbers"),
         ("seeds=[-1]", "must be different whole numbers"),
-        ("seeds=3", "seeds=3"),
+        ("seeds=3", "seeds=3: must be a list, as in seeds=[1,2,3]"),
         ("seeds=true", "must be a list"),
+        ("seeds=[99999999999]", "must be different whole numbers from 0 to"),
+        ("tasks=cbd", "tasks=cbd: must be a list"),
+        ("embeddings.path=v.vec", "random embeddings are learned"),
         ("suite=glue", "suite=glue: unknown; known: klej, klej-sample"),
         ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
         ("embeddings=word2vec", "embeddings=word2vec: unknown; known: "),
@@ -78,7 +81,7 @@ def test_saved_and_read_again(tmp_path: Path) -> None:
     save_config(config, tmp_path / "config.yaml")
     assert read_config(tmp_path / "config.yaml") == config
     other, _ = load_config(["suite=klej", "tasks=[cbd]", "max_length=7", "data_dir=elsewhere"])
-    assert differences(config, other) == ["max_length: 256, 7"]
+    assert differences(config, other) == ["max_length: 256 there, 7 here"]
     (tmp_path / "config.yaml").write_text("max_length: many\n", encoding="utf-8")
     with pytest.raises(InputError, match="not a run's configuration"):
         read_config(tmp_path / "config.yaml")

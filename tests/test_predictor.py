@@ -62,8 +62,19 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
         Predictor.load(run, None, "zz")
     with pytest.raises(InputError, match="not in this run"):
         mtl.load(run).predict("zz", [["x"]])
-    with pytest.raises(InputError, match=r"takes rows of 2 texts \(a, b\), not 1"):
+    with pytest.raises(InputError, match="takes rows, each a list of 2 texts: a, b"):
         mtl.load(run).predict("samma", [["x"]])
+    with pytest.raises(InputError, match="takes rows, each a list of 1 texts: text"):
+        mtl.load(run).predict("kansla", ["x"])
+    with pytest.raises(InputError, match="takes a list of texts"):
+        mtl.load(run).encode("x")
+    checkpoint = run / "seed-1/finetune/kansla/best.ckpt"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read"):
+        mtl.load(run, 1).predict("kansla", [["x"]])
+    checkpoint.unlink()
+    with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read"):
+        mtl.load(run, 1).predict("kansla", [["x"]])
 
 
 def test_words_that_the_run_never_saw_get_their_vectors(settings: list[str], suite_file: Path) -> None:

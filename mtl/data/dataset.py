@@ -12,7 +12,7 @@ from mtl.data.reader import Example
 from mtl.data.splits import TaskExamples, check_present, read_task
 from mtl.data.text import Texts, Tokenizer, moses
 from mtl.files import sha256
-from mtl.suite import Suite, Task
+from mtl.suite import SPLITS, Suite, Task
 
 logger = logging.getLogger("mtl")
 
@@ -65,12 +65,18 @@ def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, max_length
     check_present(suite, tasks, data_dir)
     read = [read_task(task, data_dir, held_out) for task in tasks]
     dataset = build_dataset(read, moses(suite.language), max_length)
-    for task in tasks:
-        for path in filter(None, (task.path(split, data_dir) for split in ("train", "dev", "test"))):
-            dataset.fingerprints[path.relative_to(data_dir).as_posix()] = sha256(path)
-    for task in tasks:
-        dataset.fingerprints[f"tasks.{task.id}"] = hashlib.sha256(repr(task).encode()).hexdigest()
+    dataset.fingerprints.update(fingerprints(tasks, data_dir))
     return dataset
+
+
+def fingerprints(tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
+    """SHA-256 of each of the tasks' declarations, and of each of their files that is there."""
+    marks = {f"tasks.{task.id}": hashlib.sha256(repr(task).encode()).hexdigest() for task in tasks}
+    for task in tasks:
+        for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
+            if path.is_file():
+                marks[path.relative_to(data_dir).as_posix()] = sha256(path)
+    return marks
 
 
 def build_dataset(read: Sequence[TaskExamples], tokenize: Tokenizer, max_length: int) -> Dataset:

@@ -79,7 +79,7 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     remedy = (
         f"fetch it with: mtl data {suite.name}"
         if any(suite.tasks[id].source for id in wanted)
-        else "put it there, or set data_dir="
+        else "put it there, set data_dir=, or, for no dev or test file, files: {dev: null} in the suite file"
     )
     if there:
         remedy += f"; or run on what is there: tasks=[{','.join(there)}]"

@@ -81,6 +81,10 @@ def train(embeddings: str, settings: Sequence[str]) -> Path:
         training = cast(FastTextTraining, OmegaConf.to_object(OmegaConf.merge(schema, given)))
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}={given.get(str(error.full_key))}: {str(error).splitlines()[0]}") from None
+    if wrong := [
+        key for key, value in vars(training).items() if value < (key in ("dim", "epochs", "min_count", "window"))
+    ]:
+        raise InputError(f"{wrong[0]}={given[wrong[0]]}: too small")
     if (own["texts"] is None) == (own["suite"] is None):
         raise InputError("embeddings train: name what to train on: texts=[FILE,…] or suite=NAME")
     if own["texts"] is not None:
@@ -108,7 +112,7 @@ def _known(given: dict[str, Any], keys: set[str]) -> None:
 
 def vector_file(named: str, embeddings_dir: Path) -> tuple[Path, Recipe | None]:
     """The file that a path or a recipe's name means, and the recipe if it is one. The file need not be there."""
-    if Path(named).suffix in (".bin", ".vec", ".gz", ".kv") or "/" in named:
+    if Path(named).exists() or Path(named).suffix in (".bin", ".vec", ".gz", ".kv") or "/" in named:
         return Path(named), None
     recipe = load_recipe(named)
     return embeddings_dir / recipe.file, recipe

@@ -24,7 +24,8 @@ class Coverage:
         def share(kind: tuple[int, int]) -> str:
             return f"{kind[0]:,} types ({kind[0] / types:.1%}), {kind[1]:,} tokens ({kind[1] / tokens:.1%})"
 
-        return f"found {share(self.found)}; from n-grams {share(self.from_ngrams)}; unknown {share(self.unknown)}"
+        kinds = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
+        return "; ".join(f"{name} {share(kind)}" for name, kind in kinds.items() if kind[0])
 
     def as_dict(self) -> dict[str, dict[str, int]]:
         """The same numbers, as summary.json has them."""

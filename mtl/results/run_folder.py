@@ -73,17 +73,19 @@ class RunFolder:
         Raises InputError that names the inputs that have changed.
         """
         if self.config.exists():
-            before = read_json(self.inputs)
-            if changed := sorted(
-                name for name in before.keys() | inputs.keys() if before.get(name) != inputs.get(name)
-            ):
-                raise InputError(
-                    f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
-                    "set run_dir= or remove the folder"
-                )
+            self.check_inputs(inputs)
         else:
             write_json(self.inputs, inputs)
             save_config(config, self.config)
+
+    def check_inputs(self, inputs: dict[str, str]) -> None:
+        """Raise InputError that names those of these inputs that are not as they were when the run was begun."""
+        before = read_json(self.inputs)
+        if changed := sorted(name for name in inputs if before.get(name) != inputs[name]):
+            raise InputError(
+                f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
+                "set run_dir= or remove the folder"
+            )
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -14,16 +14,17 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     scores = summary["tasks"]
     comparable = not summary["partial"] and not summary["reduced"]
     seeds = len(summary["seeds"])
+    runs = f"median of {seeds}" if seeds > 1 else "one seed"
     ours = f"{summary['embeddings']}, {summary['variant']}"
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
     body = [
         [
-            f"**{ours}**, median of {seeds}",
+            f"**{ours}**, {runs}",
             f"**{summary['average']:.1f}**",
             *(f"**{scores[id]['median']:.1f}**" for id, _ in tasks),
         ],
-        *([name, "", *(f"{scores[id][name]:.1f}" for id, _ in tasks)] for name in ("min", "max")),
+        *([name, "", *(f"{scores[id][name]:.1f}" for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
     ]
     rows = suite.published
     for row in rows:
@@ -77,6 +78,9 @@ def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
         notes[0] += (
             " Published rows are scores on the test sets; ours chose their checkpoints on dev, which flatters them a little."
         )
+    if held_out := summary.get("held_out"):
+        rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
+        notes.append(f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json).")
     if summary["missing"]:
         notes.append(
             f"\\* AVG is partial: {len(summary['tasks'])} of {len(suite.tasks)} tasks, without {', '.join(summary['missing'])}."

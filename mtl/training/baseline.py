@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from mtl.config import Config, data_dir, find_yaml, run_dir, shipped
-from mtl.data.dataset import Dataset, load_dataset
+from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.sample import write_sample
 from mtl.data.splits import missing_tasks
 from mtl.embedders import build_embeddings
@@ -34,15 +34,17 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
     Raises InputError for bad data, a run folder of another configuration, or one that another process holds.
     """
     folder = RunFolder(run_dir(config, suite))
+    tasks = suite.choose(config.tasks)
+    data = data_dir(config, suite)
+    device_of(config.trainer)  # complains before anything is read
     with folder.locked():
         folder.check(config)
         if folder.summary.exists():
+            folder.check_inputs(fingerprints(tasks, data))
             logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
             return read_json(folder.summary)
         if config.trainer.threads:
             torch.set_num_threads(config.trainer.threads)
-        tasks = suite.choose(config.tasks)
-        data = data_dir(config, suite)
         if suite.generated and len(missing_tasks(suite, data)) == len(suite.tasks):
             logger.info("writing the suite's data to %s", data)
             write_sample(data)
@@ -59,6 +61,7 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
             ).items():
                 scores[task][seed] = value
         summary = summarize(suite, tasks, config.embeddings.name, config.variant, scores, dataset.rows())
+        summary["held_out"] = {task: len(lines) for task, lines in dataset.held_out.items()}
         summary["embeddings_coverage"] = embeddings.coverage.as_dict()
         write_text(folder.table, render(summary, suite))
         write_json(folder.summary, summary)

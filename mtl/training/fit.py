@@ -23,11 +23,14 @@ from torch.utils.data import DataLoader
 
 from mtl.config import TrainerConfig
 from mtl.data.batches import Batch
+from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.model.multitask import Multitask
 from mtl.training.progress import StageProgress
 
 MONITOR = "dev/average"
+
+logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,9 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     last = ModelCheckpoint(stage.folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     resume = stage.folder / "last.ckpt"
     start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
-    if not start:
+    if start:
+        logger.info("%s · continuing after validation %d", stage.title, start)
+    else:
         shutil.rmtree(stage.folder, ignore_errors=True)
     # Deterministic mode would fill every new tensor with NaN; nothing here reads what it did not write.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
@@ -90,7 +95,12 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
             enable_model_summary=False,
         )
         data = _StageData(stage)
-        trainer.fit(module, datamodule=data, ckpt_path=resume if start else None, weights_only=True)
+        try:
+            trainer.fit(module, datamodule=data, ckpt_path=resume if start else None, weights_only=True)
+        except SystemExit:  # how Lightning ends on Ctrl-C
+            raise KeyboardInterrupt from None
+        if trainer.received_sigterm or trainer.interrupted:
+            raise KeyboardInterrupt
     load_best(module, stage.folder)
     module.to("cpu").eval()
     resume.unlink(missing_ok=True)
@@ -99,8 +109,10 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
 
 
 def device_of(config: TrainerConfig) -> torch.device:
-    """Where the Trainer trains."""
+    """Where the Trainer trains. Raises InputError where there is no such device."""
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if found is None and config.accelerator not in ("auto", "cpu"):
+        raise InputError(f"trainer.accelerator={config.accelerator}: torch finds no such device; use auto or cpu")
     return torch.device("cpu") if found is None or config.accelerator == "cpu" else found
 
 

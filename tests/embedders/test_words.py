@@ -37,4 +37,4 @@ def test_coverage_counts_types_and_tokens() -> None:
         "from_ngrams": {"types": 1, "tokens": 1},
         "unknown": {"types": 1, "tokens": 2},
     }
-    assert str(covered).startswith("found 1 types (33.3%), 3 tokens (50.0%); from n-grams 1 types")
+    assert str(covered).startswith("known 1 types (33.3%), 3 tokens (50.0%); from n-grams 1 types")

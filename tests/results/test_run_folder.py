@@ -41,7 +41,10 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
     folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
     folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
     other, _ = load_config(["suite=klej", "max_length=7", "encoder.dropout=0.1", "data_dir=moved"])
-    with pytest.raises(InputError, match=r"another configuration \(max_length: 256, 7; encoder.dropout: 0.2, 0.1\)"):
+    with pytest.raises(
+        InputError,
+        match=r"another configuration \(max_length: 256 there, 7 here; encoder.dropout: 0.2 there, 0.1 here\)",
+    ):
         folder.check(other)
     with pytest.raises(InputError, match=r"inputs have changed since it was begun \(a.tsv, b.tsv\)"):
         folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2"})

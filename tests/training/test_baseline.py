@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -117,12 +118,13 @@ def test_tasks_chooses_a_subset_where_others_are_missing(settings: list[str], su
 
 def test_another_configuration_or_other_data_is_refused(settings: list[str], suite_file: Path) -> None:
     run_baseline(*load_config([*settings, "seeds=[1]"]))
-    with pytest.raises(InputError, match=r"another configuration \(max_length: 256, 9\)"):
+    with pytest.raises(InputError, match=r"another configuration \(max_length: 256 there, 9 here\)"):
         run_baseline(*load_config([*settings, "seeds=[1]", "max_length=9"]))
-    folder = suite_file.parent / "run"
-    (folder / "summary.json").unlink()
     path = suite_file.parent / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
+        run_baseline(*load_config([*settings, "seeds=[1]"]))
+    (suite_file.parent / "run/summary.json").unlink()
     with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
         run_baseline(*load_config([*settings, "seeds=[1]"]))
 
@@ -131,6 +133,20 @@ def test_a_header_of_one_s_choice(settings: list[str], suite_file: Path) -> None
     run_baseline(*load_config([*settings, "seeds=[1]", "submission.header=target"]))
     path = suite_file.parent / "run/seed-1/predictions/test_pred_kansla.tsv"
     assert path.read_text(encoding="utf-8").startswith("target\n")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_says_so(settings: list[str], suite_file: Path, number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "mtl", "baseline", *settings, "seeds=[1]", "pretrain.max_steps=100000"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    checkpoint = suite_file.parent / "run/seed-1/pretrain/last.ckpt"
+    while not checkpoint.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
+    assert not (suite_file.parent / "run/summary.json").exists()
 
 
 def test_killed_at_any_moment_it_ends_as_if_undisturbed(tmp_path: Path) -> None:
