@@ -39,4 +39,5 @@ lint: $(INSTALLED)
 	@$(VENV)/bin/mypy
 
 bench: $(INSTALLED)
+	@$(VENV)/bin/python benchmarks/encoder_step.py --runs 3
 	@$(VENV)/bin/python benchmarks/vector_loading.py --model build/bench/vectors.bin

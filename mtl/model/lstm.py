@@ -10,7 +10,8 @@ class BiLSTM(nn.LSTM):
     """Stacked bidirectional LSTM without dropout between its layers.
 
     Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state.
-    On the CPU it runs on `mtl.model.recurrence`, which is several times as fast in training; on a GPU on cuDNN.
+    On the CPU it runs on `mtl.model.recurrence`, which trains faster the longer the texts
+    (docs/performance.md); on a GPU on cuDNN.
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:

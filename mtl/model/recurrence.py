@@ -1,7 +1,7 @@
 """One bidirectional LSTM layer over packed sequences, for the CPU.
 
-PyTorch's own packed LSTM spends most of a CPU's training time on everything but arithmetic: its backward pass costs grow
-with the square of the length. Here all input products are one matrix product, the recurrence steps through preallocated
+PyTorch's own packed LSTM spends most of a CPU's training time on everything but arithmetic: the cost of its
+backward pass grows with the square of the length. Here all input products are one matrix product, the recurrence steps through preallocated
 memory in place, whatever of the gradient does not depend on the recurrence is computed for all steps at once, and the
 weights' gradients are one matrix product each.
 
