@@ -18,12 +18,15 @@ from mtl.suite import Suite, load_suite
 
 @dataclass
 class EmbeddingsConfig:
+    """What is None does not apply to the kind of embeddings that `name` says, or may be left open (EMBEDDINGS)."""
+
     name: str = MISSING
+    dropout: float = MISSING
     path: str | None = None
     dim: int | None = None
-    dropout: float = MISSING
-    trainable: bool = MISSING
-    min_count: int = MISSING
+    trainable: bool | None = None
+    min_count: int | None = None
+    init_std: float | None = None
 
 
 @dataclass
@@ -97,9 +100,14 @@ class Config:
 # Keys that say where things lie; what lies there is compared by content (`mtl.results.run_folder`).
 LOCATIONS = ("data_dir", "embeddings_dir", "run_dir", "runs_dir", "embeddings.path")
 
+# Keys of each kind of embeddings, beside name and dropout, and whether they need a value.
+EMBEDDINGS = {
+    "random": {"dim": True, "trainable": True, "min_count": True, "init_std": True},
+    "fasttext": {"path": False, "dim": False, "trainable": True, "min_count": True},
+}
+
 POSITIVE = [
     "max_length",
-    "embeddings.min_count",
     "encoder.hidden_size",
     "encoder.num_layers",
     "head.hidden_size",
@@ -254,9 +262,11 @@ def _check(config: Config) -> None:
     for key, choices in CHOICES.items():
         if values[key] not in choices:
             raise InputError(f"{key}={values[key]}: must be one of {', '.join(choices)}")
-    for key in ("embeddings.dim", "trainer.threads"):
+    for key in ("embeddings.dim", "embeddings.min_count", "trainer.threads"):
         if values[key] is not None and values[key] < 1:
             raise InputError(f"{key}={values[key]}: must be at least 1")
+    if config.embeddings.init_std is not None and not config.embeddings.init_std > 0:
+        raise InputError(f"embeddings.init_std={config.embeddings.init_std}: must be greater than 0")
     if not 0 < config.held_out < 1:
         raise InputError(f"held_out={config.held_out}: must lie between 0 and 1")
     if (
@@ -265,10 +275,22 @@ def _check(config: Config) -> None:
         or not 0 <= min(config.seeds) <= max(config.seeds) < 2**32
     ):
         raise InputError(f"seeds={config.seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
-    if config.embeddings.path is not None and config.embeddings.name == "random":
-        raise InputError(
-            f"embeddings.path={config.embeddings.path}: random embeddings are learned; set embeddings=fasttext"
-        )
+    _check_embeddings(config.embeddings)
+
+
+def _check_embeddings(config: EmbeddingsConfig) -> None:
+    """Raise InputError for a kind that there is not, or a key that its kind does not have or lacks."""
+    keys = EMBEDDINGS.get(config.name)
+    if keys is None:
+        raise InputError(f"embeddings.name={config.name}: must be one of {', '.join(EMBEDDINGS)}")
+    for key, value in vars(config).items():
+        if key in ("name", "dropout"):
+            continue
+        if key not in keys and value is not None:
+            kinds = " or ".join(kind for kind, theirs in EMBEDDINGS.items() if key in theirs)
+            raise InputError(f"embeddings.{key}={value}: {config.name} embeddings have no {key}; set embeddings={kinds}")
+        if keys.get(key) and value is None:
+            raise InputError(f"embeddings.{key}: {config.name} embeddings need a value")
 
 
 def run_dir(config: Config, suite: Suite) -> Path:

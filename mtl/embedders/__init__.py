@@ -24,14 +24,10 @@ def build_embeddings(
     from mtl.embedders.random import random_embeddings
 
     if config.name == "random":
-        if config.dim is None:
-            raise InputError("embeddings.dim: random embeddings need a size, as in embeddings.dim=300")
-        return random_embeddings(dataset, config.dim, config.min_count)
-    if config.name == "fasttext":
-        return fasttext_embeddings(
-            dataset, _vectors(config, suite, dataset, embeddings_dir), config.dim, config.min_count
-        )
-    raise InputError(f"embeddings.name={config.name}: must be random or fasttext")
+        assert config.dim is not None and config.min_count is not None and config.init_std is not None
+        return random_embeddings(dataset, config.dim, config.min_count, config.init_std)
+    assert config.min_count is not None
+    return fasttext_embeddings(dataset, _vectors(config, suite, dataset, embeddings_dir), config.dim, config.min_count)
 
 
 def find_vectors(config: EmbeddingsConfig, suite: Suite, embeddings_dir: Path) -> tuple[Path, Recipe | None]:

@@ -7,10 +7,11 @@ from mtl.data.text import Vocabulary
 from mtl.embedders.words import WordEmbeddings, coverage
 
 
-def random_embeddings(dataset: Dataset, dim: int, min_count: int) -> WordEmbeddings:
-    """Words that stand at least `min_count` times in the training texts; all others are the unknown word."""
+def random_embeddings(dataset: Dataset, dim: int, min_count: int, init_std: float) -> WordEmbeddings:
+    """Vectors drawn from N(0, init_std²) for words that stand at least `min_count` times in the training texts; all others are the
+    unknown word."""
     counts = dataset.texts.counts(dataset.distinct_texts("train"))
     words = [word for word, count in counts.items() if count >= min_count]
     vocabulary = Vocabulary(words)
     found = vocabulary.ids(dataset.texts.types) != Vocabulary.UNKNOWN
-    return WordEmbeddings(vocabulary, dim, None, coverage(dataset.texts.tokens, found, np.zeros_like(found)))
+    return WordEmbeddings(vocabulary, dim, None, coverage(dataset.texts.tokens, found, np.zeros_like(found)), init_std)

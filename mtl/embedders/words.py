@@ -46,13 +46,14 @@ def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray) -> 
 class WordEmbeddings:
     """What an embedder is built from: the vocabulary, its first vectors, and what they cover.
 
-    vectors: float32 (len(vocabulary), dim), or None where each seed draws its own.
+    vectors: float32 (len(vocabulary), dim), or None where each seed draws its own from N(0, init_std²).
     """
 
     vocabulary: Vocabulary
     dim: int
     vectors: np.ndarray | None
     coverage: Coverage
+    init_std: float = 1.0
 
     def fingerprint(self) -> str:
         """A hash of the vocabulary and the first vectors."""
@@ -64,7 +65,9 @@ class WordEmbeddings:
     def embedder(self, trainable: bool) -> "WordEmbedder":
         """A new embedder; random vectors are drawn from torch's current random state."""
         embedder = WordEmbedder(len(self.vocabulary), self.dim, trainable)
-        if self.vectors is not None:
+        if self.vectors is None:
+            embedder.draw(self.init_std)
+        else:
             embedder.load(self.vectors)
         return embedder
 
@@ -73,10 +76,15 @@ class WordEmbedder(nn.Module):
     """Word numbers in, vectors out. Padding (0) is zero and stays so."""
 
     def __init__(self, words: int, dim: int, trainable: bool) -> None:
-        """Vectors drawn from a normal distribution of variance 1, as torch and jiant draw them."""
         super().__init__()
         self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING)
         self.table.weight.requires_grad_(trainable)
+
+    def draw(self, std: float) -> None:
+        """Draw new vectors from N(0, std²)."""
+        with torch.no_grad():
+            self.table.weight.normal_(0, std)
+            self.table.weight[Vocabulary.PADDING] = 0
 
     def load(self, vectors: np.ndarray) -> None:
         """Take these vectors, float32 (words, dim)."""

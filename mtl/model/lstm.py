@@ -3,14 +3,14 @@
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
-from mtl.model.recurrence import PackedBiLSTMLayer
+from mtl.recurrence.lstm import PackedBiLSTMLayer
 
 
 class BiLSTM(nn.LSTM):
     """Stacked bidirectional LSTM without dropout between its layers.
 
     Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state.
-    On the CPU it runs on `mtl.model.recurrence`, which trains faster the longer the texts
+    On the CPU it runs on `mtl.recurrence`, which trains faster the longer the texts
     (docs/performance.md); on a GPU on cuDNN.
     """
 

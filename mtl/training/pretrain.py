@@ -27,7 +27,7 @@ def new_model(config: Config, tasks: list[Task], embeddings: WordEmbeddings, see
     """An encoder and heads as they are before training, the same for the same seed."""
     torch.manual_seed(seed)
     encoder = Encoder(
-        embeddings.embedder(config.embeddings.trainable),
+        embeddings.embedder(bool(config.embeddings.trainable)),
         embeddings.dim,
         config.encoder.hidden_size,
         config.encoder.num_layers,

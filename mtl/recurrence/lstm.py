@@ -5,13 +5,15 @@ backward pass grows with the square of the length. Here all input products are o
 memory in place, whatever of the gradient does not depend on the recurrence is computed for all steps at once, and the
 weights' gradients are one matrix product each.
 
-A packed row is one step of one sequence: rows of step 0 of all sequences (the longest first), then of step 1, and so on.
+Rows are packed (`mtl.recurrence.steps`).
 """
 
 from typing import Any
 
 import torch
 from torch import Tensor
+
+from mtl.recurrence.steps import Step, earlier, packed_steps
 
 # PyTorch keeps a layer's gates in the order i, f, g, o. Here o comes first: o, i, f have a sigmoid, and i, f, g meet the
 # cell's gradient, so that both are one slice.
@@ -32,7 +34,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
             gates = torch.addmm(b_ih + b_hh, data, w_ih.T)
             cells, tanh_cells = torch.empty_like(output[:, :hidden]), torch.empty_like(output[:, :hidden])
             states = output[:, direction * hidden : (direction + 1) * hidden]
-            _run(gates, cells, tanh_cells, states, w_hh.T, _steps(sizes, reverse=bool(direction)))
+            _run(gates, cells, tanh_cells, states, w_hh.T, packed_steps(sizes, reverse=bool(direction)))
             saved += [gates, cells, tanh_cells, w_ih, w_hh]
         ctx.save_for_backward(*saved)
         ctx.sizes = sizes
@@ -47,9 +49,9 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         for direction in (0, 1):
             gates, cells, tanh_cells, w_ih, w_hh = rest[5 * direction : 5 * direction + 5]
             half = slice(direction * hidden, (direction + 1) * hidden)
-            steps = _steps(ctx.sizes, reverse=bool(direction))
+            steps = packed_steps(ctx.sizes, reverse=bool(direction))
             grad_gates = _run_back(gates, cells, tanh_cells, grad_output[:, half], w_hh, steps)
-            grad_w_hh = torch.mm(grad_gates.T, _before(output[:, half], steps))
+            grad_w_hh = torch.mm(grad_gates.T, earlier(output[:, half], steps))
             grad_bias = grad_gates.sum(0)
             back = (grad_gates.T @ data, grad_w_hh, grad_bias, grad_bias)
             grads += [_reorder(grad, _INVERSE) for grad in back]
@@ -60,37 +62,13 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
 _INVERSE = tuple(_ORDER.index(gate) for gate in range(4))
 
-# Rows of a step, rows of the step before it in the direction's order, and how many sequences come from there.
-_Step = tuple[slice, slice, int]
-
-
 def _reorder(weight: Tensor, order: tuple[int, ...]) -> Tensor:
     """A weight or bias (4 * hidden, …) with its four gates in another order."""
     parts = weight.chunk(4)
     return torch.cat([parts[gate] for gate in order])
 
 
-def _steps(sizes: list[int], reverse: bool) -> list[_Step]:
-    """The steps in the order in which a direction takes them.
-
-    Sequences that begin at a step (when going backwards, the shorter ones later) stand after those that come from the
-    step before.
-    """
-    starts = [0]
-    for size in sizes:
-        starts.append(starts[-1] + size)
-    order = range(len(sizes))[::-1] if reverse else range(len(sizes))
-    steps: list[_Step] = []
-    previous = None
-    for t in order:
-        carried = 0 if previous is None else min(sizes[t], sizes[previous])
-        start = 0 if previous is None else starts[previous]
-        steps.append((slice(starts[t], starts[t + 1]), slice(start, start + carried), carried))
-        previous = t
-    return steps
-
-
-def _run(gates: Tensor, cells: Tensor, tanh_cells: Tensor, states: Tensor, w_hh: Tensor, steps: list[_Step]) -> None:
+def _run(gates: Tensor, cells: Tensor, tanh_cells: Tensor, states: Tensor, w_hh: Tensor, steps: list[Step]) -> None:
     """Fill cells, tanh_cells and states (rows, hidden); turn gates (rows, 4 * hidden) from input products to gate values.
 
     w_hh: (hidden, 4 * hidden).
@@ -111,7 +89,7 @@ def _run(gates: Tensor, cells: Tensor, tanh_cells: Tensor, states: Tensor, w_hh:
 
 
 def _run_back(
-    gates: Tensor, cells: Tensor, tanh_cells: Tensor, grad_states: Tensor, w_hh: Tensor, steps: list[_Step]
+    gates: Tensor, cells: Tensor, tanh_cells: Tensor, grad_states: Tensor, w_hh: Tensor, steps: list[Step]
 ) -> Tensor:
     """The gradient of the gates' inputs (rows, 4 * hidden), given that of the states (rows, hidden).
 
@@ -125,7 +103,7 @@ def _run_back(
     grad_o, grad_i, grad_f, grad_g = grad_gates.split(hidden, 1)
     torch.mul(o, 1 - o, out=grad_o).mul_(tanh_cells)
     torch.mul(i, 1 - i, out=grad_i).mul_(g)
-    torch.mul(f, 1 - f, out=grad_f).mul_(_before(cells, steps))
+    torch.mul(f, 1 - f, out=grad_f).mul_(earlier(cells, steps))
     torch.addcmul(i, i, g * g, value=-1, out=grad_g)
     into_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
     forget = f.contiguous()
@@ -140,12 +118,3 @@ def _run_back(
             torch.mul(dc[:carried], forget[rows][:carried], out=grad_cell[before])
             grad_state[before].addmm_(gate[:carried], w_hh)
     return grad_gates
-
-
-def _before(values: Tensor, steps: list[_Step]) -> Tensor:
-    """Each row's value one step before in its sequence, zero at its first step: (rows, hidden) -> (rows, hidden)."""
-    earlier = values.new_zeros(values.shape)
-    for rows, before, carried in steps:
-        if carried:
-            earlier[rows.start : rows.start + carried] = values[before]
-    return earlier

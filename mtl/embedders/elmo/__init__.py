@@ -1,0 +1,5 @@
+"""ELMo: vectors of words in their context, from a character-level bidirectional language model (Peters et al. 2018)."""
+
+from mtl.embedders.elmo.model import ELMo
+
+__all__ = ["ELMo"]

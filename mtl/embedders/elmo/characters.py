@@ -1,0 +1,36 @@
+"""Words as the bytes that ELMo reads.
+
+Ids are those of AllenNLP's model: 0 is padding of a batch, 1 to 256 are the bytes 0 to 255, then the marks below. The
+original TensorFlow code counts from one less.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = range(257, 262)
+CHARACTERS = 262  # rows of the model's table, with that of 0
+
+
+def character_ids(words: Sequence[str], length: int) -> np.ndarray:
+    """The words between begin- and end-of-word marks, padded, int64 (words, length).
+
+    A word's UTF-8 bytes beyond length − 2 are cut off, even inside a character, as the original does. What has no UTF-8
+    form (a lone surrogate) is left out.
+    """
+    ids = np.full((len(words), length), PADDING, dtype=np.int64)
+    for row, word in enumerate(words):
+        _put(ids[row], [byte + 1 for byte in word.encode("utf-8", "ignore")[: length - 2]])
+    return ids
+
+
+def boundary_ids(length: int) -> np.ndarray:
+    """The words that stand before and after every sentence, int64 (2, length)."""
+    ids = np.full((2, length), PADDING, dtype=np.int64)
+    _put(ids[0], [BEGIN_SENTENCE])
+    _put(ids[1], [END_SENTENCE])
+    return ids
+
+
+def _put(row: np.ndarray, characters: Sequence[int]) -> None:
+    row[: len(characters) + 2] = [BEGIN_WORD, *characters, END_WORD]

@@ -1,0 +1,121 @@
+"""The two tasks that an ELMo is trained on: the next word, and the word before (Peters et al. 2018, section 3.1)."""
+
+import math
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import PackedSequence
+
+from mtl.embedders.elmo.bilm import BACKWARD, FORWARD, BiLM
+from mtl.embedders.elmo.characters import boundary_ids, character_ids
+from mtl.embedders.elmo.corpus import Corpus
+
+# Classes of the softmax; words follow, the most frequent first.
+UNKNOWN, BEGIN, END, FIRST = range(4)
+
+# Rows of the full softmax that are computed together.
+ROWS = 512
+
+
+class LanguageModel(nn.Module):
+    """A biLM with its softmax, which both directions share."""
+
+    def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
+        """Words that stand less than `min_count` times in the corpus are one class, the unknown word.
+
+        draws: for a sample of the classes.
+        """
+        super().__init__()
+        self.bilm = bilm
+        self.corpus = corpus
+        self.classes = FIRST + int((corpus.counts >= min_count).sum())
+        self.softmax = SampledSoftmax(self.classes, bilm.options.projection_dim, draws)
+
+    def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The cross-entropies (nats) of each prediction forward and backward over these lines of the corpus.
+
+        sample: of the classes, to tell the right ones from; None: all. (predictions,) each: a line's words and one boundary.
+        """
+        tokens, sizes = packed_lines(self.corpus, lines)
+        vectors = PackedSequence(self._vectors(tokens), torch.from_numpy(sizes))
+        classes = torch.from_numpy(self._classes(tokens)).to(vectors.data.device)
+        # A row's successor stands in the next step, at the same place among its rows.
+        starts = np.cumsum(sizes) - sizes
+        has_next = np.concatenate([np.arange(s, s + n) for s, n in zip(starts[:-1], sizes[1:], strict=True)])
+        rows = torch.from_numpy(has_next).to(classes.device)
+        after, before = classes[int(sizes[0]) :], classes[rows]
+        forward = self.bilm.dropout(self.bilm.states(vectors, FORWARD)[-1])
+        backward = self.bilm.dropout(self.bilm.states(vectors, BACKWARD)[-1])
+        states = torch.cat([forward[rows], backward[int(sizes[0]) :]])
+        losses = self.softmax(states, torch.cat([after, before]), sample)
+        forward_losses, backward_losses = losses.tensor_split(2)
+        return forward_losses, backward_losses
+
+    def _vectors(self, tokens: np.ndarray) -> Tensor:
+        """The token vectors of word numbers (rows,), −2 and −1 being the boundaries: (rows, projection_dim)."""
+        distinct, places = np.unique(tokens, return_inverse=True)
+        length = self.bilm.options.max_characters
+        words = character_ids([self.corpus.types[i] for i in distinct[distinct >= 0]], length)
+        boundaries = boundary_ids(length)[distinct[distinct < 0] + 2]
+        device = self.softmax.weight.weight.device
+        characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
+        return self.bilm.characters(characters)[torch.from_numpy(places).to(device)]
+
+    def _classes(self, tokens: np.ndarray) -> np.ndarray:
+        classes = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
+        classes[tokens == -2], classes[tokens == -1] = BEGIN, END
+        return classes
+
+
+def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lines between sentence boundaries (−2 and −1), packed: word numbers int64 (rows,), and each step's rows."""
+    lines = lines[np.argsort(-corpus.lengths[lines], kind="stable")]
+    lengths = corpus.lengths[lines]
+    steps = np.arange(lengths[0] + 2)[:, None]
+    inside = (steps >= 1) & (steps <= lengths)
+    places = np.where(inside, corpus.starts[lines] + steps - 1, 0)
+    tokens = np.where(inside, corpus.tokens[places], np.where(steps == 0, -2, -1)).astype(np.int64)
+    valid = steps <= lengths + 1
+    return tokens[valid], valid.sum(1)
+
+
+class SampledSoftmax(nn.Module):
+    """A softmax over many classes, trained on a sample of them (Jean et al. 2015).
+
+    The sample is drawn from the log-uniform distribution, which suits classes in the order of their frequency.
+    """
+
+    log_expected: Tensor
+
+    def __init__(self, classes: int, dim: int, draws: int) -> None:
+        super().__init__()
+        # Tables whose gradients touch only the rows of a sample.
+        self.weight = nn.Embedding(classes, dim, sparse=True)
+        self.bias = nn.Embedding(classes, 1, sparse=True)
+        nn.init.normal_(self.weight.weight, std=1 / math.sqrt(dim))
+        nn.init.zeros_(self.bias.weight)
+        self.draws = draws
+        probabilities = np.log1p(1 / np.arange(1, classes + 1)) / np.log(classes + 1)
+        in_sample = -np.expm1(draws * np.log1p(-probabilities))  # of any draw being the class
+        self.register_buffer("log_expected", torch.from_numpy(np.log(in_sample)).float(), persistent=False)
+
+    def sample(self, rng: np.random.Generator) -> Tensor:
+        """The distinct classes among so many draws, int64 (classes of the sample,)."""
+        classes = len(self.log_expected)
+        drawn = np.exp(rng.random(self.draws) * np.log(classes + 1)).astype(np.int64) - 1
+        return torch.from_numpy(np.unique(drawn.clip(0, classes - 1))).to(self.log_expected.device)
+
+    def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
+        """Cross-entropies (rows,) of states (rows, dim) and classes (rows,), over all classes or a sample of them."""
+        if sample is None:
+            return torch.cat([self._full(*some) for some in zip(states.split(ROWS), targets.split(ROWS), strict=True)])
+        right = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
+        wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
+        wrong = wrong.masked_fill(sample == targets[:, None], -math.inf)
+        return torch.logaddexp(right, wrong.logsumexp(1)) - right
+
+    def _full(self, states: Tensor, targets: Tensor) -> Tensor:
+        scores = torch.addmm(self.bias.weight[:, 0], states, self.weight.weight.T)
+        return F.cross_entropy(scores, targets, reduction="none")

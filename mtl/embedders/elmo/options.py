@@ -1,0 +1,112 @@
+"""The sizes of an ELMo, as AllenNLP's options.json writes them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtl.errors import InputError
+
+ACTIVATIONS = ("relu", "tanh")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Sizes of the character convolution and of the language model (Peters et al. 2018)."""
+
+    character_dim: int
+    filters: tuple[tuple[int, int], ...]  # (width in characters, how many)
+    n_highway: int
+    activation: str
+    max_characters: int  # bytes of a word, with its begin and end mark
+    projection_dim: int  # of a token's vector and of either direction's states
+    lstm_dim: int  # cells per direction
+    n_layers: int
+    cell_clip: float | None
+    state_clip: float | None
+    skip_connections: bool
+
+    @property
+    def n_filters(self) -> int:
+        return sum(number for _, number in self.filters)
+
+    def to_json(self) -> str:
+        """The content of an options.json that any reader of AllenNLP's format takes."""
+        values = {
+            "lstm": {
+                "dim": self.lstm_dim,
+                "projection_dim": self.projection_dim,
+                "cell_clip": self.cell_clip,
+                "proj_clip": self.state_clip,
+                "n_layers": self.n_layers,
+                "use_skip_connections": self.skip_connections,
+            },
+            "char_cnn": {
+                "activation": self.activation,
+                "embedding": {"dim": self.character_dim},
+                "filters": [list(pair) for pair in self.filters],
+                "max_characters_per_token": self.max_characters,
+                "n_characters": 262,
+                "n_highway": self.n_highway,
+            },
+        }
+        return json.dumps(values, indent=1) + "\n"
+
+
+def read_options(path: Path) -> Options:
+    """Read an options.json. Raises InputError that names what is missing or wrong in it."""
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: not the options of an ELMo: {error}") from None
+
+    def get(kind: type | tuple[type, ...], *keys: str) -> Any:
+        value: Any = values
+        for key in keys:
+            if not isinstance(value, dict) or key not in value:
+                raise InputError(f"{path}: {'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?")
+            value = value[key]
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise InputError(f"{path}: {'.'.join(keys)} is {value!r}, which makes no sense")
+        return value
+
+    def size(*keys: str, least: int = 1) -> int:
+        value = get(int, *keys)
+        if value < least:
+            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must be at least {least}")
+        return int(value)
+
+    def clip(*keys: str) -> float | None:
+        value = get((int, float, type(None)), *keys)
+        return float(value) if value else None
+
+    filters = get(list, "char_cnn", "filters")
+    if not filters or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(n, int) and n > 0 for n in pair)
+        for pair in filters
+    ):
+        raise InputError(f"{path}: char_cnn.filters is {filters!r}: must be pairs of a width and a number")
+    activation = get(str, "char_cnn", "activation")
+    if activation not in ACTIVATIONS:
+        raise InputError(f"{path}: char_cnn.activation is {activation!r}: must be one of {', '.join(ACTIVATIONS)}")
+    characters = size("char_cnn", "n_characters")
+    if characters not in (261, 262):
+        raise InputError(f"{path}: char_cnn.n_characters is {characters}: must be 262")
+    length = size("char_cnn", "max_characters_per_token", least=3)
+    if (widest := max(width for width, _ in filters)) > length:
+        raise InputError(f"{path}: char_cnn.filters are up to {widest} wide, words only {length} characters long")
+    return Options(
+        character_dim=size("char_cnn", "embedding", "dim"),
+        filters=tuple((width, number) for width, number in filters),
+        n_highway=size("char_cnn", "n_highway", least=0),
+        activation=activation,
+        max_characters=length,
+        projection_dim=size("lstm", "projection_dim"),
+        lstm_dim=size("lstm", "dim"),
+        n_layers=size("lstm", "n_layers"),
+        cell_clip=clip("lstm", "cell_clip"),
+        state_clip=clip("lstm", "proj_clip"),
+        skip_connections=get(bool, "lstm", "use_skip_connections"),
+    )

@@ -1,0 +1,222 @@
+"""Training an ELMo on raw text, into AllenNLP's format (Peters et al. 2018)."""
+
+import json
+import logging
+import math
+import time
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.optim import Optimizer
+from tqdm import tqdm
+
+from mtl.embedders.elmo.bilm import BiLM
+from mtl.embedders.elmo.corpus import Corpus, batches, build_corpus
+from mtl.embedders.elmo.language_model import LanguageModel
+from mtl.embedders.elmo.options import Options
+from mtl.embedders.elmo.weights import write_weights
+from mtl.errors import InputError
+from mtl.files import replacing, write_text
+
+logger = logging.getLogger("mtl")
+
+OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
+
+
+@dataclass
+class ELMoTraining:
+    """How an ELMo is trained. The sizes are a quarter of the original's, which took weeks of several GPUs."""
+
+    character_dim: int = 16
+    filters: list[list[int]] = field(  # widths in characters, and how many
+        default_factory=lambda: [[1, 16], [2, 16], [3, 32], [4, 64], [5, 128], [6, 128], [7, 128]]
+    )
+    n_highway: int = 1
+    projection_dim: int = 128  # half a token's vector
+    lstm_dim: int = 1024  # cells per direction
+    n_layers: int = 2
+    dropout: float = 0.1  # on what enters an LSTM layer or the softmax
+    max_length: int = 100  # tokens; longer lines are taken in pieces
+    min_count: int = 3  # rarer words are one class of the softmax
+    held_out: float = 0.005  # share of the lines that the perplexity is measured on, at most 1,000
+    epochs: int = 5
+    max_steps: int | None = None  # at most
+    batch_tokens: int = 4096
+    negatives: int = 4096  # draws for the sampled softmax
+    learning_rate: float = 1e-3  # Adam's; falls linearly to
+    final_learning_rate: float = 1e-4
+    gradient_clip: float = 5.0
+    validate_every: int = 500  # steps between perplexities and checkpoints
+    seed: int = 1
+    threads: int = 0  # 0: one a core
+
+    def options(self) -> Options:
+        return Options(
+            character_dim=self.character_dim,
+            filters=tuple((width, number) for width, number in self.filters),
+            n_highway=self.n_highway,
+            activation="relu",
+            max_characters=50,
+            projection_dim=self.projection_dim,
+            lstm_dim=self.lstm_dim,
+            n_layers=self.n_layers,
+            cell_clip=3.0,
+            state_clip=3.0,
+            skip_connections=True,
+        )
+
+
+def train_elmo(lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str = "") -> None:
+    """Train on tokenized lines; write options.json, weights.hdf5 and training.json (perplexities) to `folder`.
+
+    An interrupted training goes on from its last checkpoint when it is given the same texts and settings. source: what
+    names the texts and their tokenization, so that it can be told whether they are the same.
+    Raises InputError for a folder that holds an ELMo already or the checkpoint of another training.
+    """
+    if (folder / WEIGHTS).exists():
+        raise InputError(f"{folder}: holds an ELMo already; remove it or name another folder with out=")
+    if settings.threads:
+        torch.set_num_threads(settings.threads)
+    training = {**asdict(settings), "source": source}
+    claim = folder / "claim.json"
+    if claim.exists() and (changed := _changed(json.loads(claim.read_text(encoding="utf-8")), training)):
+        raise InputError(f"{folder}: holds the beginning of another training ({changed}); remove it or set out=")
+    write_text(claim, json.dumps(training))
+    prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"
+    if not prepared.exists():
+        build_corpus(lines, settings.max_length).save(prepared)
+    corpus = Corpus.load(prepared)
+    perplexities = _Trainer(corpus, settings, checkpoint).run(folder)
+    report = {"settings": training, "words": len(corpus.tokens), "types": len(corpus.types), "perplexity": perplexities}
+    write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    for path in (checkpoint, prepared, claim):
+        path.unlink(missing_ok=True)
+
+
+class _Trainer:
+    """One training: what it is at a step follows from the settings, the corpus and the step alone."""
+
+    def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path) -> None:
+        self.settings = settings
+        self.checkpoint = checkpoint
+        self.corpus = corpus
+        torch.manual_seed(settings.seed)
+        self.device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+        bilm = BiLM(settings.options(), settings.dropout)
+        self.model = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(self.device)
+        shuffled = np.random.default_rng([settings.seed, 0]).permutation(len(corpus.lengths))
+        held_out = min(1000, math.ceil(settings.held_out * len(shuffled)))
+        self.held_out, self.lines = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
+        if not len(self.lines):
+            raise InputError("the texts hold one line only: nothing is left to train on beside the held-out one")
+        self.steps_by_epoch = [sum(1 for _ in self._batches(epoch)) for epoch in range(settings.epochs)]
+        self.steps = min(sum(self.steps_by_epoch), settings.max_steps or sum(self.steps_by_epoch))
+        self.step = 0
+        self.perplexities: list[dict[str, float]] = []
+        dense = list(bilm.parameters())
+        self.optimizers: list[Optimizer] = [
+            torch.optim.Adam(dense, settings.learning_rate),
+            torch.optim.SparseAdam(self.model.softmax.parameters(), settings.learning_rate),
+        ]
+        self.dense = dense
+
+    def run(self, folder: Path) -> list[dict[str, float]]:
+        """Train to the last step and write the model; a row of perplexities for each validation."""
+        if self.checkpoint.exists():
+            self._load()
+            logger.info("%s: continuing after step %d of %d", folder, self.step, self.steps)
+        begun, first = time.monotonic(), self.step
+        self.model.train()
+        with tqdm(
+            total=self.steps, initial=self.step, desc="training ELMo", unit="step", leave=False, disable=None
+        ) as bar:
+            for lines in self._remaining():
+                self._train_step(lines)
+                bar.update(1)
+                if self.step % self.settings.validate_every == 0 or self.step == self.steps:
+                    row = self._validate()
+                    self.perplexities.append(row)
+                    left = (time.monotonic() - begun) / (self.step - first) * (self.steps - self.step)
+                    bar.set_postfix_str(f"perplexity {row['forward']:.0f} forward, {row['backward']:.0f} backward")
+                    if bar.disable:
+                        logger.info(
+                            "training ELMo · step %d/%d · held-out perplexity %.1f forward, %.1f backward · %d min left",
+                            *(self.step, self.steps, row["forward"], row["backward"], round(left / 60)),
+                        )
+                    self._save()
+        write_text(folder / OPTIONS, self.settings.options().to_json())
+        write_weights(folder / WEIGHTS, self.model.bilm)
+        return self.perplexities
+
+    def _batches(self, epoch: int) -> Iterable[np.ndarray]:
+        return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
+
+    def _remaining(self) -> Iterable[np.ndarray]:
+        """The batches of the steps that are left."""
+        before = 0
+        for epoch, size in enumerate(self.steps_by_epoch):
+            if before + size > self.step and before < self.steps:
+                yield from islice(self._batches(epoch), self.step - before, self.steps - before)
+            before += size
+
+    def _train_step(self, lines: np.ndarray) -> None:
+        # What is random in a step follows from its number: a training taken up again goes on as it would have.
+        torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
+        sample = self.model.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
+        rate = self._learning_rate()
+        forward, backward = self.model.losses(lines, sample)
+        ((forward.mean() + backward.mean()) / 2).backward()
+        nn.utils.clip_grad_norm_(self.dense, self.settings.gradient_clip)
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+            optimizer.zero_grad()
+        self.step += 1
+
+    def _learning_rate(self) -> float:
+        first, last = self.settings.learning_rate, self.settings.final_learning_rate
+        return first + (last - first) * self.step / self.steps
+
+    @torch.no_grad()
+    def _validate(self) -> dict[str, float]:
+        """The perplexities on the held-out lines over all classes, the unknown word among them."""
+        self.model.eval()
+        sums, count = np.zeros(2), 0
+        for lines in batches(self.corpus.lengths, self.held_out, self.settings.batch_tokens, [0]):
+            losses = self.model.losses(lines, None)
+            sums += [float(loss.double().sum()) for loss in losses]
+            count += len(losses[0])
+        self.model.train()
+        forward, backward = np.exp(sums / count)
+        return {"step": self.step, "forward": float(forward), "backward": float(backward)}
+
+    def _save(self) -> None:
+        state: dict[str, Any] = {
+            "model": self.model.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
+            "step": self.step,
+            "perplexities": self.perplexities,
+        }
+        with replacing(self.checkpoint) as partial:
+            torch.save(state, partial)
+
+    def _load(self) -> None:
+        state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
+        self.model.load_state_dict(state["model"])
+        for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(values)
+        self.step, self.perplexities = state["step"], state["perplexities"]
+
+
+def _changed(before: dict[str, Any], now: dict[str, Any]) -> str:
+    """The settings that differ, in words; the number of threads does not matter."""
+    keys = [key for key in now if before.get(key) != now[key] and key != "threads"]
+    return "; ".join(f"{key}: {before.get(key)} there, {now[key]} here" for key in keys)

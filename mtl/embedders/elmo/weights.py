@@ -1,0 +1,115 @@
+"""A biLM's weights in AllenNLP's HDF5 layout, as the original TensorFlow code dumps them."""
+
+from pathlib import Path
+
+import h5py
+import numpy as np
+import torch
+from torch import Tensor
+
+from mtl.embedders.elmo.bilm import DIRECTIONS, BiLM
+from mtl.embedders.elmo.options import Options
+from mtl.errors import InputError
+from mtl.files import replacing
+
+# Of the gates i, g (candidate), f, o in the file, those of the model: o, i, f, g; and back.
+_TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
+
+
+def read_weights(path: Path, options: Options) -> BiLM:
+    """The network whose weights these are. Raises InputError that names what is missing or does not fit the options."""
+    model = BiLM(options)
+    try:
+        with h5py.File(path, "r") as file, torch.no_grad():
+            for name, value in to_file(model).items():
+                found = file.get(name)
+                if not isinstance(found, h5py.Dataset):
+                    raise InputError(f"{path}: has no dataset {name}; is it AllenNLP's weights.hdf5 of an ELMo?")
+                if found.shape != value.shape:
+                    raise InputError(
+                        f"{path}: {name} is {_size(found.shape)}, but the options say {_size(value.shape)}; "
+                        "take the options.json that belongs to these weights"
+                    )
+            arrays = {name: np.asarray(file[name], dtype=np.float32) for name in to_file(model)}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise InputError(f"{path}: cannot be read as HDF5, it may be truncated: {str(error).splitlines()[0]}") from None
+    _from_file(model, {name: torch.from_numpy(array) for name, array in arrays.items()})
+    return model
+
+
+def write_weights(path: Path, model: BiLM) -> None:
+    """Write the network's weights, whole or not at all."""
+    with replacing(path) as partial, h5py.File(partial, "w") as file:
+        for name, value in to_file(model).items():
+            file[name] = value.numpy()
+
+
+def to_file(model: BiLM) -> dict[str, Tensor]:
+    """The file's datasets by name, as the model's weights make them."""
+    state = {name: value.detach().cpu() for name, value in model.state_dict().items()}
+    datasets = {"char_embed": state["characters.embedding.weight"][1:]}  # without the row of padding
+    for i in range(len(model.options.filters)):
+        # (filters, in, width) -> (1, width, in, filters)
+        datasets[f"CNN/W_cnn_{i}"] = state[f"characters.convolutions.{i}.weight"].permute(2, 1, 0)[None]
+        datasets[f"CNN/b_cnn_{i}"] = state[f"characters.convolutions.{i}.bias"]
+    for i in range(model.options.n_highway):
+        # The file's gate says how much is transformed, Highway's how much is carried.
+        w_transform, w_carry = state[f"characters.highway._layers.{i}.weight"].chunk(2)
+        b_transform, b_carry = state[f"characters.highway._layers.{i}.bias"].chunk(2)
+        parts = {"W_carry": -w_carry.T, "b_carry": -b_carry, "W_transform": w_transform.T, "b_transform": b_transform}
+        datasets |= {f"CNN_high_{i}/{name}": value for name, value in parts.items()}
+    datasets["CNN_proj/W_proj"] = state["characters.projection.weight"].T
+    datasets["CNN_proj/b_proj"] = state["characters.projection.bias"]
+    for direction in DIRECTIONS:
+        for i in range(model.options.n_layers):
+            layer = f"directions.{direction}.{i}"
+            joint = torch.cat([state[f"{layer}.w_input"], state[f"{layer}.w_state"]], dim=1)
+            datasets[f"{_cell(direction, i)}/W_0"] = _gates(joint, _TO_FILE).T
+            datasets[f"{_cell(direction, i)}/B"] = _gates(state[f"{layer}.bias"] - _forget(model.options), _TO_FILE)
+            datasets[f"{_cell(direction, i)}/W_P_0"] = state[f"{layer}.w_projection"].T
+    return {name: value.contiguous() for name, value in datasets.items()}
+
+
+def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
+    """Load the datasets into the model: `to_file` backwards."""
+    characters = datasets["char_embed"]
+    state = {"characters.embedding.weight": torch.cat([torch.zeros_like(characters[:1]), characters])}
+    for i in range(len(model.options.filters)):
+        state[f"characters.convolutions.{i}.weight"] = datasets[f"CNN/W_cnn_{i}"][0].permute(2, 1, 0)
+        state[f"characters.convolutions.{i}.bias"] = datasets[f"CNN/b_cnn_{i}"]
+    for i in range(model.options.n_highway):
+        part = {name: datasets[f"CNN_high_{i}/{name}"] for name in ("W_carry", "b_carry", "W_transform", "b_transform")}
+        layer = f"characters.highway._layers.{i}"
+        state[f"{layer}.weight"] = torch.cat([part["W_transform"].T, -part["W_carry"].T])
+        state[f"{layer}.bias"] = torch.cat([part["b_transform"], -part["b_carry"]])
+    state["characters.projection.weight"] = datasets["CNN_proj/W_proj"].T
+    state["characters.projection.bias"] = datasets["CNN_proj/b_proj"]
+    for direction in DIRECTIONS:
+        for i in range(model.options.n_layers):
+            layer = f"directions.{direction}.{i}"
+            joint = _gates(datasets[f"{_cell(direction, i)}/W_0"].T, _TO_MODEL)
+            state[f"{layer}.w_input"], state[f"{layer}.w_state"] = joint.chunk(2, dim=1)
+            state[f"{layer}.bias"] = _gates(datasets[f"{_cell(direction, i)}/B"], _TO_MODEL) + _forget(model.options)
+            state[f"{layer}.w_projection"] = datasets[f"{_cell(direction, i)}/W_P_0"].T
+    model.load_state_dict(state)
+
+
+def _cell(direction: int, layer: int) -> str:
+    return f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
+
+
+def _gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
+    """A weight (4 * cells, …) with its four gates in another order."""
+    parts = weight.chunk(4)
+    return torch.cat([parts[gate] for gate in order])
+
+
+def _forget(options: Options) -> Tensor:
+    """What TensorFlow's cell adds to its bias: 1.0 at the forget gate, in the model's order of gates."""
+    return torch.tensor([0.0, 0.0, 1.0, 0.0]).repeat_interleave(options.lstm_dim)
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(str, shape))

@@ -1,0 +1,112 @@
+"""One LSTM layer with a projected state, in one direction, over packed sequences: ELMo's recurrence.
+
+As in `mtl.recurrence.lstm`, whatever need not wait for the step before is one matrix product over all rows. No library
+clips the cell and the state in a layer that trains at this speed; allennlp-light's cell takes one step at a time.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mtl.recurrence.steps import earlier, packed_steps
+
+
+class ProjectedLSTMLayer(torch.autograd.Function):
+    """data (rows, input_size) -> projected states (rows, projection_size).
+
+    With gates o, i, f of a sigmoid and a candidate g of a tanh, over inputs x and the state h before:
+    c = clip(f * c + i * g, cell_clip), h = clip(P (o * tanh(c)), state_clip).
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        data: Tensor,
+        sizes: list[int],
+        reverse: bool,
+        w_input: Tensor,
+        w_state: Tensor,
+        bias: Tensor,
+        w_projection: Tensor,
+        cell_clip: float | None,
+        state_clip: float | None,
+    ) -> Tensor:
+        """sizes: sequences that have each step, descending. reverse: from the last step to the first.
+
+        w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size) and bias (4 * hidden,) have their gates in
+        the order o, i, f, g. w_projection (projection_size, hidden). A clip of None is none.
+        """
+        hidden = w_projection.shape[1]
+        steps = packed_steps(sizes, reverse)
+        gates = torch.addmm(bias, data, w_input.T)
+        cells = gates.new_empty(len(data), hidden)
+        tanh_cells, outputs = torch.empty_like(cells), torch.empty_like(cells)
+        states = gates.new_empty(len(data), len(w_projection))
+        for rows, before, carried in steps:
+            gate, cell, tanh_cell, output = gates[rows], cells[rows], tanh_cells[rows], outputs[rows]
+            if carried:
+                gate[:carried].addmm_(states[before], w_state.T)
+            gate[:, : 3 * hidden].sigmoid_()
+            gate[:, 3 * hidden :].tanh_()
+            o, i, f, g = gate.split(hidden, 1)
+            torch.mul(i, g, out=cell)
+            if carried:
+                cell[:carried].addcmul_(f[:carried], cells[before])
+            if cell_clip is not None:
+                cell.clamp_(-cell_clip, cell_clip)
+            torch.tanh(cell, out=tanh_cell)
+            torch.mul(o, tanh_cell, out=output)
+            torch.mm(output, w_projection.T, out=states[rows])
+            if state_clip is not None:
+                states[rows].clamp_(-state_clip, state_clip)
+        ctx.save_for_backward(data, gates, cells, tanh_cells, outputs, states, w_input, w_state, w_projection)
+        ctx.steps, ctx.clips = steps, (cell_clip, state_clip)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, grad_states: Tensor) -> tuple[Tensor | None, ...]:
+        data, gates, cells, tanh_cells, outputs, states, w_input, w_state, w_projection = ctx.saved_tensors
+        hidden = cells.shape[1]
+        o, i, f, g = gates.split(hidden, 1)
+        cell_clip, state_clip = ctx.clips
+        # What a gate's gradient is multiplied by: o's meets the output's gradient, the others' meet the cell's.
+        grad_gates = torch.empty_like(gates)
+        grad_o, grad_i, grad_f, grad_g = grad_gates.split(hidden, 1)
+        torch.mul(o, 1 - o, out=grad_o).mul_(tanh_cells)
+        torch.mul(i, 1 - i, out=grad_i).mul_(g)
+        torch.mul(f, 1 - f, out=grad_f).mul_(earlier(cells, ctx.steps))
+        torch.addcmul(i, i, g * g, value=-1, out=grad_g)
+        into_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
+        forget = f.contiguous()
+        # A clipped value has no gradient; one at the limit was clipped.
+        if cell_clip is not None:
+            open_cell = cells.abs() < cell_clip
+        if state_clip is not None:
+            open_state = states.abs() < state_clip
+        grad_state = grad_states.clone()
+        grad_cell = torch.zeros_like(cells)
+        for rows, before, carried in reversed(ctx.steps):
+            gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
+            if state_clip is not None:
+                dh.mul_(open_state[rows])
+            d_output = dh @ w_projection
+            dc.addcmul_(d_output, into_cell[rows])
+            if cell_clip is not None:
+                dc.mul_(open_cell[rows])
+            gate[:, :hidden].mul_(d_output)
+            gate[:, hidden:].unflatten(1, (3, hidden)).mul_(dc[:, None])
+            if carried:
+                torch.mul(dc[:carried], forget[rows][:carried], out=grad_cell[before])
+                grad_state[before].addmm_(gate[:carried], w_state)
+        return (
+            grad_gates @ w_input if ctx.needs_input_grad[0] else None,
+            None,
+            None,
+            grad_gates.T @ data,
+            grad_gates.T @ earlier(states, ctx.steps),
+            grad_gates.sum(0),
+            grad_state.T @ outputs,
+            None,
+            None,
+        )

@@ -1,0 +1,64 @@
+"""A small ELMo with large random weights, so that every clip is met, in a file as the original code dumps it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+OPTIONS: dict[str, Any] = {
+    "lstm": {
+        "dim": 14,
+        "projection_dim": 6,
+        "cell_clip": 0.8,
+        "proj_clip": 0.5,
+        "n_layers": 2,
+        "use_skip_connections": True,
+    },
+    "char_cnn": {
+        "activation": "relu",
+        "embedding": {"dim": 4},
+        "filters": [[1, 3], [2, 4], [5, 5]],
+        "max_characters_per_token": 50,
+        "n_characters": 262,
+        "n_highway": 2,
+    },
+}
+
+
+def write_elmo(folder: Path, scale: float = 1.0, **changes: Any) -> tuple[Path, Path]:
+    """Options with changes such as lstm={"n_layers": 1}, and weights that fit them."""
+    options = {part: {**values, **changes.get(part, {})} for part, values in OPTIONS.items()}
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "options.json").write_text(json.dumps(options))
+    rng = np.random.default_rng(0)
+    d, p, n = (options["lstm"][name] for name in ("dim", "projection_dim", "n_layers"))
+    filters, chars = options["char_cnn"]["filters"], options["char_cnn"]["embedding"]["dim"]
+    total = sum(number for _, number in filters)
+
+    def normal(*shape: int) -> np.ndarray:
+        return (scale * rng.normal(size=shape) / np.sqrt(shape[0] if len(shape) > 1 else 4)).astype(np.float32)
+
+    with h5py.File(folder / "weights.hdf5", "w") as file:
+        file["char_embed"] = normal(261, chars)
+        for i, (width, number) in enumerate(filters):
+            file[f"CNN/W_cnn_{i}"] = normal(1, width, chars, number)
+            file[f"CNN/b_cnn_{i}"] = normal(number)
+        for i in range(options["char_cnn"]["n_highway"]):
+            for gate in ("carry", "transform"):
+                file[f"CNN_high_{i}/W_{gate}"] = normal(total, total)
+                file[f"CNN_high_{i}/b_{gate}"] = normal(total)
+        file["CNN_proj/W_proj"] = normal(total, p)
+        file["CNN_proj/b_proj"] = normal(p)
+        for direction in (0, 1):
+            for i in range(n):
+                cell = file.create_group(f"RNN_{direction}/RNN/MultiRNNCell/Cell{i}/LSTMCell")
+                cell["W_0"], cell["B"], cell["W_P_0"] = normal(2 * p, 4 * d), normal(4 * d), 2 * normal(d, p)
+    return folder / "options.json", folder / "weights.hdf5"
+
+
+@pytest.fixture(scope="session")
+def elmo_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_elmo(tmp_path_factory.mktemp("elmo"))

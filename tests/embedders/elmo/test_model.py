@@ -1,0 +1,78 @@
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mtl.embedders.elmo import ELMo
+
+from .conftest import write_elmo
+from .reference import Reference
+
+WORDS = ["a", "zażółć", "gęślą", "🙂👍🏽", "Łódź", "konstantynopolitańczykowianeczka" * 3, "ż" * 24, "ż" * 25, ",", "日本語", "\x00"]
+
+
+def sentences(count: int, longest: int) -> list[list[str]]:
+    rng = np.random.default_rng(count)
+    return [[WORDS[i] for i in rng.integers(len(WORDS), size=size)] for size in rng.integers(1, longest + 1, size=count)]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"lstm": {"use_skip_connections": False}},
+        {"lstm": {"cell_clip": None, "proj_clip": None, "n_layers": 3}},
+        {"lstm": {"n_layers": 1}, "char_cnn": {"activation": "tanh", "n_highway": 0, "max_characters_per_token": 12}},
+    ],
+)
+def test_equals_the_formulas(tmp_path: Path, changes: dict[str, Any]) -> None:
+    files = write_elmo(tmp_path, **changes)
+    reference, some = Reference(*files), [WORDS, *sentences(12, 9)]
+    for sentence, layers in zip(some, ELMo(*files).layers(some), strict=True):
+        expected = reference.layers(sentence)
+        assert layers.shape == expected.shape and layers.dtype == torch.float32
+        np.testing.assert_allclose(layers.numpy(), expected, atol=1e-5, rtol=0)
+
+
+def test_the_clips_are_met(elmo_files: tuple[Path, Path]) -> None:
+    _, first, _ = ELMo(*elmo_files).layers([WORDS])[0]
+    assert first.abs().max() == 0.5
+
+
+@pytest.mark.parametrize("batch", [1, 2, 7, 64])
+def test_a_sentence_does_not_depend_on_its_neighbours(elmo_files: tuple[Path, Path], batch: int) -> None:
+    elmo, some = ELMo(*elmo_files), sentences(64, 40)
+    alone = [elmo.layers([sentence])[0] for sentence in some]
+    for start in range(0, len(some), batch):
+        for one, other in zip(elmo.layers(some[start : start + batch]), alone[start:], strict=False):
+            torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+
+
+def test_no_state_is_carried(elmo_files: tuple[Path, Path]) -> None:
+    elmo = ELMo(*elmo_files)
+    first, _, again = (elmo.layers([WORDS])[0], elmo.layers(sentences(5, 9)), elmo.layers([WORDS])[0])
+    assert torch.equal(first, again)
+
+
+def test_more_sentences_than_fit_one_batch(elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    elmo, some = ELMo(*elmo_files), sentences(30, 12)
+    expected = elmo.layers(some)
+    monkeypatch.setattr("mtl.embedders.elmo.model.TOKENS", 20)
+    monkeypatch.setattr("mtl.embedders.elmo.model.WORDS", 3)
+    for one, other in zip(elmo.layers(some), expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+
+
+def test_a_sentence_with_no_word_and_no_sentence(elmo_files: tuple[Path, Path]) -> None:
+    elmo = ELMo(*elmo_files)
+    assert elmo.layers([]) == []
+    empty, word = elmo.layers([[], ["a"]])
+    assert empty.shape == (3, 0, 12) and word.shape == (3, 1, 12)
+
+
+def test_a_lone_surrogate_is_left_out(elmo_files: tuple[Path, Path]) -> None:
+    elmo = ELMo(*elmo_files)
+    spoilt, clean = elmo.layers([["kot\ud800"], ["kot"]])
+    torch.testing.assert_close(spoilt, clean)
