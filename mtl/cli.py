@@ -57,13 +57,15 @@ def _parser() -> argparse.ArgumentParser:
 
     embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
     actions = embeddings.add_subparsers(metavar="ACTION", required=True)
-    train = actions.add_parser("train", help="train vectors on text files, or on a suite's training text")
-    train.add_argument("embeddings", choices=["fasttext"])
+    train = actions.add_parser(
+        "train", help="train fastText vectors or an ELMo on text files, or on a suite's training text"
+    )
+    train.add_argument("embeddings", choices=["fasttext", "elmo"])
     train.add_argument(
         "settings",
         nargs="*",
         metavar="key=value",
-        help="out=FILE, texts=[FILE,…] or suite=NAME (with data_dir=), language=pl, and fastText's dim, epochs, min_count, …",
+        help="out=PATH, texts=[FILE,…] or suite=NAME (with data_dir=), language=pl, and what docs/embeddings.md lists",
     )
     train.set_defaults(run=_train_embeddings)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")

@@ -27,6 +27,8 @@ class EmbeddingsConfig:
     trainable: bool | None = None
     min_count: int | None = None
     init_std: float | None = None
+    precision: str | None = None
+    cache: bool | None = None
 
 
 @dataclass
@@ -39,6 +41,8 @@ class EncoderConfig:
 @dataclass
 class HeadConfig:
     hidden_size: int = MISSING
+    attention: bool = MISSING
+    attention_size: int = MISSING
     dropout: float = MISSING
 
 
@@ -60,6 +64,7 @@ class PretrainConfig(OptimizerConfig):
 @dataclass
 class FinetuneConfig(OptimizerConfig):
     max_epochs: int = MISSING
+    train_encoder: bool = MISSING
 
 
 @dataclass
@@ -97,13 +102,14 @@ class Config:
     submission: SubmissionConfig = MISSING
 
 
-# Keys that say where things lie; what lies there is compared by content (`mtl.results.run_folder`).
-LOCATIONS = ("data_dir", "embeddings_dir", "run_dir", "runs_dir", "embeddings.path")
+# Keys that say where things lie or are kept; what lies there is compared by content (`mtl.results.run_folder`).
+LOCATIONS = ("data_dir", "embeddings_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
 
 # Keys of each kind of embeddings, beside name and dropout, and whether they need a value.
 EMBEDDINGS = {
     "random": {"dim": True, "trainable": True, "min_count": True, "init_std": True},
     "fasttext": {"path": False, "dim": False, "trainable": True, "min_count": True},
+    "elmo": {"path": False, "precision": True, "cache": True},
 }
 
 POSITIVE = [
@@ -111,6 +117,7 @@ POSITIVE = [
     "encoder.hidden_size",
     "encoder.num_layers",
     "head.hidden_size",
+    "head.attention_size",
     "pretrain.max_steps",
     "pretrain.validate_every",
     "pretrain.patience",
@@ -128,6 +135,7 @@ LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]"}
 CHOICES = {
     "submission.header": ("task", "target"),
     "trainer.accelerator": ("auto", "cpu", "gpu", "cuda", "mps"),
+    "embeddings.precision": (None, "float16", "float32"),
     "trainer.precision": ("32-true", "16-mixed", "bf16-mixed"),
 }
 
@@ -172,9 +180,10 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
 
     merged = cast(DictConfig, OmegaConf.structured(Config))
     layers: list[tuple[str, Any]] = [("configs/baseline.yaml", baseline)]
-    layers.append(
-        (embeddings, {"embeddings": OmegaConf.load(find_yaml("embeddings", embeddings, configs / "embeddings"))})
-    )
+    chosen = cast(DictConfig, OmegaConf.load(find_yaml("embeddings", embeddings, configs / "embeddings")))
+    # An embedding's file may set keys of the training too.
+    training = chosen.pop("config", {})
+    layers += [(embeddings, {"embeddings": chosen}), (f"{embeddings}: config", training)]
     layers.append((variant, OmegaConf.load(find_yaml("variant", variant, configs / "variant"))))
     layers.append((f"suite {suite.name}: config", suite.config))
     for origin, layer in layers:
@@ -261,7 +270,7 @@ def _check(config: Config) -> None:
             raise InputError(f"{key}.final_learning_rate={final}: must lie between 0 and {key}.learning_rate={first}")
     for key, choices in CHOICES.items():
         if values[key] not in choices:
-            raise InputError(f"{key}={values[key]}: must be one of {', '.join(choices)}")
+            raise InputError(f"{key}={values[key]}: must be one of {', '.join(filter(None, choices))}")
     for key in ("embeddings.dim", "embeddings.min_count", "trainer.threads"):
         if values[key] is not None and values[key] < 1:
             raise InputError(f"{key}={values[key]}: must be at least 1")
@@ -288,7 +297,9 @@ def _check_embeddings(config: EmbeddingsConfig) -> None:
             continue
         if key not in keys and value is not None:
             kinds = " or ".join(kind for kind, theirs in EMBEDDINGS.items() if key in theirs)
-            raise InputError(f"embeddings.{key}={value}: {config.name} embeddings have no {key}; set embeddings={kinds}")
+            raise InputError(
+                f"embeddings.{key}={value}: {config.name} embeddings have no {key}; set embeddings={kinds}"
+            )
         if keys.get(key) and value is None:
             raise InputError(f"embeddings.{key}: {config.name} embeddings need a value")
 

@@ -2,9 +2,12 @@
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from mtl.errors import InputError
 
 
 @contextmanager
@@ -29,6 +32,15 @@ def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` as UTF-8, atomically, with line ends as they stand in `text`."""
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8", newline="")
+
+
+def check_space(folder: Path, size: int, remedy: str) -> None:
+    """Raise InputError, with what to do about it, where the folder's disk has no room for `size` bytes more."""
+    free = shutil.disk_usage(folder).free
+    if free < size:
+        raise InputError(
+            f"{folder}: {size / 1e9:.1f} GB are needed and {free / 1e9:.1f} GB free; make room, or {remedy}"
+        )
 
 
 def sha256(path: Path) -> str:

@@ -1,30 +1,34 @@
 """A finished run as a function: predict a task's targets for new rows, encode new texts."""
 
+import copy
 import io
 import logging
 import pickle
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from mtl.config import Config, read_config
-from mtl.data.batches import TokenTable
+from mtl.data.batches import BatchDataset, SortedSampler, Table, row_lengths
+from mtl.data.dataset import Split
 from mtl.data.reader import read_cells, read_lines
 from mtl.data.text import Texts, Vocabulary, moses
-from mtl.embedders import find_vectors
+from mtl.embedders import Embedder, find_vectors
+from mtl.embedders.elmo.embeddings import ElmoEmbedder, LiveTable, load_elmo
 from mtl.embedders.vectors import read_vectors
-from mtl.embedders.words import WordEmbedder
+from mtl.embedders.words import WordEmbedder, word_table
 from mtl.errors import InputError
 from mtl.files import replacing, write_text
 from mtl.model.encoder import Encoder
-from mtl.model.heads import Head
-from mtl.model.multitask import predict
+from mtl.model.multitask import Multitask
 from mtl.results.run_folder import RunFolder, read_json
 from mtl.suite import Suite, Task, load_suite
+from mtl.training.pretrain import new_encoder, new_heads
 
 logger = logging.getLogger("mtl")
 
@@ -40,15 +44,14 @@ class Predictor:
     """
 
     def __init__(
-        self, config: Config, suite: Suite, folder: RunFolder, seed: int, encoder: Encoder, words: Sequence[str]
+        self, config: Config, suite: Suite, folder: RunFolder, seed: int, encoder: Encoder, reader: "Reader"
     ) -> None:
-        """words: of the encoder's vocabulary, in its order."""
         self.config = config
         self.suite = suite
         self.folder = folder
         self.seed = seed
         self.encoder = encoder.eval()
-        self.vocabulary = Vocabulary(words)
+        self.reader = reader
         self.tokenize = moses(suite.language)
 
     @classmethod
@@ -68,9 +71,15 @@ class Predictor:
             seed = max(seeds, key=lambda number: seeds[number]["scores"][task] if task else seeds[number]["average"])
         elif seed not in seeds:
             raise InputError(f"--seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
-        words = read_lines(folder.vocabulary)
-        state = _weights(folder.pretrained(seed) / "best.ckpt")
-        return cls(config, suite, folder, seed, _encoder(config, part(state, "encoder.")), words)
+        state = part(_weights(folder.pretrained(seed) / "best.ckpt"), "encoder.")
+        reader: Reader
+        if config.embeddings.name == "elmo":
+            reader = ElmoReader(config, suite, read_json(folder.inputs)["embeddings"])
+        else:
+            reader = WordReader(config, suite, read_lines(folder.vocabulary), state["embedder.table.weight"])
+        encoder = new_encoder(config, reader.embedder, reader.dim)
+        encoder.load_state_dict(state)
+        return cls(config, suite, folder, seed, encoder, reader)
 
     def predict(self, task: str, rows: Sequence[Sequence[str]]) -> list[str]:
         """A prediction for each row (its one or two texts), as the task's files write targets. Raises InputError."""
@@ -81,16 +90,26 @@ class Predictor:
             raise InputError(f"task {task} takes rows, each a list of {len(known.text)} texts: {', '.join(known.text)}")
         if not rows:
             return []
-        vectors = self._encode([text for side in zip(*rows, strict=True) for text in side])
-        with torch.no_grad():
-            values = predict(known, self._head(known)(vectors))
+        texts, table = self._texts([text for side in zip(*rows, strict=True) for text in side])
+        split = Split(np.array(texts).reshape(len(known.text), len(rows)).T, np.full(len(rows), np.nan))
+        lengths = {task: row_lengths(split, table.lengths.numpy())}
+        batches = BatchDataset({task: split}, table)
+        module = self._module(known)
+        values = module.predict_rows(batches, SortedSampler(lengths, self.config.finetune.batch_size))
         return [known.cell(value) for value in values.tolist()]
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Sentence vectors, float32 (texts, 2 * hidden_size). Raises InputError for a text that is not in a list."""
+        """Sentence vectors, float32 (texts, 2 * hidden_size), by the encoder of stage 1, which all tasks share.
+
+        Raises InputError for a text that is not in a list.
+        """
         if isinstance(texts, str):
             raise InputError("encode takes a list of texts, not one text")
-        return self._encode(texts).numpy() if texts else np.empty((0, self.encoder.output_size), dtype=np.float32)
+        if not texts:
+            return np.empty((0, self.encoder.output_size), dtype=np.float32)
+        numbers, table = self._texts(texts)
+        vectors: np.ndarray = self.encoder.encode(table, torch.arange(len(table.lengths)))[numbers].numpy()
+        return vectors
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
         """Predict the rows of a tab-separated file that has the task's text columns; write one column in their order."""
@@ -110,56 +129,79 @@ class Predictor:
         with replacing(out) as partial:
             partial.write_bytes(content.getvalue())
 
-    def _encode(self, texts: Sequence[str]) -> Tensor:
+    def _texts(self, texts: Sequence[str]) -> tuple[list[int], Table]:
+        """The number of each text in a table of the distinct ones, and the table."""
         distinct = Texts(texts, self.tokenize, self.config.max_length)
-        self._learn(distinct.types)
-        table = TokenTable(self.vocabulary.ids(distinct.types)[distinct.tokens], distinct.starts)
-        vectors = self.encoder.encode(table, torch.arange(len(distinct)))
-        return vectors[[distinct.index[text] for text in texts]]
+        return [distinct.index[text] for text in texts], self.reader.table(distinct)
 
-    def _learn(self, types: Sequence[str]) -> None:
-        """Take the vectors of words that the run never saw from its vector file, where it has one and it is still there."""
-        if self.config.embeddings.name == "random":
-            return
-        path, _ = find_vectors(self.config.embeddings, self.suite, Path(self.config.embeddings_dir))
-        ids = self.vocabulary.ids(types)
-        new = [word for word, id in zip(types, ids, strict=True) if id == Vocabulary.UNKNOWN]
-        if not new:
-            return
+    def _module(self, task: Task) -> Multitask:
+        """The task's head, and the encoder that belongs to it."""
+        state = _weights(self.folder.finetuned(self.seed, task.id) / "best.ckpt")
+        # Encoders that stage 2 trained differ by task; they share what it did not train.
+        encoder = copy.deepcopy(self.encoder) if part(state, "encoder.") else self.encoder
+        module = Multitask([task], new_heads(self.config, [task], encoder.output_size), encoder, 1.0, 0.0, 1)
+        encoder.load_state_dict({**encoder.state_dict(), **part(state, "encoder.")})
+        module.heads.load_state_dict(part(state, "heads."))
+        return module
+
+
+class Reader(Protocol):
+    """New texts as the run's encoder reads them."""
+
+    @property
+    def embedder(self) -> Embedder:
+        """What reads the tables."""
+
+    @property
+    def dim(self) -> int:
+        """Numbers in a token's vector."""
+
+    def table(self, texts: Texts) -> Table:
+        """Texts of any words."""
+
+
+class WordReader:
+    """Words by number. Those that the run never saw get vectors from its vector file, where it has one that is still there."""
+
+    def __init__(self, config: Config, suite: Suite, words: Sequence[str], weight: Tensor) -> None:
+        """words, weight: the run's vocabulary and its vectors, float32 (words + 2, dim)."""
+        self.path = None if config.embeddings.name == "random" else find_vectors(config, suite)[0]
+        self.vocabulary = Vocabulary(words)
+        self.dim = weight.shape[1]
+        self.embedder = WordEmbedder(len(weight), self.dim, trainable=False)
+
+    def table(self, texts: Texts) -> Table:
+        ids = self.vocabulary.ids(texts.types)
+        new = [word for word, id in zip(texts.types, ids, strict=True) if id == Vocabulary.UNKNOWN]
+        if new and self.path is not None:
+            self._learn(new, self.path)
+        return word_table(self.vocabulary, texts)
+
+    def _learn(self, new: list[str], path: Path) -> None:
         if not path.exists():
             logger.warning("%s is not there: %d words that the run never saw are unknown", path, len(new))
             return
         read = read_vectors(path, new)
-        embedder = self.encoder.embedder
-        assert isinstance(embedder, WordEmbedder)
-        embedder.extend(read.vectors[read.known])
+        self.embedder.extend(read.vectors[read.known])
         self.vocabulary = Vocabulary(
             [*self.vocabulary.words, *(w for w, known in zip(new, read.known, strict=True) if known)]
         )
 
-    def _head(self, task: Task) -> Head:
-        state = _weights(self.folder.finetuned(self.seed, task.id) / "best.ckpt")
-        head = Head(
-            self.encoder.output_size, task.outputs, task.is_pair, self.config.head.hidden_size, self.config.head.dropout
-        )
-        head.load_state_dict(part(state, "heads.layers.0."))
-        return head.eval()
 
+class ElmoReader:
+    """Words by ELMo, computed on the fly. Raises InputError if the ELMo is not the one that the run was made with."""
 
-def _encoder(config: Config, state: dict[str, Tensor]) -> Encoder:
-    """The encoder whose weights these are."""
-    words, dim = state["embedder.table.weight"].shape
-    embedder = WordEmbedder(words, dim, trainable=False)
-    encoder = Encoder(
-        embedder,
-        dim,
-        config.encoder.hidden_size,
-        config.encoder.num_layers,
-        config.embeddings.dropout,
-        config.encoder.dropout,
-    )
-    encoder.load_state_dict(state)
-    return encoder
+    def __init__(self, config: Config, suite: Suite, fingerprint: str) -> None:
+        path, _ = find_vectors(config, suite)
+        self.elmo, found = load_elmo(path)
+        if found != fingerprint:
+            raise InputError(f"{path}: is not the ELMo that the run was made with")
+        self.precision = str(config.embeddings.precision)
+        self.dim = self.elmo.dim
+        self.embedder = ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
+
+    def table(self, texts: Texts) -> Table:
+        return LiveTable(self.elmo, texts, self.precision)
 
 
 def _weights(path: Path) -> dict[str, Tensor]:

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 
 from mtl.data.dataset import Split
 
-Rows = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
+Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
 
 # Rows of like length meet in one batch: a pool of this many batches is drawn, sorted by length, and cut.
 POOL = 32
@@ -26,10 +27,10 @@ class Batch:
     """Rows of one task.
 
     A pair's two texts are two sequences: first all rows' first texts, then all their second texts.
-    Either tokens and lengths are set (texts to encode), or vectors (texts encoded before).
+    Either tokens and lengths are set (texts to encode, or their encoded tokens), or vectors (texts encoded before).
 
-    targets: float32 (rows,), NaN where unknown. tokens: int64 (sides * rows, time), 0 past a text's end.
-    lengths: int64 (sides * rows,), tokens. vectors: (sides * rows, dim).
+    targets: float32 (rows,), NaN where unknown. tokens: (sides * rows, time), word numbers, or (sides * rows, time, dim),
+    0 past a text's end. lengths: int64 (sides * rows,), tokens. vectors: (sides * rows, dim).
     """
 
     task: str
@@ -56,38 +57,56 @@ class Batch:
         return Batch(self.task, self.targets.pin_memory(), pin(self.tokens), self.lengths, pin(self.vectors))
 
 
-class TokenTable:
-    """The suite's texts as word numbers, ready to be gathered into padded batches.
+class Table(Protocol):
+    """Texts as an embedder or a head reads them, ready to be gathered into padded batches.
 
-    tokens: int64 (all tokens,), the texts' word numbers one after another. starts: int64 (texts + 1,).
+    lengths: int64 (texts,), tokens.
     """
 
-    def __init__(self, tokens: np.ndarray, starts: np.ndarray) -> None:
-        self.tokens = torch.from_numpy(tokens)
-        self.starts = torch.from_numpy(starts)
-        self.lengths = self.starts.diff()
+    lengths: Tensor
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Texts (batch,) as word numbers (batch, time), 0 past their ends, and their lengths (batch,)."""
+        """Texts (batch,) as numbers (batch, time, …), 0 past their ends, and their lengths (batch,)."""
+
+
+class Rows(Protocol):
+    """An array by its first dimension: row numbers (…,) in, rows out. NumPy arrays are, memory-mapped ones too."""
+
+    def __getitem__(self, places: np.ndarray) -> np.ndarray: ...
+
+
+class TokenTable:
+    """Texts as slices of one long array: word numbers, or vectors of tokens.
+
+    rows: int64 (all tokens,), or floating (all tokens, width). starts, lengths: int64 (texts,), of each text in it.
+    """
+
+    def __init__(self, rows: Rows, starts: np.ndarray, lengths: np.ndarray) -> None:
+        self.rows = rows
+        self.starts = starts
+        self.lengths = torch.from_numpy(lengths)
+
+    def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
+        """Texts (batch,) as word numbers (batch, time) or vectors (batch, time, width), and their lengths (batch,)."""
         lengths = self.lengths[texts]
-        steps = torch.arange(int(lengths.max()))
-        inside = steps < lengths[:, None]
-        places = torch.where(inside, self.starts[texts][:, None] + steps, 0)
-        return torch.where(inside, self.tokens[places], 0), lengths
+        steps = np.arange(int(lengths.max()))
+        inside = steps < lengths.numpy()[:, None]
+        places = np.where(inside, self.starts[texts.numpy()][:, None] + steps, 0)
+        gathered = self.rows[places]
+        gathered[~inside] = 0
+        return torch.from_numpy(gathered), lengths
 
 
 class BatchDataset(Dataset[Batch]):
     """Makes the batch that a task and row indices name. Texts come as tokens, or as vectors if there are any."""
 
-    def __init__(
-        self, splits: Mapping[str, Split], table: TokenTable | None = None, vectors: Tensor | None = None
-    ) -> None:
+    def __init__(self, splits: Mapping[str, Split], table: Table | None = None, vectors: Tensor | None = None) -> None:
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
         self.table = table
         self.vectors = vectors
 
-    def __getitem__(self, rows: Rows) -> Batch:
+    def __getitem__(self, rows: Chosen) -> Batch:
         task, places = rows
         chosen = torch.from_numpy(places)
         texts = self.texts[task][chosen].T.reshape(-1)
@@ -98,7 +117,7 @@ class BatchDataset(Dataset[Batch]):
         tokens, lengths = self.table.gather(texts)
         return Batch(task, targets, tokens, lengths)
 
-    def loader(self, sampler: Sampler[Rows], pin_memory: bool = False) -> DataLoader[Batch]:
+    def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of whole batches as the sampler names them, in this process: gathering one costs microseconds."""
         return DataLoader(self, batch_size=None, sampler=sampler, pin_memory=pin_memory)
 
@@ -130,7 +149,7 @@ class Schedule:
         """Steps."""
         return len(self._draws)
 
-    def rows(self, step: int) -> Rows:
+    def rows(self, step: int) -> Chosen:
         """The task and rows of a step, counted from 0."""
         task = self.tasks[self._draws[step]]
         batches = -(-len(self.lengths[task]) // self.batch_size)
@@ -150,7 +169,7 @@ class Schedule:
         return [batches[i] for i in rng.permutation(len(batches))]
 
 
-class ScheduleSampler(Sampler[Rows]):
+class ScheduleSampler(Sampler[Chosen]):
     """The rows of a schedule's steps from `start` to `stop`."""
 
     def __init__(self, schedule: Schedule, start: int, stop: int) -> None:
@@ -160,11 +179,11 @@ class ScheduleSampler(Sampler[Rows]):
     def __len__(self) -> int:
         return len(self.steps)
 
-    def __iter__(self) -> Iterator[Rows]:
+    def __iter__(self) -> Iterator[Chosen]:
         return map(self.schedule.rows, self.steps)
 
 
-class SortedSampler(Sampler[Rows]):
+class SortedSampler(Sampler[Chosen]):
     """Every row of every task once, by length, so that hardly anything is padded."""
 
     def __init__(self, lengths: Mapping[str, np.ndarray], batch_size: int) -> None:
@@ -178,7 +197,7 @@ class SortedSampler(Sampler[Rows]):
     def __len__(self) -> int:
         return len(self.batches)
 
-    def __iter__(self) -> Iterator[Rows]:
+    def __iter__(self) -> Iterator[Chosen]:
         return iter(self.batches)
 
 

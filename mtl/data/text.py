@@ -1,12 +1,17 @@
 """Texts as tokens: the tokenizer, the distinct texts of a suite, and the vocabulary that numbers their words."""
 
+import gzip
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, cast
 
 import numpy as np
 from sacremoses import MosesTokenizer
 from tqdm import tqdm
+
+from mtl.errors import InputError
 
 UNKNOWN = "<unk>"
 Tokenizer = Callable[[str], list[str]]
@@ -87,3 +92,26 @@ class Texts:
         for text in texts:
             np.add.at(numbers, self.tokens[self.starts[text] : self.starts[text + 1]], 1)
         return Counter({self.types[i]: int(numbers[i]) for i in np.flatnonzero(numbers)})
+
+
+def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:
+    """The tokens of each line of text files, plain or gzip. Raises InputError for what cannot be read."""
+    for path in files:
+        try:
+            size = path.stat().st_size
+            with (
+                path.open("rb") as raw,
+                tqdm(total=size, desc=path.name, unit="B", unit_scale=True, disable=None) as bar,
+            ):
+                plain = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
+                for number, line in enumerate(plain, start=1):
+                    try:
+                        yield tokenize(line.decode("utf-8").strip())
+                    except UnicodeDecodeError:
+                        raise InputError(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
+                    if number % 1000 == 0:
+                        bar.update(raw.tell() - bar.n)
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, EOFError) as error:
+            raise InputError(f"{path}: cannot be read: {error}") from None

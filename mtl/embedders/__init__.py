@@ -1,60 +1,98 @@
-"""The one thing that differs between the rows of Table 3: words in, vectors out."""
+"""The one thing that differs between the rows of Table 3: texts in, vectors of their tokens out."""
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from mtl.config import EmbeddingsConfig
-from mtl.embedders.recipes import Recipe, vector_file
+from mtl.config import Config
+from mtl.embedders.recipes import Recipe, is_there, train_recipe, vector_file
 from mtl.errors import InputError
 from mtl.suite import Suite
 
 if TYPE_CHECKING:
+    import torch
+
+    from mtl.data.batches import Table
     from mtl.data.dataset import Dataset
-    from mtl.embedders.words import WordEmbeddings
+    from mtl.data.text import Texts
+    from mtl.embedders.coverage import Coverage
+    from mtl.embedders.elmo.embeddings import ElmoEmbedder
+    from mtl.embedders.words import WordEmbedder
+
+
+Embedder: TypeAlias = "WordEmbedder | ElmoEmbedder"
 
 logger = logging.getLogger("mtl")
 
 
-def build_embeddings(
-    config: EmbeddingsConfig, suite: Suite, dataset: "Dataset", embeddings_dir: Path
-) -> "WordEmbeddings":
-    """The embeddings that the configuration names, for the dataset's words. Raises InputError."""
+class Embeddings(Protocol):
+    """What a run knows of its embeddings; each seed makes an embedder of its own from them."""
+
+    @property
+    def dim(self) -> int:
+        """Numbers in a token's vector."""
+
+    @property
+    def coverage(self) -> "Coverage":
+        """How much of the suite's texts they know."""
+
+    def fingerprint(self) -> str:
+        """A hash of whatever their vectors follow from."""
+
+    def embedder(self) -> Embedder:
+        """A new module: what `table` gathers (batch, time, …) -> (batch, time, dim)."""
+
+    def table(self, texts: "Texts") -> "Table":
+        """The texts as the embedder reads them."""
+
+
+def build_embeddings(config: Config, suite: Suite, dataset: "Dataset", device: "torch.device") -> Embeddings:
+    """The embeddings that the configuration names, for the dataset's texts. Raises InputError.
+
+    device: where to compute vectors that take more than looking up.
+    """
+    from mtl.embedders.elmo.embeddings import elmo_embeddings
     from mtl.embedders.fasttext import fasttext_embeddings
     from mtl.embedders.random import random_embeddings
 
-    if config.name == "random":
-        assert config.dim is not None and config.min_count is not None and config.init_std is not None
-        return random_embeddings(dataset, config.dim, config.min_count, config.init_std)
-    assert config.min_count is not None
-    return fasttext_embeddings(dataset, _vectors(config, suite, dataset, embeddings_dir), config.dim, config.min_count)
+    settings = config.embeddings
+    trainable = bool(settings.trainable)
+    if settings.name == "random":
+        assert settings.dim is not None and settings.min_count is not None and settings.init_std is not None
+        return random_embeddings(dataset, settings.dim, settings.min_count, settings.init_std, trainable)
+    path = _vectors(config, suite, dataset)
+    if settings.name == "fasttext":
+        assert settings.min_count is not None
+        return fasttext_embeddings(dataset, path, settings.dim, settings.min_count, trainable)
+    assert settings.precision is not None
+    cache_dir = Path(config.embeddings_dir) / "cache" if settings.cache else None
+    return elmo_embeddings(path, settings.precision, cache_dir, device, dataset.texts)
 
 
-def find_vectors(config: EmbeddingsConfig, suite: Suite, embeddings_dir: Path) -> tuple[Path, Recipe | None]:
-    """The vector file that the configuration or the suite names, there or not, and its recipe if it has one."""
-    named = config.path or suite.embeddings.get(config.name)
+def find_vectors(config: Config, suite: Suite) -> tuple[Path, Recipe | None]:
+    """The file or folder that the configuration or the suite names, there or not, and its recipe if it has one."""
+    name = config.embeddings.name
+    named = config.embeddings.path or suite.embeddings.get(name)
     if named is None:
-        raise InputError(
-            f"embeddings.path: suite {suite.name} names no {config.name} vectors; set embeddings.path=FILE"
-        )
-    return vector_file(named, embeddings_dir)
+        raise InputError(f"embeddings.path: suite {suite.name} names no {name} vectors; set embeddings.path=PATH")
+    return vector_file(named, Path(config.embeddings_dir))
 
 
-def _vectors(config: EmbeddingsConfig, suite: Suite, dataset: "Dataset", embeddings_dir: Path) -> Path:
-    """The vector file, trained first where its recipe says how. Raises InputError that says how to get it."""
-    path, recipe = find_vectors(config, suite, embeddings_dir)
-    if path.exists():
+def _vectors(config: Config, suite: Suite, dataset: "Dataset") -> Path:
+    """The vectors' file or folder, trained first where its recipe says how. Raises InputError that says how to get it."""
+    name = config.embeddings.name
+    path, recipe = find_vectors(config, suite)
+    if is_there(path, name):
         return path
     if recipe is not None and recipe.train:
-        from mtl.embedders.fasttext import FastTextTraining, train_fasttext
-
         logger.info("training %s on the suite's training text", path)
-        lines = (dataset.texts.words(text) for text in dataset.distinct_texts("train"))
-        train_fasttext(lines, path, FastTextTraining(**recipe.train))
+        train_recipe(recipe, dataset, path)
         return path
-    remedies = [f"fetch them: mtl embeddings fetch {config.name} recipe={recipe.name}"] if recipe and recipe.url else []
+    remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
+    if recipe and not recipe.url and recipe.source:
+        remedies.append(f"get them from {recipe.source}")
     remedies += [
-        f"train your own: mtl embeddings train {config.name} texts=[FILE] out={path}",
-        "or set embeddings.path=FILE",
+        f"train your own: mtl embeddings train {name} texts=[FILE] out={path}",
+        "or set embeddings.path=PATH",
     ]
     raise InputError(f"{path}: no such vectors; {'; '.join(remedies)}")

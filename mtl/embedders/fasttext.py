@@ -1,22 +1,20 @@
 """Embeddings initialised with fastText vectors: Table 3's row "LSTM + fastText"."""
 
-import gzip
 import json
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
-
-from tqdm import tqdm
+from typing import Any
 
 from mtl.data.dataset import Dataset
-from mtl.data.text import Tokenizer, Vocabulary
+from mtl.data.text import Vocabulary
+from mtl.embedders.coverage import coverage
 from mtl.embedders.vectors import read_vectors
-from mtl.embedders.words import WordEmbeddings, coverage, with_specials
+from mtl.embedders.words import WordEmbeddings, with_specials
 from mtl.errors import InputError
 from mtl.files import replacing
 
@@ -35,8 +33,15 @@ class FastTextTraining:
     window: int = 5  # words on either side
     threads: int = 0  # 0: one a core. More than one trains vectors that differ a little each time
 
+    def wrong(self) -> str | None:
+        """The name of a setting that is too small, if there is one."""
+        least = {"dim": 1, "epochs": 1, "min_count": 1, "window": 1}
+        return next((key for key, value in vars(self).items() if value < least.get(key, 0)), None)
 
-def fasttext_embeddings(dataset: Dataset, path: Path, dim: int | None, min_count: int) -> WordEmbeddings:
+
+def fasttext_embeddings(
+    dataset: Dataset, path: Path, dim: int | None, min_count: int, trainable: bool
+) -> WordEmbeddings:
     """The vectors of all words of the suite that stand in its texts at least `min_count` times, read from `path`.
 
     A word that the file does not have gets a vector from its character n-grams if the file is a .bin; else it is
@@ -59,7 +64,7 @@ def fasttext_embeddings(dataset: Dataset, path: Path, dim: int | None, min_count
     in_file = (ids != Vocabulary.UNKNOWN) & [bool(found.get(word, False)) for word in texts.types]
     covered = coverage(texts.tokens, in_file, (ids != Vocabulary.UNKNOWN) & ~in_file)
     vectors = with_specials(read.vectors[read.known])
-    return WordEmbeddings(vocabulary, read.dim, vectors, covered)
+    return WordEmbeddings(vocabulary, read.dim, vectors, covered, trainable)
 
 
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:
@@ -113,26 +118,3 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path) -> Non
     if done.returncode:
         last = (done.stderr or "").strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
         raise InputError(f"{path}: fastText could not train: {last[0]} (min_count={arguments['minCount']})")
-
-
-def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:
-    """The tokens of each line of text files, plain or gzip. Raises InputError for what cannot be read."""
-    for path in files:
-        try:
-            size = path.stat().st_size
-            with (
-                path.open("rb") as raw,
-                tqdm(total=size, desc=path.name, unit="B", unit_scale=True, disable=None) as bar,
-            ):
-                plain = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
-                for number, line in enumerate(plain, start=1):
-                    try:
-                        yield tokenize(line.decode("utf-8").strip())
-                    except UnicodeDecodeError:
-                        raise InputError(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
-                    if number % 1000 == 0:
-                        bar.update(raw.tell() - bar.n)
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (OSError, EOFError) as error:
-            raise InputError(f"{path}: cannot be read: {error}") from None

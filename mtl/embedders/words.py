@@ -1,45 +1,15 @@
 """A vector for each word of the vocabulary: what random and fastText embeddings have in common."""
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mtl.data.text import Vocabulary
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """How much of the suite's texts an embedding knows: (types, tokens) of each kind, over the distinct texts."""
-
-    found: tuple[int, int]
-    from_ngrams: tuple[int, int]
-    unknown: tuple[int, int]
-
-    def __str__(self) -> str:
-        types, tokens = (sum(kind[i] for kind in (self.found, self.from_ngrams, self.unknown)) for i in (0, 1))
-
-        def share(kind: tuple[int, int]) -> str:
-            return f"{kind[0]:,} types ({kind[0] / types:.1%}), {kind[1]:,} tokens ({kind[1] / tokens:.1%})"
-
-        kinds = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
-        return "; ".join(f"{name} {share(kind)}" for name, kind in kinds.items() if kind[0])
-
-    def as_dict(self) -> dict[str, dict[str, int]]:
-        """The same numbers, as summary.json has them."""
-        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in asdict(self).items()}
-
-
-def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray) -> Coverage:
-    """tokens: word types' numbers as they stand in the texts. found, from_ngrams: bool (types,)."""
-    counts = np.bincount(tokens, minlength=len(found))
-
-    def size(kind: np.ndarray) -> tuple[int, int]:
-        return int(kind.sum()), int(counts[kind].sum())
-
-    return Coverage(size(found), size(from_ngrams), size(~(found | from_ngrams)))
+from mtl.data.batches import TokenTable
+from mtl.data.text import Texts, Vocabulary
+from mtl.embedders.coverage import Coverage
 
 
 @dataclass(frozen=True)
@@ -47,12 +17,14 @@ class WordEmbeddings:
     """What an embedder is built from: the vocabulary, its first vectors, and what they cover.
 
     vectors: float32 (len(vocabulary), dim), or None where each seed draws its own from N(0, init_std²).
+    trainable: whether stage 1 trains them.
     """
 
     vocabulary: Vocabulary
     dim: int
     vectors: np.ndarray | None
     coverage: Coverage
+    trainable: bool
     init_std: float = 1.0
 
     def fingerprint(self) -> str:
@@ -62,14 +34,23 @@ class WordEmbeddings:
             content.update(self.vectors.tobytes())
         return content.hexdigest()
 
-    def embedder(self, trainable: bool) -> "WordEmbedder":
+    def embedder(self) -> "WordEmbedder":
         """A new embedder; random vectors are drawn from torch's current random state."""
-        embedder = WordEmbedder(len(self.vocabulary), self.dim, trainable)
+        embedder = WordEmbedder(len(self.vocabulary), self.dim, self.trainable)
         if self.vectors is None:
             embedder.draw(self.init_std)
         else:
             embedder.load(self.vectors)
         return embedder
+
+    def table(self, texts: Texts) -> TokenTable:
+        """The texts as numbers of the vocabulary."""
+        return word_table(self.vocabulary, texts)
+
+
+def word_table(vocabulary: Vocabulary, texts: Texts) -> TokenTable:
+    """The texts as numbers of a vocabulary."""
+    return TokenTable(vocabulary.ids(texts.types)[texts.tokens], texts.starts[:-1], texts.lengths)
 
 
 class WordEmbedder(nn.Module):
@@ -90,6 +71,10 @@ class WordEmbedder(nn.Module):
         """Take these vectors, float32 (words, dim)."""
         with torch.no_grad():
             self.table.weight.copy_(torch.from_numpy(vectors))
+
+    def freeze(self) -> None:
+        """Train the vectors no more."""
+        self.table.weight.requires_grad_(False)
 
     def extend(self, vectors: np.ndarray) -> None:
         """Add words with these vectors, float32 (words, dim), after those that are there."""

@@ -1,12 +1,15 @@
 """The shared sentence encoder: embed, encode, pool."""
 
 import math
+from collections.abc import Iterator
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from mtl.data.batches import TokenTable
+from mtl.data.batches import Table
+from mtl.embedders import Embedder
 from mtl.model.lstm import BiLSTM
 
 # Tokens in one batch when texts are encoded for good.
@@ -20,9 +23,9 @@ class Encoder(nn.Module):
     """
 
     def __init__(
-        self, embedder: nn.Module, dim: int, hidden_size: int, num_layers: int, embedding_dropout: float, dropout: float
+        self, embedder: Embedder, dim: int, hidden_size: int, num_layers: int, embedding_dropout: float, dropout: float
     ) -> None:
-        """embedder: word numbers (batch, time) -> (batch, time, dim). hidden_size: units per direction."""
+        """embedder: word numbers (batch, time), or what else a table gathers, -> (batch, time, dim). hidden_size: units per direction."""
         super().__init__()
         self.embedder = embedder
         self.embedding_dropout = nn.Dropout(embedding_dropout)
@@ -31,20 +34,38 @@ class Encoder(nn.Module):
         self.output_size = 2 * hidden_size
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Word numbers (batch, time) and lengths (batch,) -> sentence vectors (batch, output_size)."""
-        embedded = self.embedding_dropout(self.embedder(tokens))
-        return max_pool(self.dropout(self.lstm(embedded, lengths)), lengths)
+        """What the embedder reads (batch, time, …) and lengths (batch,) -> sentence vectors (batch, output_size)."""
+        return max_pool(self.outputs(tokens, lengths), lengths)
 
-    @torch.no_grad()
-    def encode(self, table: TokenTable, texts: Tensor, progress: str = "") -> Tensor:
+    def outputs(self, tokens: Tensor, lengths: Tensor) -> Tensor:
+        """The same before pooling: a vector for each token, (batch, time, output_size)."""
+        embedded = self.embedding_dropout(self.embedder(tokens))
+        states: Tensor = self.dropout(self.lstm(embedded, lengths))
+        return states
+
+    def encode(self, table: Table, texts: Tensor, progress: str = "") -> Tensor:
         """The vectors of these texts of the table, float32 on the CPU, (texts, output_size), without dropout.
 
         Texts of like length are encoded together. `progress` is what a progress bar says.
         """
+        vectors = torch.empty(len(texts), self.output_size)
+        for places, states, lengths in self._encoded(table, texts, progress):
+            vectors[places] = max_pool(states, lengths).float().cpu()
+        return vectors
+
+    def encode_tokens(self, table: Table, texts: Tensor, rows: np.ndarray, progress: str = "") -> None:
+        """Write the outputs of these texts' tokens to `rows`, float32 (all their tokens, output_size), text after text."""
+        ends = table.lengths[texts].cumsum(0).tolist()
+        for places, states, lengths in self._encoded(table, texts, progress):
+            for place, length, outputs in zip(places.tolist(), lengths.tolist(), states.float().cpu(), strict=True):
+                rows[ends[place] - length : ends[place]] = outputs[:length].numpy()
+
+    @torch.no_grad()
+    def _encoded(self, table: Table, texts: Tensor, progress: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+        """Batches of like length: places among `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
         device = next(self.lstm.parameters()).device
-        vectors = torch.empty(len(texts), self.output_size)
         order = torch.argsort(table.lengths[texts], stable=True)
         with tqdm(
             total=len(texts), desc=progress, unit=" texts", leave=False, disable=None if progress else True
@@ -54,11 +75,10 @@ class Encoder(nn.Module):
                 longest = int(table.lengths[texts[order[min(done + 255, len(order) - 1)]]])
                 places = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
                 tokens, lengths = table.gather(texts[places])
-                vectors[places] = self(tokens.to(device), lengths).float().cpu()
+                yield places, self.outputs(tokens.to(device), lengths), lengths
                 done += len(places)
                 bar.update(len(places))
         self.train(training)
-        return vectors
 
 
 def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
@@ -66,5 +86,9 @@ def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
 
     Steps past a text's length take no part.
     """
-    outside = torch.arange(outputs.shape[1], device=outputs.device) >= lengths.to(outputs.device)[:, None]
-    return outputs.masked_fill(outside[:, :, None], -math.inf).amax(dim=1)
+    return outputs.masked_fill(past_end(outputs, lengths)[:, :, None], -math.inf).amax(dim=1)
+
+
+def past_end(outputs: Tensor, lengths: Tensor) -> Tensor:
+    """Which steps lie past a text's end: (batch, time, dim), lengths (batch,) -> bool (batch, time)."""
+    return torch.arange(outputs.shape[1], device=outputs.device) >= lengths.to(outputs.device)[:, None]

@@ -3,9 +3,13 @@
 import torch
 from torch import Tensor, nn
 
+from mtl.model.encoder import max_pool
+
 
 class Head(nn.Module):
     """An MLP with one hidden layer (KLEJ, section 4.1; jiant's layers: linear, tanh, layer norm, dropout, linear)."""
+
+    reads_tokens = False
 
     def __init__(self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float) -> None:
         """dim: of a sentence vector. outputs: numbers for a row: one a label, or one for a regression."""
@@ -22,6 +26,11 @@ class Head(nn.Module):
     def forward(self, vectors: Tensor) -> Tensor:
         """Sentence vectors (sides * rows, dim), all first sides before all second ones -> (rows, outputs)."""
         return self.layers(pair_features(*vectors.chunk(2)) if self.pair else vectors)
+
+    def read(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Encoder outputs (sides * rows, time, dim) and their lengths (sides * rows,) -> (rows, outputs)."""
+        result: Tensor = self(max_pool(states, lengths))
+        return result
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mtl.data.batches import Batch
+from mtl.data.batches import Batch, BatchDataset, SortedSampler
 from mtl.metrics import score
+from mtl.model.attention import AttentionHead
 from mtl.model.encoder import Encoder
 from mtl.model.heads import Head
 from mtl.suite import Task
@@ -18,7 +20,7 @@ from mtl.suite import Task
 class Multitask(pl.LightningModule):
     """Trains an encoder and heads on batches of one task each (KLEJ, section 4.1).
 
-    Without an encoder it trains heads alone, on batches that bring their texts' vectors.
+    Without an encoder it trains heads alone, on batches that bring what an encoder made of their texts.
     It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean.
     """
 
@@ -45,10 +47,23 @@ class Multitask(pl.LightningModule):
 
     def outputs(self, batch: Batch) -> Tensor:
         """What the task's head says of a batch: (rows, outputs)."""
+        head = self.heads[batch.task]
         if batch.vectors is not None:
-            return self.heads[batch.task](batch.vectors)
-        assert self.encoder is not None and batch.tokens is not None and batch.lengths is not None
-        return self.heads[batch.task](self.encoder(batch.tokens, batch.lengths))
+            vector_outputs: Tensor = head(batch.vectors)
+            return vector_outputs
+        assert batch.tokens is not None and batch.lengths is not None
+        states = batch.tokens if self.encoder is None else self.encoder.outputs(batch.tokens, batch.lengths)
+        return head.read(states, batch.lengths)
+
+    @torch.no_grad()
+    def predict_rows(self, batches: BatchDataset, sampler: SortedSampler) -> np.ndarray:
+        """Predictions for all rows of one task in their order, (rows,): label indices or numbers. Without dropout."""
+        self.eval()
+        predictions = np.empty(sum(len(rows) for _, rows in sampler))
+        for task, rows in sampler:
+            batch = batches[(task, rows)].to(self.device)
+            predictions[rows] = predict(self.tasks[task], self.outputs(batch)).cpu().numpy()
+        return predictions
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         loss = loss_of(self.tasks[batch.task], self.outputs(batch), batch.targets)
@@ -98,16 +113,24 @@ class Multitask(pl.LightningModule):
 class Heads(nn.Module):
     """A head for each task, by the task's id."""
 
-    def __init__(self, tasks: Sequence[Task], dim: int, hidden_size: int, dropout: float) -> None:
-        """dim: of a sentence vector."""
+    def __init__(
+        self, tasks: Sequence[Task], dim: int, hidden_size: int, dropout: float, attention_size: int | None = None
+    ) -> None:
+        """dim: of an encoder output. attention_size: None: pair tasks have no attention between their sentences."""
         super().__init__()
+        self.dim = dim
         self.tasks = [task.id for task in tasks]
         # A module's name may hold no dot, a task's id may: the heads stand in the tasks' order.
-        self.layers = nn.ModuleList(Head(dim, task.outputs, task.is_pair, hidden_size, dropout) for task in tasks)
+        self.layers = nn.ModuleList(
+            AttentionHead(dim, task.outputs, hidden_size, dropout, attention_size)
+            if task.is_pair and attention_size is not None
+            else Head(dim, task.outputs, task.is_pair, hidden_size, dropout)
+            for task in tasks
+        )
 
-    def __getitem__(self, task: str) -> Head:
+    def __getitem__(self, task: str) -> Head | AttentionHead:
         head = self.layers[self.tasks.index(task)]
-        assert isinstance(head, Head)
+        assert isinstance(head, Head | AttentionHead)
         return head
 
 

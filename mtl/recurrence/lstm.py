@@ -62,6 +62,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
 _INVERSE = tuple(_ORDER.index(gate) for gate in range(4))
 
+
 def _reorder(weight: Tensor, order: tuple[int, ...]) -> Tensor:
     """A weight or bias (4 * hidden, …) with its four gates in another order."""
     parts = weight.chunk(4)

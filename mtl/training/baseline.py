@@ -3,16 +3,16 @@
 import json
 import logging
 import time
-from pathlib import Path
 from typing import Any
 
 import torch
 
 from mtl.config import Config, data_dir, find_yaml, run_dir, shipped
+from mtl.data.batches import Table
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.sample import write_sample
 from mtl.data.splits import missing_tasks
-from mtl.embedders import build_embeddings
+from mtl.embedders import Embeddings, build_embeddings
 from mtl.embedders.words import WordEmbeddings
 from mtl.files import write_text
 from mtl.metrics import score
@@ -21,9 +21,9 @@ from mtl.results.submission import write_predictions, write_submission
 from mtl.results.summary import summarize
 from mtl.results.table import render
 from mtl.suite import Suite
-from mtl.training.finetune import finetune
+from mtl.training.finetune import finetune, stage_inputs
 from mtl.training.fit import device_of
-from mtl.training.pretrain import pretrain, token_table
+from mtl.training.pretrain import pretrain
 
 logger = logging.getLogger("mtl")
 
@@ -50,14 +50,15 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
             write_sample(data)
         dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out)
         logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
-        embeddings = build_embeddings(config.embeddings, suite, dataset, Path(config.embeddings_dir))
+        embeddings = build_embeddings(config, suite, dataset, device_of(config.trainer))
         logger.info("%s embeddings: %s", config.embeddings.name, embeddings.coverage)
         folder.claim(config, {**dataset.fingerprints, "embeddings": embeddings.fingerprint()})
         _record(folder, config, dataset, embeddings)
+        table = embeddings.table(dataset.texts)
         scores: dict[str, dict[int, float]] = {task.id: {} for task in tasks}
         for number, seed in enumerate(config.seeds, start=1):
             for task, value in run_seed(
-                config, dataset, embeddings, seed, folder, f"{number}/{len(config.seeds)}"
+                config, dataset, table, embeddings, seed, folder, f"{number}/{len(config.seeds)}"
             ).items():
                 scores[task][seed] = value
         summary = summarize(suite, tasks, config.embeddings.name, config.variant, scores, dataset.rows())
@@ -69,20 +70,18 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
 
 
 def run_seed(
-    config: Config, dataset: Dataset, embeddings: WordEmbeddings, seed: int, folder: RunFolder, number: str
+    config: Config, dataset: Dataset, table: Table, embeddings: Embeddings, seed: int, folder: RunFolder, number: str
 ) -> dict[str, float]:
     """Both stages of one seed, its predictions and its submission; the scores × 100 on dev by task id."""
     done = folder.seed(seed) / "scores.json"
     if done.exists():
         return read_json(done)["scores"]
     start = time.monotonic()
-    table = token_table(dataset, embeddings)
     encoder, heads = pretrain(config, dataset, table, embeddings, seed, folder.pretrained(seed))
-    encoder.to(device_of(config.trainer))
-    vectors = encoder.encode(table, torch.arange(len(dataset.texts)), progress=f"seed {seed} · encoding texts")
+    inputs = stage_inputs(config, dataset, table, encoder, heads, seed, folder.seed(seed))
     scores = {}
     for task in dataset.tasks:
-        predictions = finetune(config, dataset, task, vectors, heads, seed, folder.finetuned(seed, task.id))
+        predictions = finetune(config, dataset, task, inputs, heads, seed, folder.finetuned(seed, task.id))
         gold = torch.from_numpy(dataset.splits[task.id]["dev"].targets)
         scores[task.id] = score(task, torch.from_numpy(predictions["dev"]), gold)
         for split, values in predictions.items():
@@ -99,9 +98,10 @@ def run_seed(
     return scores
 
 
-def _record(folder: RunFolder, config: Config, dataset: Dataset, embeddings: WordEmbeddings) -> None:
+def _record(folder: RunFolder, config: Config, dataset: Dataset, embeddings: Embeddings) -> None:
     """Keep what `mtl predict` needs and what a reader may ask: the suite file, the vocabulary, the held-out rows."""
     suite_file = find_yaml("suite", config.suite, shipped("configs") / "suite")
     write_text(folder.suite, suite_file.read_text(encoding="utf-8"))
-    write_text(folder.vocabulary, "".join(f"{word}\n" for word in embeddings.vocabulary.words))
+    if isinstance(embeddings, WordEmbeddings):
+        write_text(folder.vocabulary, "".join(f"{word}\n" for word in embeddings.vocabulary.words))
     write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")

@@ -1,8 +1,13 @@
-"""Stage 2: each task's head on the frozen encoder, by the task's own metric (KLEJ, section 4.1)."""
+"""Stage 2: each task's head on the frozen encoder, or with it, by the task's own metric (KLEJ, section 4.1)."""
 
+import copy
 import json
+import logging
 import math
+import tempfile
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,41 +15,102 @@ import torch
 from torch import Tensor
 
 from mtl.config import Config
-from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler
+from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, Table, TokenTable, row_lengths
 from mtl.data.dataset import Dataset
-from mtl.files import write_text
-from mtl.model.multitask import Heads, Multitask, predict
+from mtl.files import check_space, write_text
+from mtl.model.encoder import Encoder
+from mtl.model.multitask import Heads, Multitask
 from mtl.suite import Task
-from mtl.training.fit import Stage, fit, load_best
+from mtl.training.fit import Stage, device_of, fit, load_best
+from mtl.training.pretrain import new_heads
+
+logger = logging.getLogger("mtl")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What stage 2 reads of the dataset's texts.
+
+    vectors: float32 (texts, dim), the frozen encoder's, for heads that need no more. table: of texts for an encoder that is
+    trained, or the frozen encoder's outputs for heads that read tokens.
+    """
+
+    vectors: Tensor | None
+    table: Table | None
+    encoder: Encoder | None  # the best of stage 1, where each task trains its own
+
+
+def stage_inputs(
+    config: Config, dataset: Dataset, table: Table, encoder: Encoder, heads: Heads, seed: int, folder: Path
+) -> Inputs:
+    """What a frozen encoder can compute once for all tasks, computed; with an encoder to train, the texts as they are.
+
+    folder: where a file without a name holds token outputs, if there are any, until nobody reads them any more.
+    """
+    if config.finetune.train_encoder:
+        return Inputs(None, table, encoder)
+    encoder.to(device_of(config.trainer))
+    vectors = outputs = None
+    pooled = _texts(dataset, [task for task in dataset.tasks if not heads[task.id].reads_tokens])
+    if len(pooled):
+        vectors = torch.zeros(len(dataset.texts), encoder.output_size)
+        vectors[pooled] = encoder.encode(table, pooled, progress=f"seed {seed} · encoding texts")
+    read = _texts(dataset, [task for task in dataset.tasks if heads[task.id].reads_tokens])
+    if len(read):
+        lengths = table.lengths[read].numpy()
+        shape = (int(lengths.sum()), encoder.output_size)
+        size = 4 * math.prod(shape)
+        check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
+        logger.info("seed %d · keeping %.1f GB of token outputs on disk during stage 2", seed, size / 1e9)
+        with tempfile.TemporaryFile(dir=folder) as file:  # its content lives as long as the array
+            rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+        encoder.encode_tokens(table, read, rows, progress=f"seed {seed} · encoding tokens")
+        starts = np.zeros(len(dataset.texts), dtype=np.int64)
+        starts[read.numpy()] = np.cumsum(lengths) - lengths
+        outputs = TokenTable(rows, starts, table.lengths.numpy())
+    return Inputs(vectors, outputs, None)
+
+
+def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:
+    """The texts of these tasks, int64 (texts,), ascending."""
+    rows = [part.texts.ravel() for task in tasks for part in dataset.splits[task.id].values()]
+    return torch.from_numpy(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *rows])))
 
 
 def finetune(
-    config: Config, dataset: Dataset, task: Task, vectors: Tensor, heads: Heads, seed: int, folder: Path
+    config: Config, dataset: Dataset, task: Task, inputs: Inputs, heads: Heads, seed: int, folder: Path
 ) -> dict[str, np.ndarray]:
-    """Train a task's head on its texts' vectors, from the head of stage 1, and predict.
+    """Train a task's head from that of stage 1, and its encoder where the configuration says so, and predict.
 
-    vectors: float32 (texts, dim), of all the dataset's texts. The head in `heads` is changed to the best one.
+    The head in `heads` is changed to the best one; an encoder is copied.
     `folder` receives best.ckpt and done.json. A task whose done.json is there is only predicted, not trained again.
     Returns predictions by split ("dev", and "test" if there is one): (rows,), label indices or numbers.
     """
     settings = config.finetune
     splits = dataset.splits[task.id]
-    lone = Heads([task], vectors.shape[1], config.head.hidden_size, config.head.dropout)
+    encoder = copy.deepcopy(inputs.encoder)
+    if encoder is not None:
+        encoder.embedder.freeze()
+    lone = new_heads(config, [task], heads.dim)
     lone.layers[0] = heads[task.id]
-    batches = math.ceil(len(splits["train"]) / settings.batch_size)
+    steps = math.ceil(len(splits["train"]) / settings.batch_size)  # of an epoch
     module = Multitask(
-        [task], lone, None, settings.learning_rate, settings.final_learning_rate, batches * settings.max_epochs
+        [task], lone, encoder, settings.learning_rate, settings.final_learning_rate, steps * settings.max_epochs
     )
+    on_vectors = encoder is None and not heads[task.id].reads_tokens
+    if on_vectors:
+        # Vectors have no length: rows are shuffled freely.
+        lengths = {split: {task.id: np.zeros(len(part))} for split, part in splits.items()}
+        batches = {split: BatchDataset({task.id: part}, vectors=inputs.vectors) for split, part in splits.items()}
+    else:
+        lengths = {split: {task.id: row_lengths(part, dataset.texts.lengths)} for split, part in splits.items()}
+        batches = {split: BatchDataset({task.id: part}, inputs.table) for split, part in splits.items()}
+    inorder = {split: SortedSampler(by_task, settings.batch_size) for split, by_task in lengths.items()}
     done = folder / "done.json"
     if done.exists():
         load_best(module, folder)
     else:
-        # Vectors have no length: rows are shuffled freely.
-        schedule = Schedule(
-            {task.id: np.zeros(len(splits["train"]))}, settings.batch_size, batches * settings.max_epochs, seed
-        )
-        train = BatchDataset({task.id: splits["train"]}, vectors=vectors)
-        dev = BatchDataset({task.id: splits["dev"]}, vectors=vectors)
+        schedule = Schedule(lengths["train"], settings.batch_size, steps * settings.max_epochs, seed)
         start = time.monotonic()
         best = fit(
             module,
@@ -53,24 +119,25 @@ def finetune(
                 folder=folder,
                 seed=seed,
                 epochs=settings.max_epochs,
-                total_steps=batches * settings.max_epochs,
+                total_steps=steps * settings.max_epochs,
                 patience=settings.patience,
                 gradient_clip=settings.gradient_clip,
-                train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * batches, (epoch + 1) * batches)),
-                dev=dev.loader(SortedSampler({task.id: np.zeros(len(splits["dev"]))}, settings.batch_size)),
-                resumable=False,  # training a head anew takes seconds
-                lines=False,
+                train=lambda epoch: batches["train"].loader(
+                    ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)
+                ),
+                dev=batches["dev"].loader(inorder["dev"]),
+                resumable=not on_vectors,  # training a head anew takes seconds
+                lines=not on_vectors,
+                trained_only=True,
             ),
             config.trainer,
         )
         write_text(
             done, json.dumps({"score": best, "seconds": time.monotonic() - start, "curve": module.curve}, indent=1)
         )
-    predictions: dict[str, np.ndarray] = {}
-    module.eval()
-    for name in ("dev", "test"):
-        if name in splits:
-            sides = torch.from_numpy(splits[name].texts.T.reshape(-1))
-            with torch.no_grad():
-                predictions[name] = predict(task, lone[task.id](vectors[sides])).numpy()
+    module.to(device_of(config.trainer))
+    predictions: dict[str, np.ndarray] = {
+        split: module.predict_rows(batches[split], inorder[split]) for split in ("dev", "test") if split in splits
+    }
+    module.to("cpu")
     return predictions

@@ -51,6 +51,7 @@ class Stage:
     dev: DataLoader[Batch]
     resumable: bool = True  # whether to keep the whole state after each epoch
     lines: bool = True  # whether to print a line a validation where there is no terminal
+    trained_only: bool = False  # whether best.ckpt leaves out weights that are not trained
 
 
 def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
@@ -59,7 +60,7 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     Returns the best validation average (× 100). `stage.folder` receives best.ckpt (weights), last.ckpt (the whole
     state, gone at the end), and the logs.
     """
-    best = BestWeights(stage.folder / "best.ckpt")
+    best = BestWeights(stage.folder / "best.ckpt", stage.trained_only)
     last = ModelCheckpoint(stage.folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     resume = stage.folder / "last.ckpt"
     start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
@@ -117,8 +118,9 @@ def device_of(config: TrainerConfig) -> torch.device:
 
 
 def load_best(module: Multitask, folder: Path) -> None:
-    """Load the best weights of a stage's folder into the module."""
-    module.load_state_dict(torch.load(folder / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"])
+    """Load the best weights of a stage's folder into the module; weights that the stage did not train stay."""
+    state = torch.load(folder / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"]
+    module.load_state_dict({**module.state_dict(), **state})
 
 
 class _StageData(pl.LightningDataModule):
@@ -153,18 +155,21 @@ class SeedEachEpoch(Callback):
 class BestWeights(Callback):
     """Keeps the weights of the validation with the best average; the first of equals."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, trained_only: bool) -> None:
         self.path = path
+        self.trained_only = trained_only
         self.score: float | None = None
 
     def on_train_epoch_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         average = float(trainer.callback_metrics[MONITOR])
         if self.score is None or average > self.score:
             self.score = average
+            state = module.state_dict()
+            if self.trained_only:
+                fixed = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
+                state = {name: value for name, value in state.items() if name not in fixed}
             with replacing(self.path) as partial:
-                torch.save(
-                    {"state_dict": module.state_dict(), "epoch": trainer.current_epoch, "average": average}, partial
-                )
+                torch.save({"state_dict": state, "epoch": trainer.current_epoch, "average": average}, partial)
 
     def state_dict(self) -> dict[str, Any]:
         return {"score": self.score}

@@ -3,14 +3,15 @@
 import json
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from mtl.config import Config
-from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, TokenTable, row_lengths
+from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, Table, row_lengths
 from mtl.data.dataset import Dataset
-from mtl.embedders.words import WordEmbeddings
+from mtl.embedders import Embedder, Embeddings
 from mtl.files import write_text
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
@@ -18,27 +19,33 @@ from mtl.suite import Task
 from mtl.training.fit import Stage, device_of, fit, load_best
 
 
-def token_table(dataset: Dataset, embeddings: WordEmbeddings) -> TokenTable:
-    """The dataset's texts as numbers of the embeddings' vocabulary."""
-    return TokenTable(embeddings.vocabulary.ids(dataset.texts.types)[dataset.texts.tokens], dataset.texts.starts)
-
-
-def new_model(config: Config, tasks: list[Task], embeddings: WordEmbeddings, seed: int) -> tuple[Encoder, Heads]:
-    """An encoder and heads as they are before training, the same for the same seed."""
-    torch.manual_seed(seed)
-    encoder = Encoder(
-        embeddings.embedder(bool(config.embeddings.trainable)),
-        embeddings.dim,
+def new_encoder(config: Config, embedder: Embedder, dim: int) -> Encoder:
+    """The encoder that the configuration says, on vectors of `dim` numbers."""
+    return Encoder(
+        embedder,
+        dim,
         config.encoder.hidden_size,
         config.encoder.num_layers,
         config.embeddings.dropout,
         config.encoder.dropout,
     )
-    return encoder, Heads(tasks, encoder.output_size, config.head.hidden_size, config.head.dropout)
+
+
+def new_heads(config: Config, tasks: Sequence[Task], dim: int) -> Heads:
+    """Heads for these tasks as the configuration says, on encoder outputs of `dim` numbers."""
+    attention_size = config.head.attention_size if config.head.attention else None
+    return Heads(tasks, dim, config.head.hidden_size, config.head.dropout, attention_size)
+
+
+def new_model(config: Config, tasks: Sequence[Task], embeddings: Embeddings, seed: int) -> tuple[Encoder, Heads]:
+    """An encoder and heads as they are before training, the same for the same seed."""
+    torch.manual_seed(seed)
+    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
+    return encoder, new_heads(config, tasks, encoder.output_size)
 
 
 def pretrain(
-    config: Config, dataset: Dataset, table: TokenTable, embeddings: WordEmbeddings, seed: int, folder: Path
+    config: Config, dataset: Dataset, table: Table, embeddings: Embeddings, seed: int, folder: Path
 ) -> tuple[Encoder, Heads]:
     """The encoder and heads at the best validation of stage 1, trained here or, if `folder` holds them, loaded.
 

@@ -65,7 +65,7 @@ def test_batches_against_plain_loops() -> None:
     split = Split(rng.integers(0, 20, (7, 2)), rng.random(7))
     np.testing.assert_array_equal(row_lengths(split, sizes), [max(sizes[a], sizes[b]) for a, b in split.texts])
     chosen = np.array([4, 0, 6])
-    batch = BatchDataset({"t": split}, TokenTable(tokens, starts))[("t", chosen)]
+    batch = BatchDataset({"t": split}, TokenTable(tokens, starts[:-1], sizes))[("t", chosen)]
     texts = [*split.texts[chosen, 0], *split.texts[chosen, 1]]  # first sides, then second sides
     assert batch.tokens is not None and batch.lengths is not None
     assert batch.lengths.tolist() == [sizes[t] for t in texts]

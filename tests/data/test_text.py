@@ -1,6 +1,11 @@
-import numpy as np
+import gzip
+from pathlib import Path
 
-from mtl.data.text import UNKNOWN, Texts, Vocabulary, moses
+import numpy as np
+import pytest
+
+from mtl.data.text import UNKNOWN, Texts, Vocabulary, moses, tokenized_lines
+from mtl.errors import InputError
 
 
 def test_moses_keeps_characters_as_they_are() -> None:
@@ -44,3 +49,22 @@ def test_vocabulary_numbers_words() -> None:
     vocabulary = Vocabulary(["kot", "pies"])
     assert len(vocabulary) == 4
     np.testing.assert_array_equal(vocabulary.ids(["pies", "ryba", "kot"]), [3, Vocabulary.UNKNOWN, 2])
+
+
+def test_text_files_plain_and_gzip(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
+    assert list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split)) == [
+        ["ett", "två"],
+        [],
+        ["tre"],
+        ["fyra"],
+    ]
+    (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
+    with pytest.raises(InputError, match=r"c\.txt:2: not UTF-8"):
+        list(tokenized_lines([tmp_path / "c.txt"], str.split))
+    with pytest.raises(InputError, match="no such file"):
+        list(tokenized_lines([tmp_path / "none"], str.split))
+    (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
+    with pytest.raises(InputError, match=r"d\.gz: cannot be read"):
+        list(tokenized_lines([tmp_path / "d.gz"], str.split))

@@ -1,4 +1,3 @@
-import gzip
 from pathlib import Path
 
 import fasttext
@@ -6,11 +5,12 @@ import numpy as np
 import pytest
 import torch
 
-from mtl.config import EmbeddingsConfig
+from mtl.config import load_config
 from mtl.data.dataset import Dataset, load_dataset
 from mtl.embedders import build_embeddings
-from mtl.embedders.fasttext import FastTextTraining, fasttext_embeddings, tokenized_lines, train_fasttext
+from mtl.embedders.fasttext import FastTextTraining, fasttext_embeddings, train_fasttext
 from mtl.embedders.recipes import fetch, load_recipe, train
+from mtl.embedders.words import WordEmbeddings
 from mtl.errors import InputError
 from mtl.suite import Suite, load_suite
 
@@ -26,8 +26,8 @@ def dataset(suite_file: Path) -> tuple[Suite, Dataset]:
 def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
     train_fasttext(LINES, tmp_path / "v.bin", SMALL)
     model = fasttext.load_model(str(tmp_path / "v.bin"))
-    made = fasttext_embeddings(dataset(suite_file)[1], tmp_path / "v.bin", None, 1)
-    weight = made.embedder(trainable=True).table.weight.detach()
+    made = fasttext_embeddings(dataset(suite_file)[1], tmp_path / "v.bin", None, 1, True)
+    weight = made.embedder().table.weight.detach()
     assert set(made.vocabulary.words) >= {"solen", "sjunger"}
     for word, vector in zip(made.vocabulary.words, weight[2:], strict=True):
         np.testing.assert_allclose(vector, model.get_word_vector(word), atol=1e-6)
@@ -49,54 +49,39 @@ def test_nothing_to_learn(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_text_files_plain_and_gzip(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
-    (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
-    assert list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split)) == [
-        ["ett", "två"],
-        [],
-        ["tre"],
-        ["fyra"],
-    ]
-    (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
-    with pytest.raises(InputError, match=r"c\.txt:2: not UTF-8"):
-        list(tokenized_lines([tmp_path / "c.txt"], str.split))
-    with pytest.raises(InputError, match="no such file"):
-        list(tokenized_lines([tmp_path / "none"], str.split))
-    (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
-    with pytest.raises(InputError, match=r"d\.gz: cannot be read"):
-        list(tokenized_lines([tmp_path / "d.gz"], str.split))
-
-
-def config(path: Path | None, dim: int | None = None) -> EmbeddingsConfig:
-    return EmbeddingsConfig("fasttext", str(path) if path else None, dim, 0.2, True, 1)
+def build(suite: Suite, data: Dataset, folder: Path, path: Path | None, dim: int | None = None) -> WordEmbeddings:
+    settings = ["embeddings=fasttext", f"embeddings_dir={folder}"]
+    settings += [f"embeddings.{key}={value}" for key, value in (("path", path), ("dim", dim)) if value is not None]
+    made = build_embeddings(load_config(settings)[0], suite, data, torch.device("cpu"))
+    assert isinstance(made, WordEmbeddings)
+    return made
 
 
 def test_wrong_vectors_are_one_line(suite_file: Path, tmp_path: Path) -> None:
     suite, data = dataset(suite_file)
     vec = tmp_path / "v.vec"
     vec.write_text("1 3\nsolen 1 2 3\n", encoding="utf-8")
-    assert build_embeddings(config(vec), suite, data, tmp_path).vocabulary.words == ["solen"]
+    assert build(suite, data, tmp_path, vec).vocabulary.words == ["solen"]
     with pytest.raises(InputError, match="has vectors of 3 numbers, but embeddings.dim=300"):
-        build_embeddings(config(vec, 300), suite, data, tmp_path)
+        build(suite, data, tmp_path, vec, 300)
     vec.write_text("1 3\nsłońce 1 2 3\n", encoding="utf-8")
     with pytest.raises(InputError, match="knows none of the suite's"):
-        build_embeddings(config(vec), suite, data, tmp_path)
+        build(suite, data, tmp_path, vec)
     with pytest.raises(InputError, match=r"none\.bin: no such vectors; train your own: mtl embeddings train"):
-        build_embeddings(config(tmp_path / "none.bin"), suite, data, tmp_path)
+        build(suite, data, tmp_path, tmp_path / "none.bin")
     with pytest.raises(InputError, match="suite liten names no fasttext vectors; set embeddings.path"):
-        build_embeddings(config(None), suite, data, tmp_path)
+        build(suite, data, tmp_path, None)
     suite.embeddings["fasttext"] = "fasttext-pl"
     with pytest.raises(
         InputError, match=r"cc\.pl\.300\.bin: no such vectors; fetch them: mtl embeddings fetch fasttext"
     ):
-        build_embeddings(config(None), suite, data, tmp_path)
+        build(suite, data, tmp_path, None)
 
 
 def test_a_recipe_that_can_be_trained_is_trained(suite_file: Path, tmp_path: Path) -> None:
     suite, data = dataset(suite_file)
     suite.embeddings["fasttext"] = "fasttext-sample"
-    made = build_embeddings(config(None), suite, data, tmp_path)
+    made = build(suite, data, tmp_path, None)
     assert made.dim == load_recipe("fasttext-sample").train["dim"]
     assert (tmp_path / "klej-sample.bin").exists()
 
@@ -111,7 +96,7 @@ def test_train_on_a_suite_or_on_texts(suite_file: Path, tmp_path: Path) -> None:
     assert "skiner" in fasttext.load_model(str(out)).words
     for settings, complaint in (
         ([], "name what to train on"),
-        (["texts=a.txt"], "name the file to write"),
+        (["texts=a.txt"], "name what to write"),
         (["texts=a.txt", "suite=klej", "out=x"], "name what to train on"),
         (["texts=a.txt", "out=x", "dimension=3"], "unknown key 'dimension'"),
         (["texts=a.txt", "out=x", "dim=wide"], "dim=wide"),
@@ -126,7 +111,7 @@ def test_fetch_complains(tmp_path: Path) -> None:
         fetch("fasttext", ["recipes=a"])
     with pytest.raises(InputError, match="recipe=fasttext-sample: names no address"):
         fetch("fasttext", ["recipe=fasttext-sample"])
-    with pytest.raises(InputError, match="recipe=zz: unknown; known: fasttext-pl, fasttext-sample"):
+    with pytest.raises(InputError, match="recipe=zz: unknown; known: elmo-pl, elmo-sample, fasttext-pl, fasttext-sample"):
         fetch("fasttext", ["recipe=zz"])
     (tmp_path / "cc.pl.300.bin").write_bytes(b"there")
     assert fetch("fasttext", [f"embeddings_dir={tmp_path}"]) == tmp_path / "cc.pl.300.bin"

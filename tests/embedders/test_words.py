@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from mtl.embedders.words import WordEmbedder, coverage, with_specials
+from mtl.embedders.words import WordEmbedder, with_specials
 
 
 def test_padding_is_zero_and_stays_so() -> None:
@@ -27,14 +27,3 @@ def test_extend() -> None:
     embedder.extend(np.array([[5, 6]], dtype=np.float32))
     assert embedder(torch.tensor([3])).tolist() == [[5, 6]]
     assert torch.equal(embedder(torch.tensor([2])), before)
-
-
-def test_coverage_counts_types_and_tokens() -> None:
-    found, from_ngrams = np.array([True, False, False]), np.array([False, True, False])
-    covered = coverage(np.array([0, 0, 0, 1, 2, 2]), found, from_ngrams)
-    assert covered.as_dict() == {
-        "found": {"types": 1, "tokens": 3},
-        "from_ngrams": {"types": 1, "tokens": 1},
-        "unknown": {"types": 1, "tokens": 2},
-    }
-    assert str(covered).startswith("known 1 types (33.3%), 3 tokens (50.0%); from n-grams 1 types")

@@ -15,7 +15,7 @@ def table(count: int, longest: int = 40) -> TokenTable:
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, longest, count)
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    return TokenTable(rng.integers(1, 500, starts[-1]), starts)
+    return TokenTable(rng.integers(1, 500, starts[-1]), starts[:-1], sizes)
 
 
 def test_max_pool_against_plain_loops() -> None:

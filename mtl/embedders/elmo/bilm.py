@@ -3,7 +3,6 @@
 import torch
 from allennlp_light.modules.highway import Highway
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
 from mtl.embedders.elmo.characters import CHARACTERS, PADDING
@@ -22,6 +21,7 @@ class CharacterEncoder(nn.Module):
         self.convolutions = nn.ModuleList(
             nn.Conv1d(options.character_dim, number, width) for width, number in options.filters
         )
+        self.widest = max(width for width, _ in options.filters)
         self.activation = {"relu": torch.relu, "tanh": torch.tanh}[options.activation]
         self.highway = Highway(options.n_filters, options.n_highway, activation=torch.relu)
         self.projection = nn.Linear(options.n_filters, options.projection_dim)
@@ -30,8 +30,7 @@ class CharacterEncoder(nn.Module):
         """Character ids (words, max_characters) -> (words, projection_dim)."""
         # Windows of padding alone are all the same: one of each width does for the maximum.
         used = int((characters != PADDING).sum(1).max()) if len(characters) else 0
-        widest = max(convolution.kernel_size[0] for convolution in self.convolutions)
-        embedded = self.embedding(characters[:, : used + widest]).transpose(1, 2)
+        embedded = self.embedding(characters[:, : used + self.widest]).transpose(1, 2)
         pooled = torch.cat([convolution(embedded).amax(dim=2) for convolution in self.convolutions], dim=1)
         return self.projection(self.highway(self.activation(pooled)))
 
@@ -85,8 +84,10 @@ class BiLM(nn.Module):
         Every sequence begins with a state of zero.
         """
         data, sizes = tokens.data, tokens.batch_sizes.tolist()
+        stack = self.directions[direction]
+        assert isinstance(stack, nn.ModuleList)
         layers = []
-        for number, layer in enumerate(self.directions[direction]):  # type: ignore[arg-type]
+        for number, layer in enumerate(stack):
             states = layer(self.dropout(data), sizes)
             data = states + data if number and self.options.skip_connections else states
             layers.append(data)

@@ -28,6 +28,7 @@ from mtl.files import replacing, write_text
 logger = logging.getLogger("mtl")
 
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
+MAX_CHARACTERS = 50  # bytes of a word with its marks: the original's
 
 
 @dataclass
@@ -57,13 +58,30 @@ class ELMoTraining:
     seed: int = 1
     threads: int = 0  # 0: one a core
 
+    def wrong(self) -> str | None:
+        """The name of a setting that is out of range, if there is one."""
+        for key, value in vars(self).items():
+            if key == "filters":
+                good = value and all(
+                    len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and pair[1] >= 1 for pair in value
+                )
+            elif key in ("dropout", "held_out"):
+                good = 0 <= value < 1 and (value or key == "dropout")
+            elif key == "final_learning_rate":
+                good = 0 <= value <= self.learning_rate
+            else:
+                good = value is None or value > 0 or (value == 0 and key in ("n_highway", "seed", "threads"))
+            if not good:
+                return key
+        return None
+
     def options(self) -> Options:
         return Options(
             character_dim=self.character_dim,
             filters=tuple((width, number) for width, number in self.filters),
             n_highway=self.n_highway,
             activation="relu",
-            max_characters=50,
+            max_characters=MAX_CHARACTERS,
             projection_dim=self.projection_dim,
             lstm_dim=self.lstm_dim,
             n_layers=self.n_layers,

@@ -21,7 +21,9 @@ class Reference:
         with h5py.File(weights, "r") as file:
             file.visititems(
                 lambda name, item: (
-                    self.file.__setitem__(name, item[...].astype(np.float64)) if isinstance(item, h5py.Dataset) else None
+                    self.file.__setitem__(name, item[...].astype(np.float64))
+                    if isinstance(item, h5py.Dataset)
+                    else None
                 )
             )
 

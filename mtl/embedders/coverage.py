@@ -1,0 +1,37 @@
+"""How much of a suite's texts an embedding knows."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of the suite's texts an embedding knows: (types, tokens) of each kind, over the distinct texts."""
+
+    found: tuple[int, int]
+    from_ngrams: tuple[int, int]
+    unknown: tuple[int, int]
+
+    def __str__(self) -> str:
+        types, tokens = (sum(kind[i] for kind in (self.found, self.from_ngrams, self.unknown)) for i in (0, 1))
+
+        def share(kind: tuple[int, int]) -> str:
+            return f"{kind[0]:,} types ({kind[0] / types:.1%}), {kind[1]:,} tokens ({kind[1] / tokens:.1%})"
+
+        kinds = {"known": self.found, "from n-grams": self.from_ngrams, "unknown": self.unknown}
+        return "; ".join(f"{name} {share(kind)}" for name, kind in kinds.items() if kind[0])
+
+    def as_dict(self) -> dict[str, dict[str, int]]:
+        """The same numbers, as summary.json has them."""
+        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in asdict(self).items()}
+
+
+def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray) -> Coverage:
+    """tokens: word types' numbers as they stand in the texts. found, from_ngrams: bool (types,)."""
+    counts = np.bincount(tokens, minlength=len(found))
+
+    def size(kind: np.ndarray) -> tuple[int, int]:
+        return int(kind.sum()), int(counts[kind].sum())
+
+    return Coverage(size(found), size(from_ngrams), size(~(found | from_ngrams)))

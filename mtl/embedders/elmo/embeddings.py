@@ -1,0 +1,114 @@
+"""ELMo as a row of Table 3 has it: its weights fixed, its layers under a learned scalar mix."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from allennlp_light.modules.scalar_mix import ScalarMix
+from torch import Tensor, nn
+
+from mtl.data.batches import Table
+from mtl.data.text import Texts
+from mtl.embedders.coverage import Coverage
+from mtl.embedders.elmo.cache import LayerCache
+from mtl.embedders.elmo.model import ELMo, split_layers
+from mtl.embedders.elmo.training import OPTIONS, WEIGHTS
+from mtl.errors import InputError
+from mtl.files import sha256
+
+
+@dataclass(frozen=True)
+class ElmoEmbeddings:
+    """An ELMo and where its vectors are kept.
+
+    precision: of the vectors that the encoder gets, float16 or float32. cache_dir: None computes them on the fly.
+    """
+
+    elmo: ELMo
+    weights: str  # what names the options and the weights: SHA-256
+    precision: str
+    cache_dir: Path | None
+    coverage: Coverage
+
+    @property
+    def dim(self) -> int:
+        return self.elmo.dim
+
+    def fingerprint(self) -> str:
+        """A hash of the options and the weights."""
+        return self.weights
+
+    def embedder(self) -> "ElmoEmbedder":
+        """A new scalar mix."""
+        return ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
+
+    def table(self, texts: Texts) -> Table:
+        """The texts' layers, from the cache or on the fly."""
+        if self.cache_dir is None:
+            return LiveTable(self.elmo, texts, self.precision)
+        words = [texts.words(text) for text in range(len(texts))]
+        folder = self.cache_dir / f"elmo-{self.weights[:16]}-{self.precision}"
+        return LayerCache(folder, self.elmo, np.dtype(self.precision)).table(words)
+
+
+class ElmoEmbedder(nn.Module):
+    """The layers of a token mixed into one vector by learned weights (Peters et al. 2018, equation 1)."""
+
+    def __init__(self, n_layers: int, projection_dim: int) -> None:
+        super().__init__()
+        self.projection_dim = projection_dim
+        self.mix = ScalarMix(n_layers + 1)
+
+    def freeze(self) -> None:
+        """ELMo's own weights are no part of this module, and fixed always; the mix is learned in either stage."""
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Rows (batch, time, width) as `ELMo.rows` gives them -> (batch, time, 2 * projection_dim)."""
+        mixed: Tensor = self.mix(split_layers(rows.float(), self.projection_dim))
+        return mixed
+
+
+class LiveTable:
+    """Texts whose layers are computed each time that they are asked for."""
+
+    def __init__(self, elmo: ELMo, texts: Texts, precision: str) -> None:
+        self.elmo = elmo
+        self.texts = texts
+        self.dtype = {"float16": torch.float16, "float32": torch.float32}[precision]
+        self.lengths = torch.from_numpy(texts.lengths)
+
+    def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
+        """Texts (batch,) as rows (batch, time, width), 0 past their ends, and their lengths (batch,)."""
+        rows = self.elmo.rows([self.texts.words(text) for text in texts.tolist()])
+        return nn.utils.rnn.pad_sequence(rows, batch_first=True).to(self.dtype), self.lengths[texts]
+
+
+def elmo_embeddings(
+    folder: Path, precision: str, cache_dir: Path | None, device: torch.device, texts: Texts
+) -> ElmoEmbeddings:
+    """The ELMo in a folder, for these texts. Raises InputError for a folder that holds none."""
+    elmo, fingerprint = load_elmo(folder)
+    known = Coverage(found=(len(texts.types), len(texts.tokens)), from_ngrams=(0, 0), unknown=(0, 0))
+    return ElmoEmbeddings(elmo.to(device), fingerprint, precision, cache_dir, known)
+
+
+def load_elmo(folder: Path) -> tuple[ELMo, str]:
+    """The ELMo in a folder, and a hash of its options and weights. Raises InputError for a folder that holds none."""
+    options, weights = elmo_files(folder)
+    both = f"{sha256(options)} {sha256(weights)}"
+    return ELMo(options, weights), hashlib.sha256(both.encode()).hexdigest()
+
+
+def elmo_files(folder: Path) -> tuple[Path, Path]:
+    """The options and the weights in a folder, whatever stands before their names. Raises InputError."""
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}")
+    found = []
+    for name in (OPTIONS, WEIGHTS):
+        files = sorted(folder.glob(f"*{name}"))
+        if len(files) != 1:
+            raise InputError(f"{folder}: holds {len(files)} files named *{name}; an ELMo has one")
+        found.append(files[0])
+    return found[0], found[1]

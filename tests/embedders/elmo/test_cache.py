@@ -1,0 +1,130 @@
+import logging
+import os
+import subprocess
+import sys
+import threading
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from filelock import FileLock
+
+from mtl.embedders.elmo import ELMo, cache
+from mtl.embedders.elmo.cache import LayerCache
+from mtl.errors import InputError
+
+from .test_model import sentences
+
+
+@pytest.fixture
+def elmo(elmo_files: tuple[Path, Path]) -> ELMo:
+    return ELMo(*elmo_files)
+
+
+def check(table: cache.TokenTable, elmo: ELMo, texts: list[list[str]], tolerance: float) -> None:
+    rows, lengths = table.gather(torch.arange(len(texts)).flip(0))
+    assert lengths.tolist() == [len(text) for text in texts][::-1]
+    for row, length, text in zip(rows, lengths, texts[::-1], strict=True):
+        torch.testing.assert_close(row[:length].float(), elmo.rows([text])[0], atol=tolerance, rtol=0)
+        assert (row[length:] == 0).all()
+
+
+def test_rows_are_elmo_s(elmo: ELMo, tmp_path: Path) -> None:
+    texts = sentences(30, 9)
+    check(LayerCache(tmp_path / "a", elmo, np.dtype("float32")).table(texts), elmo, texts, 1e-5)
+    half = LayerCache(tmp_path / "b", elmo, np.dtype("float16")).table(texts)
+    assert half.gather(torch.tensor([3]))[0].dtype == torch.float16
+    check(half, elmo, texts, 2e-3)
+
+
+def test_several_shards(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)  # 30 tokens
+    monkeypatch.setattr(cache, "CHUNK", 2)
+    texts = [*sentences(30, 9), ["a"] * 40]
+    check(LayerCache(tmp_path, elmo, np.dtype("float32")).table(texts), elmo, texts, 1e-5)
+    assert len(list(tmp_path.glob("*.index.npz"))) > 4
+
+
+def test_a_text_is_computed_once(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    some, more = sentences(20, 9), sentences(40, 9)
+    made = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    made.table([*some, *some])
+    asked: list[list[str]] = []
+    rows = elmo.rows
+    monkeypatch.setattr(elmo, "rows", lambda texts: asked.extend(texts) or rows(texts))
+    table = made.table([*more, *some])
+    assert {tuple(text) for text in asked} == {tuple(t) for t in more} - {tuple(t) for t in some}
+    monkeypatch.undo()
+    check(table, elmo, [*more, *some], 1e-5)
+
+
+def test_a_crash_leaves_whole_shards_alone(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)
+    texts, made = sentences(40, 9), LayerCache(tmp_path, elmo, np.dtype("float32"))
+    calls = 0
+    rows = elmo.rows
+
+    def failing(texts: list[list[str]]) -> list[torch.Tensor]:
+        nonlocal calls
+        calls += 1
+        if calls == 4:
+            raise KeyboardInterrupt
+        return rows(texts)
+
+    monkeypatch.setattr(elmo, "rows", failing)
+    with pytest.raises(KeyboardInterrupt):
+        made.table(texts)
+    whole = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.np?")}
+    assert len(whole) == 6
+    # Rows without an index, and a partial file, as a SIGKILL leaves them.
+    (tmp_path / ("0" * 16 + ".rows.npy")).write_bytes(b"half")
+    (tmp_path / ".x.rows.npy.1.partial").write_bytes(b"half")
+    check(made.table(texts), elmo, texts, 1e-5)
+    assert all(path.stat().st_mtime_ns == time for path, time in whole.items())
+    assert not list(tmp_path.glob(".*.partial"))
+
+
+def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
+    code = f"""if True:
+        import numpy as np
+        from pathlib import Path
+        from mtl.embedders.elmo import ELMo
+        from mtl.embedders.elmo.cache import LayerCache
+        texts = [[chr(97 + i % 26) * (1 + j % 5) for j in range(1 + i % 30)] for i in range(400)]
+        elmo = ELMo({str(elmo_files[0])!r}, {str(elmo_files[1])!r})
+        table = LayerCache(Path({str(tmp_path)!r}), elmo, np.dtype("float32")).table(texts)
+        print(len(table.rows.shards), float(table.rows[np.arange(100)].sum()))
+    """
+    command = [sys.executable, "-c", code]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) for _ in range(2)]
+    outputs = [process.communicate()[0] for process in both]
+    assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
+
+
+def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    held = FileLock(tmp_path / ".lock", thread_local=False)
+    held.acquire()
+    threading.Timer(0.5, held.release).start()
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        LayerCache(tmp_path, elmo, np.dtype("float32")).table([["a"]])
+    assert "another process is filling this cache" in caplog.text
+
+
+def test_no_room(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(100, 0, 100))
+    with caplog.at_level(logging.INFO, logger="mtl"), pytest.raises(InputError) as refused:
+        LayerCache(tmp_path / "new", elmo, np.dtype("float32")).table(sentences(200, 400))
+    assert "GB are needed and 0.0 GB free; make room, or embeddings.cache=false" in str(refused.value)
+    assert "computing ELMo's layers of" in caplog.text and "GB on disk" in caplog.text
+    assert not list((tmp_path / "new").glob("*.np?"))
+
+
+def test_a_broken_shard_is_one_line(elmo: ELMo, tmp_path: Path) -> None:
+    made = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    made.table([["a"]])
+    next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
+    with pytest.raises(InputError, match=r"rows\.npy: cannot be read .*; remove the folder, it is made anew"):
+        made.table([["a"]])

@@ -1,0 +1,57 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mtl.embedders.elmo.options import read_options
+from mtl.errors import InputError
+
+from .conftest import OPTIONS
+
+
+def write(path: Path, **changes: Any) -> Path:
+    path.write_text(json.dumps({part: {**values, **changes.get(part, {})} for part, values in OPTIONS.items()}))
+    return path
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    options = read_options(write(tmp_path / "a.json"))
+    assert (options.n_filters, options.lstm_dim, options.projection_dim, options.cell_clip) == (12, 14, 6, 0.8)
+    (tmp_path / "b.json").write_text(options.to_json())
+    assert read_options(tmp_path / "b.json") == options
+    assert json.loads(options.to_json()) == OPTIONS
+
+
+def test_no_clip(tmp_path: Path) -> None:
+    options = read_options(write(tmp_path / "a.json", lstm={"cell_clip": None, "proj_clip": 0}))
+    assert options.cell_clip is None and options.state_clip is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"lstm": {"dim": "x"}}, "lstm.dim is 'x', which makes no sense"),
+        ({"lstm": {"dim": True}}, "lstm.dim is True, which makes no sense"),
+        ({"lstm": {"n_layers": 0}}, "lstm.n_layers is 0: must be at least 1"),
+        ({"lstm": {"use_skip_connections": 1}}, "use_skip_connections is 1"),
+        ({"char_cnn": {"filters": []}}, r"char_cnn.filters is \[\]"),
+        ({"char_cnn": {"filters": [[1, 2, 3]]}}, "must be pairs"),
+        ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, words only 50"),
+        ({"char_cnn": {"activation": "gelu"}}, "must be one of relu, tanh"),
+        ({"char_cnn": {"n_characters": 300}}, "n_characters is 300: must be 262"),
+        ({"char_cnn": {"embedding": {}}}, "char_cnn.embedding.dim is missing"),
+    ],
+)
+def test_wrong_options(tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(InputError, match=rf"options\.json: .*{complaint}"):
+        read_options(write(tmp_path / "options.json", **changes))
+
+
+@pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}'])
+def test_not_options_at_all(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "options.json").write_bytes(content)
+    with pytest.raises(InputError, match=r"options\.json: "):
+        read_options(tmp_path / "options.json")
+    with pytest.raises(InputError, match="no such file"):
+        read_options(tmp_path / "none.json")

@@ -1,0 +1,107 @@
+import json
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo import training as module
+from mtl.embedders.elmo.training import ELMoTraining, train_elmo
+from mtl.embedders.recipes import train
+from mtl.errors import InputError
+
+SMALL = dict(
+    character_dim=4, filters=[[1, 4], [2, 8]], projection_dim=8, lstm_dim=16, min_count=1, held_out=0.05,
+    batch_tokens=100, negatives=12, learning_rate=1e-2, final_learning_rate=1e-3, validate_every=20, threads=1,
+)  # fmt: skip
+
+
+def lines(count: int = 400) -> list[list[str]]:
+    """A language in which a word tells its neighbours: the next letter follows."""
+    rng = np.random.default_rng(0)
+    return [[chr(97 + (start + i) % 8) * 2 for i in range(size)] for start, size in rng.integers(1, 9, (count, 2))]
+
+
+def settings(**changes: object) -> ELMoTraining:
+    return ELMoTraining(**{**SMALL, **changes})  # type: ignore[arg-type]
+
+
+def test_it_learns_what_follows_and_what_came_before(tmp_path: Path) -> None:
+    train_elmo(lines(), tmp_path / "elmo", settings(epochs=20))
+    report = json.loads((tmp_path / "elmo/training.json").read_text())
+    first, last = report["perplexity"][0], report["perplexity"][-1]
+    # Only a line's first word and its end are uncertain.
+    assert last["forward"] < 3 and last["backward"] < 3 and last["forward"] < first["forward"]
+    assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == ["options.json", "training.json", "weights.hdf5"]
+    layers = ELMo(tmp_path / "elmo/options.json", tmp_path / "elmo/weights.hdf5").layers([["aa", "bb"]])
+    assert layers[0].shape == (3, 2, 16)
+
+
+def test_an_interrupted_training_goes_on_as_it_would_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
+    step = module._Trainer._train_step
+
+    def failing(self: module._Trainer, batch: np.ndarray) -> None:
+        if self.step == 33:
+            raise KeyboardInterrupt
+        step(self, batch)
+
+    monkeypatch.setattr(module._Trainer, "_train_step", failing)
+    with pytest.raises(KeyboardInterrupt):
+        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
+    monkeypatch.undo()
+    assert not (tmp_path / "two/weights.hdf5").exists()
+    with pytest.raises(InputError, match=r"beginning of another training \(lstm_dim: 16 there, 17 here\)"):
+        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, lstm_dim=17))
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, threads=0))
+    assert "continuing after step 20" in caplog.text
+    one, two = (ELMo(tmp_path / name / "options.json", tmp_path / name / "weights.hdf5") for name in ("one", "two"))
+    for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(InputError, match="holds an ELMo already"):
+        train_elmo(lines(), tmp_path / "two", settings())
+
+
+def test_steps_can_be_limited(tmp_path: Path) -> None:
+    train_elmo(lines(), tmp_path, settings(epochs=100, max_steps=7))
+    report = json.loads((tmp_path / "training.json").read_text())
+    assert [row["step"] for row in report["perplexity"]] == [7]
+
+
+def test_too_little_text(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="one line only"):
+        train_elmo([["a", "b"]], tmp_path, settings())
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("lstm_dim=0", "lstm_dim=0: out of range"),
+        ("filters=[[1]]", r"filters=\[\[1\]\]: out of range"),
+        ("filters=[]", r"filters=\[\]: out of range"),
+        ("held_out=0", "held_out=0"),
+        ("dropout=1", "dropout=1"),
+        ("learning_rate=1e-9", "final_learning_rate=0.0001: out of range"),
+        ("epochs=many", "epochs=many: "),
+        ("bucket=7", "unknown key 'bucket'"),
+    ],
+)
+def test_wrong_settings(tmp_path: Path, given: str, complaint: str) -> None:
+    (tmp_path / "a.txt").write_text("ala ma kota\n" * 9, encoding="utf-8")
+    with pytest.raises(InputError, match=complaint):
+        train("elmo", [f"texts={tmp_path / 'a.txt'}", f"out={tmp_path / 'elmo'}", given])
+    assert not (tmp_path / "elmo").exists()
+
+
+def test_on_text_files(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("".join(" ".join(line) + "\n" for line in lines()), encoding="utf-8")
+    given = [f"{key}={json.dumps(value)}" for key, value in SMALL.items()]
+    out = tmp_path / "elmo"
+    assert train("elmo", [f"texts=[{tmp_path / 'a.txt'}]", f"out={out}", "language=en", "max_steps=3", *given]) == out
+    assert (out / "weights.hdf5").exists()
+    with pytest.raises(InputError, match=r"none\.txt: no such file"):
+        train("elmo", [f"texts=[{tmp_path / 'none.txt'}]", f"out={tmp_path / 'other'}"])
