@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import namedtuple
 from pathlib import Path
 
@@ -104,9 +105,15 @@ def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELM
 
 
 def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    held = FileLock(tmp_path / ".lock", thread_local=False)
-    held.acquire()
-    threading.Timer(0.5, held.release).start()
+    taken = threading.Event()
+
+    def hold() -> None:
+        with FileLock(tmp_path / ".lock"):
+            taken.set()
+            time.sleep(0.5)
+
+    threading.Thread(target=hold).start()
+    taken.wait()
     with caplog.at_level(logging.INFO, logger="mtl"):
         LayerCache(tmp_path, elmo, np.dtype("float32")).table([["a"]])
     assert "another process is filling this cache" in caplog.text
