@@ -16,7 +16,7 @@ SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
 .PHONY: help baseline test lint bench
 help:
-	@echo "make baseline [EMB=random|fasttext] [VARIANT=frozen] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
+	@echo "make baseline [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
 	@echo "make test | make lint | make bench"
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from elmo_files import write_elmo
 
 # Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -95,3 +96,8 @@ def settings(suite_file: Path) -> list[str]:
         f"run_dir={suite_file.parent / 'run'}",
         *SMALL,
     ]
+
+
+@pytest.fixture(scope="session")
+def elmo_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_elmo(tmp_path_factory.mktemp("elmo"))

@@ -59,11 +59,15 @@ def test_auto_takes_klej_where_it_lies(tmp_path: Path, monkeypatch: pytest.Monke
         ("seeds=true", "must be a list"),
         ("seeds=[99999999999]", "must be different whole numbers from 0 to"),
         ("tasks=cbd", "tasks=cbd: must be a list"),
-        ("embeddings.path=v.vec", "random embeddings are learned"),
+        ("embeddings.path=v.vec", "embeddings.path=v.vec: random embeddings have no path; set embeddings=fasttext or elmo"),
+        ("embeddings.cache=true", "random embeddings have no cache; set embeddings=elmo"),
+        ("embeddings.init_std=0", "embeddings.init_std=0.0: must be greater than 0"),
+        ("embeddings.init_std=null", "embeddings.init_std: random embeddings need a value"),
+        ("embeddings.precision=int8", "embeddings.precision=int8: must be one of float16, float32"),
         ("suite=glue", "suite=glue: unknown; known: klej, klej-sample"),
         ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
         ("embeddings=word2vec", "embeddings=word2vec: unknown; known: "),
-        ("variant=thawed", "variant=thawed: unknown; known: frozen"),
+        ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),
         ("submission.header=none", "must be one of task, target"),
         ("trainer.threads=0", "must be at least 1"),
         ("trainer.precision=8", "must be one of"),
@@ -92,7 +96,7 @@ def test_saved_and_read_again(tmp_path: Path) -> None:
 def test_the_readme_lists_every_key() -> None:
     readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
     keys = flatten(yaml.safe_load((shipped("configs") / "baseline.yaml").read_text(encoding="utf-8")))
-    for name in ("random", "fasttext"):
+    for name in ("random", "fasttext", "elmo"):
         layer = yaml.safe_load((shipped("configs") / "embeddings" / f"{name}.yaml").read_text(encoding="utf-8"))
-        keys |= {f"embeddings.{key}": value for key, value in layer.items() if key != "name"}
+        keys |= {f"embeddings.{key}": value for key, value in layer.items() if key not in ("name", "config")}
     assert [key for key in keys if f"`{key}`" not in readme] == []

@@ -111,7 +111,9 @@ def test_fetch_complains(tmp_path: Path) -> None:
         fetch("fasttext", ["recipes=a"])
     with pytest.raises(InputError, match="recipe=fasttext-sample: names no address"):
         fetch("fasttext", ["recipe=fasttext-sample"])
-    with pytest.raises(InputError, match="recipe=zz: unknown; known: elmo-pl, elmo-sample, fasttext-pl, fasttext-sample"):
+    with pytest.raises(
+        InputError, match="recipe=zz: unknown; known: elmo-pl, elmo-sample, fasttext-pl, fasttext-sample"
+    ):
         fetch("fasttext", ["recipe=zz"])
     (tmp_path / "cc.pl.300.bin").write_bytes(b"there")
     assert fetch("fasttext", [f"embeddings_dir={tmp_path}"]) == tmp_path / "cc.pl.300.bin"

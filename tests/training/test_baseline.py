@@ -30,7 +30,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for name in names for path in sorted(folder.rglob(name))}
 
 
-@pytest.mark.parametrize("embeddings", ["random", "fasttext"])
+@pytest.mark.parametrize("embeddings", ["random", "fasttext", "elmo"])
 def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str) -> None:
     small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=240 pretrain.validate_every=80 finetune.max_epochs=4"
     done = mtl("baseline", f"embeddings={embeddings}", "seeds=[1,2,3]", *small.split(), cwd=tmp_path)
@@ -149,24 +149,37 @@ def test_interrupted_it_says_so(settings: list[str], suite_file: Path, number: s
     assert not (suite_file.parent / "run/summary.json").exists()
 
 
-def test_killed_at_any_moment_it_ends_as_if_undisturbed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("variant", "moments"),
+    [
+        (
+            "frozen",
+            [
+                "pretrain/log",
+                "pretrain/last.ckpt",
+                "pretrain/log",
+                "finetune/nkjp-ner/best.ckpt",
+                "finetune/cbd",
+                "predictions",
+            ],
+        ),
+        ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt", "predictions"]),
+        ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
+    ],
+)
+def test_killed_at_any_moment_it_ends_as_if_undisturbed(tmp_path: Path, variant: str, moments: list[str]) -> None:
     write_sample(tmp_path / "data")
     common = "suite=klej-sample data_dir=data seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 trainer.threads=1 "
-    common += "pretrain.max_steps=60 pretrain.validate_every=4 finetune.max_epochs=5"
+    common += (
+        f"pretrain.max_steps=60 pretrain.validate_every=4 finetune.max_epochs=5 variant={variant} head.attention_size=8"
+    )
     plain = mtl("baseline", *common.split(), "run_dir=plain", cwd=tmp_path)
     assert plain.returncode == 0, plain.stderr
     # Killed when it reports a point of progress that it had not reached before, and once while it loads.
     command = [sys.executable, "-m", "mtl", "baseline", *common.split(), "run_dir=killed"]
     chance = random.Random(1)
     log = tmp_path / "killed/seed-1"
-    for wanted in (
-        "pretrain/log",
-        "pretrain/last.ckpt",
-        "pretrain/log",
-        "finetune/nkjp-ner/best.ckpt",
-        "finetune/cbd",
-        "predictions",
-    ):
+    for wanted in moments:
         seen = {path: path.stat().st_mtime_ns for path in log.rglob("*")}
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         while process.poll() is None:

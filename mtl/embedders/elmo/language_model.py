@@ -31,7 +31,7 @@ class LanguageModel(nn.Module):
         self.bilm = bilm
         self.corpus = corpus
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
-        self.softmax = SampledSoftmax(self.classes, bilm.options.projection_dim, draws)
+        self.softmax = SampledSoftmax(self._class_counts(), bilm.options.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
         """The cross-entropies (nats) of each prediction forward and backward over these lines of the corpus.
@@ -63,6 +63,12 @@ class LanguageModel(nn.Module):
         characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
         return self.bilm.characters(characters)[torch.from_numpy(places).to(device)]
 
+    def _class_counts(self) -> np.ndarray:
+        """How often each class stands in the corpus, int64 (classes,)."""
+        words, lines = self.corpus.counts, len(self.corpus.starts) - 1
+        known = self.classes - FIRST
+        return np.array([words[known:].sum(), lines, lines, *words[:known]], dtype=np.int64)
+
     def _classes(self, tokens: np.ndarray) -> np.ndarray:
         classes = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
         classes[tokens == -2], classes[tokens == -1] = BEGIN, END
@@ -89,13 +95,16 @@ class SampledSoftmax(nn.Module):
 
     log_expected: Tensor
 
-    def __init__(self, classes: int, dim: int, draws: int) -> None:
+    def __init__(self, counts: np.ndarray, dim: int, draws: int) -> None:
+        """counts: how often each class occurs: the biases begin with its logarithm, which they would take long to learn."""
         super().__init__()
+        classes = len(counts)
         # Tables whose gradients touch only the rows of a sample.
         self.weight = nn.Embedding(classes, dim, sparse=True)
         self.bias = nn.Embedding(classes, 1, sparse=True)
         nn.init.normal_(self.weight.weight, std=1 / math.sqrt(dim))
-        nn.init.zeros_(self.bias.weight)
+        with torch.no_grad():
+            self.bias.weight[:, 0] = torch.from_numpy(np.log((counts + 1) / (counts + 1).sum()))
         self.draws = draws
         probabilities = np.log1p(1 / np.arange(1, classes + 1)) / np.log(classes + 1)
         in_sample = -np.expm1(draws * np.log1p(-probabilities))  # of any draw being the class

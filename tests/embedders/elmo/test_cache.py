@@ -10,13 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from elmo_files import sentences
 from filelock import FileLock
 
 from mtl.embedders.elmo import ELMo, cache
 from mtl.embedders.elmo.cache import LayerCache
 from mtl.errors import InputError
-
-from .test_model import sentences
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def test_losses_against_one_line_at_a_time(model: LanguageModel) -> None:
 
 def test_a_sample_of_all_classes_gives_the_full_softmax() -> None:
     torch.manual_seed(0)
-    softmax = SampledSoftmax(classes=20, dim=5, draws=100_000)  # every class is certain to be drawn
+    softmax = SampledSoftmax(np.arange(20), dim=5, draws=100_000)  # every class is certain to be drawn
     softmax.bias.weight.data.normal_()
     states, targets = torch.randn(7, 5), torch.randint(0, 20, (7,))
     sample = softmax.sample(np.random.default_rng(0))
@@ -58,7 +58,7 @@ def test_a_sample_of_all_classes_gives_the_full_softmax() -> None:
 
 
 def test_a_class_is_drawn_as_often_as_expected() -> None:
-    softmax = SampledSoftmax(classes=50, dim=2, draws=30)
+    softmax = SampledSoftmax(np.arange(50), dim=2, draws=30)
     rng = np.random.default_rng(0)
     drawn = np.zeros(50)
     for _ in range(20_000):

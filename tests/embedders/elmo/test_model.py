@@ -4,32 +4,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from elmo_files import WORDS, sentences, write_elmo
+from elmo_reference import Reference
 
 from mtl.embedders.elmo import ELMo
-
-from .conftest import write_elmo
-from .reference import Reference
-
-WORDS = [
-    "a",
-    "zażółć",
-    "gęślą",
-    "🙂👍🏽",
-    "Łódź",
-    "konstantynopolitańczykowianeczka" * 3,
-    "ż" * 24,
-    "ż" * 25,
-    ",",
-    "日本語",
-    "\x00",
-]
-
-
-def sentences(count: int, longest: int) -> list[list[str]]:
-    rng = np.random.default_rng(count)
-    return [
-        [WORDS[i] for i in rng.integers(len(WORDS), size=size)] for size in rng.integers(1, longest + 1, size=count)
-    ]
 
 
 @pytest.mark.parametrize(

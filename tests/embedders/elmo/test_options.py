@@ -3,11 +3,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from elmo_files import OPTIONS
 
 from mtl.embedders.elmo.options import read_options
 from mtl.errors import InputError
-
-from .conftest import OPTIONS
 
 
 def write(path: Path, **changes: Any) -> Path:

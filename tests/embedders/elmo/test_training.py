@@ -11,10 +11,20 @@ from mtl.embedders.elmo.training import ELMoTraining, train_elmo
 from mtl.embedders.recipes import train
 from mtl.errors import InputError
 
-SMALL = dict(
-    character_dim=4, filters=[[1, 4], [2, 8]], projection_dim=8, lstm_dim=16, min_count=1, held_out=0.05,
-    batch_tokens=100, negatives=12, learning_rate=1e-2, final_learning_rate=1e-3, validate_every=20, threads=1,
-)  # fmt: skip
+SMALL = {
+    "character_dim": 4,
+    "filters": [[1, 4], [2, 8]],
+    "projection_dim": 8,
+    "lstm_dim": 16,
+    "min_count": 1,
+    "held_out": 0.05,
+    "batch_tokens": 100,
+    "negatives": 12,
+    "learning_rate": 1e-2,
+    "final_learning_rate": 1e-3,
+    "validate_every": 20,
+    "threads": 1,
+}
 
 
 def lines(count: int = 400) -> list[list[str]]:
@@ -33,7 +43,11 @@ def test_it_learns_what_follows_and_what_came_before(tmp_path: Path) -> None:
     first, last = report["perplexity"][0], report["perplexity"][-1]
     # Only a line's first word and its end are uncertain.
     assert last["forward"] < 3 and last["backward"] < 3 and last["forward"] < first["forward"]
-    assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == ["options.json", "training.json", "weights.hdf5"]
+    assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == [
+        "options.json",
+        "training.json",
+        "weights.hdf5",
+    ]
     layers = ELMo(tmp_path / "elmo/options.json", tmp_path / "elmo/weights.hdf5").layers([["aa", "bb"]])
     assert layers[0].shape == (3, 2, 16)
 

@@ -3,13 +3,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from elmo_files import write_elmo
 
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo.options import read_options
 from mtl.embedders.elmo.weights import read_weights, write_weights
 from mtl.errors import InputError
-
-from .conftest import write_elmo
 
 
 def test_what_is_written_is_what_was_read(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:

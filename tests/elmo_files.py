@@ -6,7 +6,20 @@ from typing import Any
 
 import h5py
 import numpy as np
-import pytest
+
+WORDS = [
+    "a",
+    "zażółć",
+    "gęślą",
+    "🙂👍🏽",
+    "Łódź",
+    "konstantynopolitańczykowianeczka" * 3,
+    "ż" * 24,
+    "ż" * 25,
+    ",",
+    "日本語",
+    "\x00",
+]
 
 OPTIONS: dict[str, Any] = {
     "lstm": {
@@ -59,6 +72,8 @@ def write_elmo(folder: Path, scale: float = 1.0, **changes: Any) -> tuple[Path, 
     return folder / "options.json", folder / "weights.hdf5"
 
 
-@pytest.fixture(scope="session")
-def elmo_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return write_elmo(tmp_path_factory.mktemp("elmo"))
+def sentences(count: int, longest: int) -> list[list[str]]:
+    rng = np.random.default_rng(count)
+    return [
+        [WORDS[i] for i in rng.integers(len(WORDS), size=size)] for size in rng.integers(1, longest + 1, size=count)
+    ]
