@@ -1,13 +1,18 @@
 """Files that are there whole or not at all: written beside their place, then moved in."""
 
 import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from mtl.errors import InputError
+
+logger = logging.getLogger("mtl")
 
 
 @contextmanager
@@ -26,6 +31,22 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def waiting_lock(path: Path, busy: str) -> Iterator[None]:
+    """Hold a lock; while another process holds it, say `busy` and wait. The system lets go of it when a process ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        logger.info("%s; waiting for it", busy)
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -59,7 +59,10 @@ def test_auto_takes_klej_where_it_lies(tmp_path: Path, monkeypatch: pytest.Monke
         ("seeds=true", "must be a list"),
         ("seeds=[99999999999]", "must be different whole numbers from 0 to"),
         ("tasks=cbd", "tasks=cbd: must be a list"),
-        ("embeddings.path=v.vec", "embeddings.path=v.vec: random embeddings have no path; set embeddings=fasttext or elmo"),
+        (
+            "embeddings.path=v.vec",
+            "embeddings.path=v.vec: random embeddings have no path; set embeddings=fasttext or elmo",
+        ),
         ("embeddings.cache=true", "random embeddings have no cache; set embeddings=elmo"),
         ("embeddings.init_std=0", "embeddings.init_std=0.0: must be greater than 0"),
         ("embeddings.init_std=null", "embeddings.init_std: random embeddings need a value"),

@@ -2,19 +2,17 @@
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from mtl.data.batches import TokenTable
 from mtl.embedders.elmo.model import ELMo
 from mtl.errors import InputError
-from mtl.files import check_space, replacing
+from mtl.files import check_space, replacing, waiting_lock
 
 logger = logging.getLogger("mtl")
 
@@ -68,8 +66,7 @@ class LayerCache:
         return rows
 
     def _fill(self, texts: dict[str, Sequence[str]]) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with self._locked():
+        with waiting_lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
             for partial in self.folder.glob(".*.partial"):  # left by a process that was killed
                 partial.unlink()
             present = set(self._places())
@@ -86,20 +83,6 @@ class LayerCache:
             with tqdm(total=tokens, desc="ELMo", unit=" tokens", unit_scale=True, leave=False, disable=None) as bar:
                 for some in _split(missing, [len(texts[key]) for key in missing], self._shard_tokens()):
                     self._write(some, [texts[key] for key in some], bar)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Hold the cache; the system lets go of it when the process ends, however it ends."""
-        lock = FileLock(self.folder / ".lock")
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            logger.info("%s: another process is filling this cache; waiting for it", self.folder)
-            lock.acquire()
-        try:
-            yield
-        finally:
-            lock.release()
 
     def _shard_tokens(self) -> int:
         return max(1, SHARD // (self.elmo.width * self.dtype.itemsize))

@@ -23,7 +23,7 @@ from mtl.embedders.elmo.language_model import LanguageModel
 from mtl.embedders.elmo.options import Options
 from mtl.embedders.elmo.weights import write_weights
 from mtl.errors import InputError
-from mtl.files import replacing, write_text
+from mtl.files import replacing, waiting_lock, write_text
 
 logger = logging.getLogger("mtl")
 
@@ -51,8 +51,8 @@ class ELMoTraining:
     max_steps: int | None = None  # at most
     batch_tokens: int = 4096
     negatives: int = 4096  # draws for the sampled softmax
-    learning_rate: float = 1e-3  # Adam's; falls linearly to
-    final_learning_rate: float = 1e-4
+    learning_rate: float = 2e-3  # Adam's; falls linearly to
+    final_learning_rate: float = 2e-4
     gradient_clip: float = 5.0
     validate_every: int = 500  # steps between perplexities and checkpoints
     seed: int = 1
@@ -100,8 +100,17 @@ def train_elmo(lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTrain
     """
     if (folder / WEIGHTS).exists():
         raise InputError(f"{folder}: holds an ELMo already; remove it or name another folder with out=")
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
+    with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
+        threads = torch.get_num_threads()
+        try:
+            torch.set_num_threads(settings.threads or threads)
+            if not (folder / WEIGHTS).exists():
+                _train(lines, folder, settings, source)
+        finally:
+            torch.set_num_threads(threads)
+
+
+def _train(lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str) -> None:
     training = {**asdict(settings), "source": source}
     claim = folder / "claim.json"
     if claim.exists() and (changed := _changed(json.loads(claim.read_text(encoding="utf-8")), training)):
@@ -111,9 +120,17 @@ def train_elmo(lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTrain
     if not prepared.exists():
         build_corpus(lines, settings.max_length).save(prepared)
     corpus = Corpus.load(prepared)
-    perplexities = _Trainer(corpus, settings, checkpoint).run(folder)
-    report = {"settings": training, "words": len(corpus.tokens), "types": len(corpus.types), "perplexity": perplexities}
+    trainer = _Trainer(corpus, settings, checkpoint)
+    trainer.run(str(folder))
+    report = {
+        "settings": training,
+        "words": len(corpus.tokens),
+        "types": len(corpus.types),
+        "perplexity": trainer.perplexities,
+    }
     write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / OPTIONS, settings.options().to_json())
+    write_weights(folder / WEIGHTS, trainer.model.bilm)  # last: what has its weights is whole
     for path in (checkpoint, prepared, claim):
         path.unlink(missing_ok=True)
 
@@ -145,11 +162,11 @@ class _Trainer:
         ]
         self.dense = dense
 
-    def run(self, folder: Path) -> list[dict[str, float]]:
-        """Train to the last step and write the model; a row of perplexities for each validation."""
+    def run(self, title: str) -> None:
+        """Train to the last step; `perplexities` has a row for each validation."""
         if self.checkpoint.exists():
             self._load()
-            logger.info("%s: continuing after step %d of %d", folder, self.step, self.steps)
+            logger.info("%s: continuing after step %d of %d", title, self.step, self.steps)
         begun, first = time.monotonic(), self.step
         self.model.train()
         with tqdm(
@@ -169,9 +186,6 @@ class _Trainer:
                             *(self.step, self.steps, row["forward"], row["backward"], round(left / 60)),
                         )
                     self._save()
-        write_text(folder / OPTIONS, self.settings.options().to_json())
-        write_weights(folder / WEIGHTS, self.model.bilm)
-        return self.perplexities
 
     def _batches(self, epoch: int) -> Iterable[np.ndarray]:
         return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])

@@ -44,6 +44,7 @@ def test_it_learns_what_follows_and_what_came_before(tmp_path: Path) -> None:
     # Only a line's first word and its end are uncertain.
     assert last["forward"] < 3 and last["backward"] < 3 and last["forward"] < first["forward"]
     assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == [
+        ".lock",
         "options.json",
         "training.json",
         "weights.hdf5",
