@@ -88,6 +88,7 @@ class Config:
     variant: str = MISSING
     data_dir: str | None = None
     embeddings_dir: str = MISSING
+    cache_dir: str = MISSING
     run_dir: str | None = None
     runs_dir: str = MISSING
     tasks: list[str] | None = None
@@ -103,7 +104,7 @@ class Config:
 
 
 # Keys that say where things lie or are kept; what lies there is compared by content (`mtl.results.run_folder`).
-LOCATIONS = ("data_dir", "embeddings_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
+LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
 
 # Keys of each kind of embeddings, beside name and dropout, and whether they need a value.
 EMBEDDINGS = {

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import math
 import os
 import shutil
 from collections.abc import Iterator
@@ -59,9 +60,12 @@ def check_space(folder: Path, size: int, remedy: str) -> None:
     """Raise InputError, with what to do about it, where the folder's disk has no room for `size` bytes more."""
     free = shutil.disk_usage(folder).free
     if free < size:
-        raise InputError(
-            f"{folder}: {size / 1e9:.1f} GB are needed and {free / 1e9:.1f} GB free; make room, or {remedy}"
-        )
+        raise InputError(f"{folder}: {in_words(size)} are needed and {in_words(free)} free; make room, or {remedy}")
+
+
+def in_words(size: int) -> str:
+    """A number of bytes: 3 MB, 1.2 GB."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{math.ceil(size / 1e6)} MB"
 
 
 def sha256(path: Path) -> str:

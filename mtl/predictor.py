@@ -17,7 +17,7 @@ from mtl.config import Config, read_config
 from mtl.data.batches import BatchDataset, SortedSampler, Table, row_lengths
 from mtl.data.dataset import Split
 from mtl.data.reader import read_cells, read_lines
-from mtl.data.text import Texts, Vocabulary, moses
+from mtl.data.text import Texts, Vocabulary
 from mtl.embedders import Embedder, find_vectors
 from mtl.embedders.elmo.embeddings import ElmoEmbedder, LiveTable, load_elmo
 from mtl.embedders.vectors import read_vectors
@@ -52,7 +52,6 @@ class Predictor:
         self.seed = seed
         self.encoder = encoder.eval()
         self.reader = reader
-        self.tokenize = moses(suite.language)
 
     @classmethod
     def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None) -> "Predictor":
@@ -131,7 +130,7 @@ class Predictor:
 
     def _texts(self, texts: Sequence[str]) -> tuple[list[int], Table]:
         """The number of each text in a table of the distinct ones, and the table."""
-        distinct = Texts(texts, self.tokenize, self.config.max_length)
+        distinct = Texts(texts, self.suite.language, self.config.max_length)
         return [distinct.index[text] for text in texts], self.reader.table(distinct)
 
     def _module(self, task: Task) -> Multitask:

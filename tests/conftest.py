@@ -94,6 +94,7 @@ def settings(suite_file: Path) -> list[str]:
         f"suite={suite_file}",
         f"data_dir={suite_file.parent / 'data'}",
         f"run_dir={suite_file.parent / 'run'}",
+        f"cache_dir={suite_file.parent / 'cache'}",
         *SMALL,
     ]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mtl.data.reader import Example
 from mtl.data.splits import TaskExamples, check_present, read_task
-from mtl.data.text import Texts, Tokenizer, moses
+from mtl.data.text import Texts
 from mtl.files import sha256
 from mtl.suite import SPLITS, Suite, Task
 
@@ -60,11 +60,16 @@ class Dataset:
         return counts
 
 
-def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, max_length: int, held_out: float) -> Dataset:
-    """Read and tokenize these tasks of the suite. Raises InputError for whatever is wrong with the files."""
+def load_dataset(
+    suite: Suite, tasks: Sequence[Task], data_dir: Path, max_length: int, held_out: float, cache_dir: Path | None = None
+) -> Dataset:
+    """Read and tokenize these tasks of the suite. Raises InputError for whatever is wrong with the files.
+
+    cache_dir: where tokenized texts are kept. None: nowhere.
+    """
     check_present(suite, tasks, data_dir)
     read = [read_task(task, data_dir, held_out) for task in tasks]
-    dataset = build_dataset(read, moses(suite.language), max_length)
+    dataset = build_dataset(read, suite.language, max_length, cache_dir)
     dataset.fingerprints.update(fingerprints(tasks, data_dir))
     return dataset
 
@@ -79,11 +84,12 @@ def fingerprints(tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
     return marks
 
 
-def build_dataset(read: Sequence[TaskExamples], tokenize: Tokenizer, max_length: int) -> Dataset:
+def build_dataset(
+    read: Sequence[TaskExamples], language: str, max_length: int, cache_dir: Path | None = None
+) -> Dataset:
     """Tokenize the texts of all tasks, each distinct text once, and index the rows."""
-    texts = Texts(
-        [t for part in read for rows in part.rows.values() for row in rows for t in row.texts], tokenize, max_length
-    )
+    rows = [row for part in read for rows in part.rows.values() for row in rows]
+    texts = Texts([text for row in rows for text in row.texts], language, max_length, cache_dir)
     if texts.empty:
         logger.warning(
             "%d of %d distinct texts have no token; each is kept as one unknown token", texts.empty, len(texts)

@@ -1,17 +1,21 @@
 """Texts as tokens: the tokenizer, the distinct texts of a suite, and the vocabulary that numbers their words."""
 
 import gzip
+import hashlib
 import logging
-from collections import Counter
+import zipfile
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, cast
 
 import numpy as np
-from sacremoses import MosesTokenizer
+import sacremoses
 from tqdm import tqdm
 
 from mtl.errors import InputError
+from mtl.files import replacing
 
 UNKNOWN = "<unk>"
 Tokenizer = Callable[[str], list[str]]
@@ -19,9 +23,10 @@ Tokenizer = Callable[[str], list[str]]
 logger = logging.getLogger("mtl")
 
 
+@lru_cache
 def moses(language: str) -> Tokenizer:
     """The Moses tokenizer: what the official fastText vectors of most European languages were trained on."""
-    tokenizer = MosesTokenizer(lang=language)
+    tokenizer = sacremoses.MosesTokenizer(lang=language)
 
     def tokenize(text: str) -> list[str]:
         return tokenizer.tokenize(text, escape=False)
@@ -48,22 +53,32 @@ class Vocabulary:
 
 
 class Texts:
-    """The distinct texts of a suite, tokenized once for all tasks, seeds and stages.
+    """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
 
-    `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`.
+    `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty`
+    counts the texts with no token, each of which is kept as one unknown token; `cut` those that were longer than the most.
     """
 
-    def __init__(self, texts: Sequence[str], tokenize: Tokenizer, max_length: int) -> None:
-        """Tokenize the distinct ones among `texts`; each keeps its first `max_length` tokens.
+    def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
+        """Tokenize the distinct ones among `texts` (Moses); each keeps its first `max_length` tokens.
 
-        A text with no token is kept as one unknown token and counted in `empty`.
+        cache_dir: where the result is kept, under a name that follows from all that it follows from. None: nowhere.
         """
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        key = [language, str(max_length), sacremoses.__version__, *self.index]
+        name = hashlib.sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        path = None if cache_dir is None else cache_dir / f"texts-{name}.npz"
+        if path is None or not self._load(path):
+            self._tokenize(moses(language), max_length)
+            if path is not None:
+                self._save(path)
+
+    def _tokenize(self, tokenize: Tokenizer, max_length: int) -> None:
         self.empty = 0
         self.cut = 0
         type_ids: dict[str, int] = {}
-        tokens: list[int] = []
-        starts = [0]
+        tokens = array("i")
+        starts = array("q", [0])
         for text in tqdm(self.index, desc="tokenizing", unit=" texts", leave=False, disable=None):
             words = tokenize(text)
             self.cut += len(words) > max_length
@@ -73,6 +88,23 @@ class Texts:
         self.types = list(type_ids)
         self.tokens = np.array(tokens, dtype=np.int32)
         self.starts = np.array(starts, dtype=np.int64)
+
+    def _save(self, path: Path) -> None:
+        types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        counted = np.array([self.empty, self.cut])
+        with replacing(path) as partial, partial.open("wb") as file:
+            np.savez(file, types=types, tokens=self.tokens, starts=self.starts, counted=counted)
+
+    def _load(self, path: Path) -> bool:
+        """Whether the file is there and whole."""
+        try:
+            with np.load(path) as file:
+                self.types = file["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+                self.tokens, self.starts = file["tokens"], file["starts"]
+                self.empty, self.cut = file["counted"].tolist()
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            return False
+        return True
 
     def __len__(self) -> int:
         return len(self.index)
@@ -86,12 +118,11 @@ class Texts:
         """The tokens of one text."""
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
-    def counts(self, texts: Iterable[int]) -> Counter[str]:
-        """How often each word stands in these texts."""
-        numbers = np.zeros(len(self.types), dtype=np.int64)
-        for text in texts:
-            np.add.at(numbers, self.tokens[self.starts[text] : self.starts[text + 1]], 1)
-        return Counter({self.types[i]: int(numbers[i]) for i in np.flatnonzero(numbers)})
+    def counts(self, texts: np.ndarray) -> np.ndarray:
+        """How often each of `types` stands in these texts, int64 (types,). texts: int64 (texts,), different ones."""
+        chosen = np.zeros(len(self), dtype=bool)
+        chosen[texts] = True
+        return np.bincount(self.tokens[np.repeat(chosen, self.lengths)], minlength=len(self.types))
 
 
 def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:

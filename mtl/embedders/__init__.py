@@ -65,7 +65,7 @@ def build_embeddings(config: Config, suite: Suite, dataset: "Dataset", device: "
         assert settings.min_count is not None
         return fasttext_embeddings(dataset, path, settings.dim, settings.min_count, trainable)
     assert settings.precision is not None
-    cache_dir = Path(config.embeddings_dir) / "cache" if settings.cache else None
+    cache_dir = Path(config.cache_dir) if settings.cache else None
     return elmo_embeddings(path, settings.precision, cache_dir, device, dataset.texts)
 
 

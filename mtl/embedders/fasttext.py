@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mtl.data.dataset import Dataset
 from mtl.data.text import Vocabulary
 from mtl.embedders.coverage import coverage
@@ -48,8 +50,8 @@ def fasttext_embeddings(
     unknown. Raises InputError for a file that cannot be read, or whose vectors are not `dim` wide (None: any width).
     """
     texts = dataset.texts
-    counts = texts.counts(range(len(texts)))
-    types = [word for word in texts.types if counts[word] >= min_count]
+    counts = texts.counts(np.arange(len(texts)))
+    types = [word for word, count in zip(texts.types, counts, strict=True) if count >= min_count]
     read = read_vectors(path, types)
     if dim is not None and read.dim != dim:
         raise InputError(

@@ -12,7 +12,7 @@ def random_embeddings(dataset: Dataset, dim: int, min_count: int, init_std: floa
     """Vectors drawn from N(0, init_std²) for words that stand at least `min_count` times in the training texts; all others are the
     unknown word."""
     counts = dataset.texts.counts(dataset.distinct_texts("train"))
-    words = [word for word, count in counts.items() if count >= min_count]
+    words = [word for word, count in zip(dataset.texts.types, counts, strict=True) if count >= min_count]
     vocabulary = Vocabulary(words)
     found = vocabulary.ids(dataset.texts.types) != Vocabulary.UNKNOWN
     covered = coverage(dataset.texts.tokens, found, np.zeros_like(found))

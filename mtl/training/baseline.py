@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -48,7 +49,7 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
         if suite.generated and len(missing_tasks(suite, data)) == len(suite.tasks):
             logger.info("writing the suite's data to %s", data)
             write_sample(data)
-        dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out)
+        dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out, Path(config.cache_dir))
         logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
         embeddings = build_embeddings(config, suite, dataset, device_of(config.trainer))
         logger.info("%s embeddings: %s", config.embeddings.name, embeddings.coverage)

@@ -17,7 +17,7 @@ from torch import Tensor
 from mtl.config import Config
 from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, Table, TokenTable, row_lengths
 from mtl.data.dataset import Dataset
-from mtl.files import check_space, write_text
+from mtl.files import check_space, in_words, write_text
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
 from mtl.suite import Task
@@ -61,7 +61,7 @@ def stage_inputs(
         shape = (int(lengths.sum()), encoder.output_size)
         size = 4 * math.prod(shape)
         check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
-        logger.info("seed %d · keeping %.1f GB of token outputs on disk during stage 2", seed, size / 1e9)
+        logger.info("seed %d · keeping %s of token outputs on disk during stage 2", seed, in_words(size))
         with tempfile.TemporaryFile(dir=folder) as file:  # its content lives as long as the array
             rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
         encoder.encode_tokens(table, read, rows, progress=f"seed {seed} · encoding tokens")

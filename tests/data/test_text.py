@@ -25,15 +25,10 @@ def test_moses_keeps_characters_as_they_are() -> None:
     ]
 
 
-def test_distinct_texts_are_tokenized_once() -> None:
-    seen = []
+TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]
 
-    def tokenize(text: str) -> list[str]:
-        seen.append(text)
-        return text.split()
 
-    texts = Texts(["a b a", "c", "a b a", "", "d e f g h", " "], tokenize, max_length=3)
-    assert seen == ["a b a", "c", "", "d e f g h", " "]
+def check(texts: Texts) -> None:
     assert [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")] == [
         ["a", "b", "a"],
         ["c"],
@@ -42,7 +37,36 @@ def test_distinct_texts_are_tokenized_once() -> None:
     ]
     assert (texts.empty, texts.cut, len(texts)) == (2, 1, 5)
     assert texts.lengths.tolist() == [3, 1, 1, 3, 1]
-    assert texts.counts([0, 1]) == {"a": 2, "b": 1, "c": 1}
+    assert dict(zip(texts.types, texts.counts(np.array([0, 1])).tolist(), strict=True)) == {
+        **dict.fromkeys([UNKNOWN, "d", "e", "f"], 0),
+        **{"a": 2, "b": 1, "c": 1},
+    }
+
+
+def test_distinct_texts_are_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def tokenize(text: str) -> list[str]:
+        seen.append(text)
+        return text.split()
+
+    monkeypatch.setattr("mtl.data.text.moses", lambda _: tokenize)
+    check(Texts(TEXTS, "pl", max_length=3))
+    assert seen == ["a b a", "c", "", "d e f g h", " "]
+
+
+def test_tokenized_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(Texts(TEXTS, "pl", 3, tmp_path))
+    (kept,) = tmp_path.iterdir()
+    monkeypatch.setattr("mtl.data.text.moses", None)
+    check(Texts(TEXTS, "pl", 3, tmp_path))
+    monkeypatch.undo()
+    for broken in (b"", kept.read_bytes()[:100]):
+        kept.write_bytes(broken)
+        check(Texts(TEXTS, "pl", 3, tmp_path))
+    # Other texts, another language or another length have a file of their own.
+    Texts(TEXTS[1:], "pl", 3, tmp_path), Texts(TEXTS, "sv", 3, tmp_path), Texts(TEXTS, "pl", 4, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 4
 
 
 def test_vocabulary_numbers_words() -> None:

@@ -23,7 +23,7 @@ def embeddings_settings(name: str, folder: Path) -> list[str]:
     """What makes these embeddings run on the small suite, without its dim where they have none."""
     if name == "elmo":
         write_elmo(folder / "elmo", **ELMO)
-        return ["embeddings=elmo", f"embeddings.path={folder / 'elmo'}", f"embeddings_dir={folder / 'embeddings'}"]
+        return ["embeddings=elmo", f"embeddings.path={folder / 'elmo'}", f"cache_dir={folder / 'cache'}"]
     if name == "fasttext":
         words = ["solen", "skiner", "regnet", "faller", "jag", "nummer", "gott"]
         vectors = np.random.default_rng(0).normal(size=(len(words), 12))
@@ -116,7 +116,7 @@ def test_without_its_cache_elmo_gives_the_same(
         more = (f"variant={variant}", f"embeddings.cache={cache}", f"run_dir={tmp_path / cache}")
         scores.append(run_baseline(*load_config(given(settings, "elmo", tmp_path, *more)))["tasks"])
     assert scores[0] == scores[1]
-    assert list((tmp_path / "embeddings/cache").glob("elmo-*-float16/*.rows.npy"))
+    assert list((tmp_path / "cache").glob("elmo-*-float16/*.rows.npy"))
 
 
 def test_another_elmo_is_not_the_run_s(settings: list[str], suite_file: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from mtl.data.batches import TokenTable
 from mtl.embedders.elmo.model import ELMo
 from mtl.errors import InputError
-from mtl.files import check_space, replacing, waiting_lock
+from mtl.files import check_space, in_words, replacing, waiting_lock
 
 logger = logging.getLogger("mtl")
 
@@ -74,8 +74,8 @@ class LayerCache:
             tokens = sum(len(texts[key]) for key in missing)
             size = tokens * self.elmo.width * self.dtype.itemsize
             logger.info(
-                "computing ELMo's layers of %d texts, %d tokens: %.1f GB on disk in %s",
-                *(len(missing), tokens, size / 1e9, self.folder),
+                "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s",
+                *(len(missing), tokens, in_words(size), self.folder),
             )
             check_space(self.folder, size, "embeddings.cache=false computes on the fly")
             # Texts of like length are computed together.
