@@ -122,7 +122,7 @@ def _data(arguments: argparse.Namespace) -> None:
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.embedders.recipes import train
+    from mtl.embedders.train import train
 
     print(train(arguments.embeddings, arguments.settings))
 

@@ -161,6 +161,17 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
     return path
 
 
+def read_yaml(path: Path) -> DictConfig:
+    """The keys and values of a YAML file. Raises InputError if it is not one."""
+    try:
+        content = OmegaConf.load(path)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, DictConfig):
+        raise InputError(f"{path}: must hold keys and values")
+    return content
+
+
 def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     """The configuration that `key=value` overrides make of configs/, and the suite that it names.
 
@@ -172,7 +183,7 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key in what it says.
     embeddings = str(given.pop("embeddings", "random"))
     variant = str(given.get("variant", "frozen"))
-    baseline = cast(DictConfig, OmegaConf.load(configs / "baseline.yaml"))
+    baseline = read_yaml(configs / "baseline.yaml")
     data_dir = given.get("data_dir")
     name = str(given.get("suite", baseline.suite))
     if name == "auto":
@@ -181,20 +192,26 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
 
     merged = cast(DictConfig, OmegaConf.structured(Config))
     layers: list[tuple[str, Any]] = [("configs/baseline.yaml", baseline)]
-    chosen = cast(DictConfig, OmegaConf.load(find_yaml("embeddings", embeddings, configs / "embeddings")))
+    chosen = read_yaml(find_yaml("embeddings", embeddings, configs / "embeddings"))
     # An embedding's file may set keys of the training too.
-    training = chosen.pop("config", {})
-    layers += [(embeddings, {"embeddings": chosen}), (f"{embeddings}: config", training)]
-    layers.append((variant, OmegaConf.load(find_yaml("variant", variant, configs / "variant"))))
+    training = chosen.pop("config", None) or {}
+    of_variant = read_yaml(find_yaml("variant", variant, configs / "variant"))
+    layers += [(embeddings, {"embeddings": chosen}), (f"{embeddings}: config", training), (variant, of_variant)]
     layers.append((f"suite {suite.name}: config", suite.config))
     for origin, layer in layers:
         try:
             merged = cast(DictConfig, OmegaConf.merge(merged, layer))
         except OmegaConfBaseException as error:
             raise InputError(f"{origin}: {error.full_key}: {str(error).splitlines()[0]}") from None
+        except ValueError as error:
+            raise InputError(f"{origin}: {str(error).splitlines()[0]}") from None
     for key, value in given.items():
         _set(merged, key, value)
     merged.suite = name
+    for key, value in flatten(OmegaConf.to_container(of_variant)).items():
+        # The variant names the row that the result stands beside.
+        if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
+            raise InputError(f"{key}={other}: variant {variant} has {key}={value}; choose another with variant=")
     config = cast(Config, OmegaConf.to_object(merged))
     _check(config)
     return config, suite

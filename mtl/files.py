@@ -63,6 +63,16 @@ def check_space(folder: Path, size: int, remedy: str) -> None:
         raise InputError(f"{folder}: {in_words(size)} are needed and {in_words(free)} free; make room, or {remedy}")
 
 
+def reserve(path: Path) -> None:
+    """Claim the disk's room for a file that will be written through memory; else a full disk would kill the process.
+
+    Raises OSError where there is no room. Does nothing where the system has no call for it.
+    """
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
 def in_words(size: int) -> str:
     """A number of bytes: 3 MB, 1.2 GB."""
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{math.ceil(size / 1e6)} MB"

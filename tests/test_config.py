@@ -96,6 +96,40 @@ def test_saved_and_read_again(tmp_path: Path) -> None:
         read_config(tmp_path / "none" / "config.yaml")
 
 
+@pytest.mark.parametrize("key", ["embeddings", "variant"])
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [("a: [", "not YAML: "), ("- 1\n", "must hold keys and values"), ("a: \xff", "not YAML: ")],
+)
+def test_a_broken_file_of_one_s_own(tmp_path: Path, key: str, content: str, complaint: str) -> None:
+    (tmp_path / "own.yaml").write_bytes(content.encode("latin-1"))
+    with pytest.raises(InputError, match=rf"own\.yaml: {complaint}"):
+        load_config(["suite=klej-sample", f"{key}={tmp_path / 'own.yaml'}"])
+
+
+def test_embeddings_of_one_s_own_may_set_the_training(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    text = (shipped("configs") / "embeddings/elmo.yaml").read_text(encoding="utf-8")
+    assert load_config(["suite=klej", "embeddings=elmo"])[0].pretrain.batch_size == 64
+    path.write_text(text.replace("64", "48"), encoding="utf-8")
+    assert load_config(["suite=klej", f"embeddings={path}"])[0].pretrain.batch_size == 48
+    path.write_text(text[: text.index("config:")] + "config:\n", encoding="utf-8")
+    assert load_config(["suite=klej", f"embeddings={path}"])[0].pretrain.batch_size == 128
+    path.write_text(text[: text.index("config:")] + "config: 3\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"own\.yaml: config: "):
+        load_config(["suite=klej", f"embeddings={path}"])
+
+
+@pytest.mark.parametrize(
+    ("variant", "key", "other"),
+    [("frozen", "finetune.train_encoder", "true"), ("attention", "head.attention", "false")],
+)
+def test_a_variant_is_what_its_name_says(variant: str, key: str, other: str) -> None:
+    complaint = rf"{key}={other.title()}: variant {variant} has {key}=.*; choose another with variant="
+    with pytest.raises(InputError, match=complaint):
+        load_config(["suite=klej-sample", f"variant={variant}", f"{key}={other}"])
+
+
 def test_the_readme_lists_every_key() -> None:
     readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
     keys = flatten(yaml.safe_load((shipped("configs") / "baseline.yaml").read_text(encoding="utf-8")))

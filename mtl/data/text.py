@@ -90,7 +90,7 @@ class Texts:
         self.starts = np.array(starts, dtype=np.int64)
 
     def _save(self, path: Path) -> None:
-        types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+        types = packed_words(self.types)
         counted = np.array([self.empty, self.cut])
         with replacing(path) as partial, partial.open("wb") as file:
             np.savez(file, types=types, tokens=self.tokens, starts=self.starts, counted=counted)
@@ -99,7 +99,7 @@ class Texts:
         """Whether the file is there and whole."""
         try:
             with np.load(path) as file:
-                self.types = file["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+                self.types = unpacked_words(file["types"])
                 self.tokens, self.starts = file["tokens"], file["starts"]
                 self.empty, self.cut = file["counted"].tolist()
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
@@ -123,6 +123,16 @@ class Texts:
         chosen = np.zeros(len(self), dtype=bool)
         chosen[texts] = True
         return np.bincount(self.tokens[np.repeat(chosen, self.lengths)], minlength=len(self.types))
+
+
+def packed_words(words: Sequence[str]) -> np.ndarray:
+    """Words, at least one and none with a line end, as an array that a file can hold."""
+    return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+
+
+def unpacked_words(packed: np.ndarray) -> list[str]:
+    """What `packed_words` packed."""
+    return packed.tobytes().decode("utf-8", "surrogatepass").split("\n")
 
 
 def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:

@@ -4,8 +4,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from mtl.config import Config
-from mtl.embedders.recipes import Recipe, is_there, train_recipe, vector_file
+from mtl.config import Config, data_dir
+from mtl.embedders.recipes import Recipe, is_there, vector_file
 from mtl.errors import InputError
 from mtl.suite import Suite
 
@@ -51,19 +51,21 @@ def build_embeddings(config: Config, suite: Suite, dataset: "Dataset", device: "
 
     device: where to compute vectors that take more than looking up.
     """
-    from mtl.embedders.elmo.embeddings import elmo_embeddings
-    from mtl.embedders.fasttext import fasttext_embeddings
-    from mtl.embedders.random import random_embeddings
-
     settings = config.embeddings
     trainable = bool(settings.trainable)
     if settings.name == "random":
+        from mtl.embedders.random import random_embeddings
+
         assert settings.dim is not None and settings.min_count is not None and settings.init_std is not None
         return random_embeddings(dataset, settings.dim, settings.min_count, settings.init_std, trainable)
-    path = _vectors(config, suite, dataset)
+    path = _vectors(config, suite, device)
     if settings.name == "fasttext":
+        from mtl.embedders.fasttext import fasttext_embeddings
+
         assert settings.min_count is not None
         return fasttext_embeddings(dataset, path, settings.dim, settings.min_count, trainable)
+    from mtl.embedders.elmo.embeddings import elmo_embeddings
+
     assert settings.precision is not None
     cache_dir = Path(config.cache_dir) if settings.cache else None
     return elmo_embeddings(path, settings.precision, cache_dir, device, dataset.texts)
@@ -78,16 +80,22 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path, Recipe | None]:
     return vector_file(named, Path(config.embeddings_dir))
 
 
-def _vectors(config: Config, suite: Suite, dataset: "Dataset") -> Path:
+def _vectors(config: Config, suite: Suite, device: "torch.device") -> Path:
     """The vectors' file or folder, trained first where its recipe says how. Raises InputError that says how to get it."""
     name = config.embeddings.name
     path, recipe = find_vectors(config, suite)
     if is_there(path, name):
         return path
+    if recipe is not None and recipe.embeddings != name:
+        raise InputError(f"embeddings.path={recipe.name}: a recipe for {recipe.embeddings} embeddings, not for {name}")
     if recipe is not None and recipe.train:
+        from mtl.embedders.train import train_recipe
+
         logger.info("training %s on the suite's training text", path)
-        train_recipe(recipe, dataset, path)
+        train_recipe(recipe, suite, data_dir(config, suite), path, device)
         return path
+    if name == "elmo" and path.is_file():
+        raise InputError(f"{path}: is a file; embeddings.path must name the folder that holds the ELMo's files")
     remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
     if recipe and not recipe.url and recipe.source:
         remedies.append(f"get them from {recipe.source}")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from mtl.data.dataset import Dataset
 from mtl.data.text import Vocabulary
@@ -36,9 +37,15 @@ class FastTextTraining:
     threads: int = 0  # 0: one a core. More than one trains vectors that differ a little each time
 
     def wrong(self) -> str | None:
-        """The name of a setting that is too small, if there is one."""
+        """What is wrong with a setting that is too small, if there is one."""
         least = {"dim": 1, "epochs": 1, "min_count": 1, "window": 1}
-        return next((key for key, value in vars(self).items() if value < least.get(key, 0)), None)
+        return next(
+            (f"{key}={value}: too small" for key, value in vars(self).items() if value < least.get(key, 0)), None
+        )
+
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
+        """As `train_fasttext`, which trains on the CPU."""
+        train_fasttext(lines, path, self)
 
 
 def fasttext_embeddings(

@@ -13,6 +13,7 @@ from mtl.data.batches import Table
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.sample import write_sample
 from mtl.data.splits import missing_tasks
+from mtl.device import device_of
 from mtl.embedders import Embeddings, build_embeddings
 from mtl.embedders.words import WordEmbeddings
 from mtl.files import write_text
@@ -22,8 +23,7 @@ from mtl.results.submission import write_predictions, write_submission
 from mtl.results.summary import summarize
 from mtl.results.table import render
 from mtl.suite import Suite
-from mtl.training.finetune import finetune, stage_inputs
-from mtl.training.fit import device_of
+from mtl.training.finetune import check_disk, finetune, stage_inputs
 from mtl.training.pretrain import pretrain
 
 logger = logging.getLogger("mtl")
@@ -37,7 +37,7 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
     folder = RunFolder(run_dir(config, suite))
     tasks = suite.choose(config.tasks)
     data = data_dir(config, suite)
-    device_of(config.trainer)  # complains before anything is read
+    device_of(config.trainer.accelerator)  # complains before anything is read
     with folder.locked():
         folder.check(config)
         if folder.summary.exists():
@@ -51,7 +51,8 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
             write_sample(data)
         dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out, Path(config.cache_dir))
         logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
-        embeddings = build_embeddings(config, suite, dataset, device_of(config.trainer))
+        check_disk(config, dataset, folder.path)
+        embeddings = build_embeddings(config, suite, dataset, device_of(config.trainer.accelerator))
         logger.info("%s embeddings: %s", config.embeddings.name, embeddings.coverage)
         folder.claim(config, {**dataset.fingerprints, "embeddings": embeddings.fingerprint()})
         _record(folder, config, dataset, embeddings)

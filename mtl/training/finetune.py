@@ -17,11 +17,12 @@ from torch import Tensor
 from mtl.config import Config
 from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, Table, TokenTable, row_lengths
 from mtl.data.dataset import Dataset
-from mtl.files import check_space, in_words, write_text
+from mtl.device import device_of
+from mtl.files import check_space, in_words, reserve, write_text
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
 from mtl.suite import Task
-from mtl.training.fit import Stage, device_of, fit, load_best
+from mtl.training.fit import Stage, fit, load_best
 from mtl.training.pretrain import new_heads
 
 logger = logging.getLogger("mtl")
@@ -49,7 +50,7 @@ def stage_inputs(
     """
     if config.finetune.train_encoder:
         return Inputs(None, table, encoder)
-    encoder.to(device_of(config.trainer))
+    encoder.to(device_of(config.trainer.accelerator))
     vectors = outputs = None
     pooled = _texts(dataset, [task for task in dataset.tasks if not heads[task.id].reads_tokens])
     if len(pooled):
@@ -59,16 +60,26 @@ def stage_inputs(
     if len(read):
         lengths = table.lengths[read].numpy()
         shape = (int(lengths.sum()), encoder.output_size)
-        size = 4 * math.prod(shape)
-        check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
-        logger.info("seed %d · keeping %s of token outputs on disk during stage 2", seed, in_words(size))
-        with tempfile.TemporaryFile(dir=folder) as file:  # its content lives as long as the array
+        with tempfile.NamedTemporaryFile(
+            dir=folder, prefix=".", suffix=".partial"
+        ) as file:  # its content lives as long as the array
             rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+            reserve(Path(file.name))
         encoder.encode_tokens(table, read, rows, progress=f"seed {seed} · encoding tokens")
         starts = np.zeros(len(dataset.texts), dtype=np.int64)
         starts[read.numpy()] = np.cumsum(lengths) - lengths
         outputs = TokenTable(rows, starts, table.lengths.numpy())
     return Inputs(vectors, outputs, None)
+
+
+def check_disk(config: Config, dataset: Dataset, folder: Path) -> None:
+    """Say how much disk stage 2 takes for a while, where it takes any. Raises InputError where there is not as much."""
+    if not config.head.attention or config.finetune.train_encoder:
+        return
+    tokens = int(dataset.texts.lengths[_texts(dataset, [task for task in dataset.tasks if task.is_pair]).numpy()].sum())
+    size = 4 * tokens * 2 * config.encoder.hidden_size
+    logger.info("stage 2 keeps the encoder's outputs for %d tokens on disk: %s", tokens, in_words(size))
+    check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
 
 
 def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:
@@ -135,7 +146,7 @@ def finetune(
         write_text(
             done, json.dumps({"score": best, "seconds": time.monotonic() - start, "curve": module.curve}, indent=1)
         )
-    module.to(device_of(config.trainer))
+    module.to(device_of(config.trainer.accelerator))
     predictions: dict[str, np.ndarray] = {
         split: module.predict_rows(batches[split], inorder[split]) for split in ("dev", "test") if split in splits
     }

@@ -23,7 +23,6 @@ from torch.utils.data import DataLoader
 
 from mtl.config import TrainerConfig
 from mtl.data.batches import Batch
-from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.model.multitask import Multitask
 from mtl.training.progress import StageProgress
@@ -107,14 +106,6 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     resume.unlink(missing_ok=True)
     assert best.score is not None
     return best.score
-
-
-def device_of(config: TrainerConfig) -> torch.device:
-    """Where the Trainer trains. Raises InputError where there is no such device."""
-    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-    if found is None and config.accelerator not in ("auto", "cpu"):
-        raise InputError(f"trainer.accelerator={config.accelerator}: torch finds no such device; use auto or cpu")
-    return torch.device("cpu") if found is None or config.accelerator == "cpu" else found
 
 
 def load_best(module: Multitask, folder: Path) -> None:

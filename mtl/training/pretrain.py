@@ -11,12 +11,13 @@ import torch
 from mtl.config import Config
 from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, Table, row_lengths
 from mtl.data.dataset import Dataset
+from mtl.device import device_of
 from mtl.embedders import Embedder, Embeddings
 from mtl.files import write_text
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
 from mtl.suite import Task
-from mtl.training.fit import Stage, device_of, fit, load_best
+from mtl.training.fit import Stage, fit, load_best
 
 
 def new_encoder(config: Config, embedder: Embedder, dim: int) -> Encoder:
@@ -70,7 +71,7 @@ def pretrain(
         for split, by_task in parts.items()
     }
     schedule = Schedule(lengths["train"], settings.batch_size, settings.max_steps, seed)
-    pin_memory = device_of(config.trainer).type == "cuda"
+    pin_memory = device_of(config.trainer.accelerator).type == "cuda"
     batches = {split: BatchDataset(by_task, table) for split, by_task in parts.items()}
     every = min(settings.validate_every, settings.max_steps)
     start = time.monotonic()

@@ -9,7 +9,8 @@ from mtl.config import load_config
 from mtl.data.dataset import Dataset, load_dataset
 from mtl.embedders import build_embeddings
 from mtl.embedders.fasttext import FastTextTraining, fasttext_embeddings, train_fasttext
-from mtl.embedders.recipes import fetch, load_recipe, train
+from mtl.embedders.recipes import fetch, load_recipe
+from mtl.embedders.train import train
 from mtl.embedders.words import WordEmbeddings
 from mtl.errors import InputError
 from mtl.suite import Suite, load_suite
@@ -50,7 +51,7 @@ def test_nothing_to_learn(tmp_path: Path) -> None:
 
 
 def build(suite: Suite, data: Dataset, folder: Path, path: Path | None, dim: int | None = None) -> WordEmbeddings:
-    settings = ["embeddings=fasttext", f"embeddings_dir={folder}"]
+    settings = ["suite=klej-sample", "embeddings=fasttext", f"embeddings_dir={folder}", f"data_dir={folder / 'data'}"]
     settings += [f"embeddings.{key}={value}" for key, value in (("path", path), ("dim", dim)) if value is not None]
     made = build_embeddings(load_config(settings)[0], suite, data, torch.device("cpu"))
     assert isinstance(made, WordEmbeddings)

@@ -120,10 +120,11 @@ def test_without_its_cache_elmo_gives_the_same(
 
 
 def test_another_elmo_is_not_the_run_s(settings: list[str], suite_file: Path, tmp_path: Path) -> None:
-    run_baseline(*load_config(given(settings, "elmo", tmp_path)))
+    all_settings = given(settings, "elmo", tmp_path)
+    run_baseline(*load_config(all_settings))
     write_elmo(tmp_path / "elmo", scale=0.9, **ELMO)
     with pytest.raises(mtl.errors.InputError, match="elmo: is not the ELMo that the run was made with"):
         mtl.load(suite_file.parent / "run")
     with pytest.raises(mtl.errors.InputError, match="its inputs have changed since it was begun"):
         (suite_file.parent / "run/summary.json").unlink()
-        run_baseline(*load_config(given(settings, "elmo", tmp_path)))
+        run_baseline(*load_config(all_settings))

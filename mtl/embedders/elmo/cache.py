@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ from tqdm import tqdm
 from mtl.data.batches import TokenTable
 from mtl.embedders.elmo.model import ELMo
 from mtl.errors import InputError
-from mtl.files import check_space, in_words, replacing, waiting_lock
+from mtl.files import check_space, in_words, replacing, reserve, waiting_lock
 
 logger = logging.getLogger("mtl")
 
 # Bytes in one shard: what a crash loses at most.
 SHARD = 256 * 2**20
+
+# Texts whose words are encoded together.
+CHUNK = 2048
 
 
 class LayerCache:
@@ -50,11 +54,23 @@ class LayerCache:
 
     def _places(self) -> dict[str, tuple[str, int]]:
         """Where each text's rows begin: the shard and the row, by the text's key."""
-        places = {}
+        places: dict[str, tuple[str, int]] = {}
         for index in sorted(self.folder.glob("*.index.npz")):
-            with np.load(index) as file:
-                for key, start in zip(file["keys"].tolist(), file["starts"].tolist(), strict=True):
-                    places[key] = (index.name.removesuffix(".index.npz"), start)
+            shard = index.name.removesuffix(".index.npz")
+            if not (self.folder / f"{shard}.rows.npy").exists():
+                continue
+            try:
+                with np.load(index) as file:
+                    found = zip(file["keys"].tolist(), file["starts"].tolist(), strict=True)
+            except (
+                OSError,
+                ValueError,
+                KeyError,
+                EOFError,
+                zipfile.BadZipFile,
+            ):  # damaged: its texts are computed anew
+                continue
+            places.update((key, (shard, start)) for key, start in found)
         return places
 
     def _open(self, shard: str) -> np.ndarray:
@@ -71,6 +87,8 @@ class LayerCache:
                 partial.unlink()
             present = set(self._places())
             missing = [key for key in texts if key not in present]
+            if not missing:  # another process has computed them
+                return
             tokens = sum(len(texts[key]) for key in missing)
             size = tokens * self.elmo.width * self.dtype.itemsize
             logger.info(
@@ -94,6 +112,7 @@ class LayerCache:
         with replacing(self.folder / f"{shard}.rows.npy") as partial:
             shape = (int(sizes.sum()), self.elmo.width)
             rows = np.lib.format.open_memmap(partial, mode="w+", dtype=self.dtype, shape=shape)
+            reserve(partial)
             for first in range(0, len(texts), CHUNK):
                 for start, vectors in zip(
                     starts[first:].tolist(), self.elmo.rows(texts[first : first + CHUNK]), strict=False
@@ -104,10 +123,6 @@ class LayerCache:
             del rows
         with replacing(self.folder / f"{shard}.index.npz") as partial, partial.open("wb") as file:
             np.savez(file, keys=np.array(keys), starts=starts)
-
-
-# Texts whose words are encoded together.
-CHUNK = 2048
 
 
 class ShardRows:

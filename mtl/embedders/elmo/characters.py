@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = range(257, 262)
+BOUNDARIES = {"<S>": BEGIN_SENTENCE, "</S>": END_SENTENCE}  # the words that stand before and after every sentence
 CHARACTERS = 262  # rows of the model's table, with that of 0
 
 
@@ -16,21 +17,11 @@ def character_ids(words: Sequence[str], length: int) -> np.ndarray:
     """The words between begin- and end-of-word marks, padded, int64 (words, length).
 
     A word's UTF-8 bytes beyond length − 2 are cut off, even inside a character, as the original does. What has no UTF-8
-    form (a lone surrogate) is left out.
+    form (a lone surrogate) is left out. The words <S> and </S> are the boundaries of sentences.
     """
     ids = np.full((len(words), length), PADDING, dtype=np.int64)
     for row, word in enumerate(words):
-        _put(ids[row], [byte + 1 for byte in word.encode("utf-8", "ignore")[: length - 2]])
+        characters = [BOUNDARIES[word]] if word in BOUNDARIES else [b + 1 for b in word.encode("utf-8", "ignore")]
+        inner = characters[: length - 2]
+        ids[row, : len(inner) + 2] = [BEGIN_WORD, *inner, END_WORD]
     return ids
-
-
-def boundary_ids(length: int) -> np.ndarray:
-    """The words that stand before and after every sentence, int64 (2, length)."""
-    ids = np.full((2, length), PADDING, dtype=np.int64)
-    _put(ids[0], [BEGIN_SENTENCE])
-    _put(ids[1], [END_SENTENCE])
-    return ids
-
-
-def _put(row: np.ndarray, characters: Sequence[int]) -> None:
-    row[: len(characters) + 2] = [BEGIN_WORD, *characters, END_WORD]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mtl.data.text import packed_words, unpacked_words
 from mtl.errors import InputError
 from mtl.files import replacing
 
@@ -35,15 +36,13 @@ class Corpus:
     def save(self, path: Path) -> None:
         """Write it as one file, whole or not at all."""
         with replacing(path) as partial, partial.open("wb") as file:
-            types = np.frombuffer("\n".join(self.types).encode("utf-8", "surrogatepass"), dtype=np.uint8)
-            np.savez(file, types=types, counts=self.counts, tokens=self.tokens, starts=self.starts)
+            np.savez(file, types=packed_words(self.types), counts=self.counts, tokens=self.tokens, starts=self.starts)
 
     @classmethod
     def load(cls, path: Path) -> "Corpus":
         """Read what `save` wrote."""
         with np.load(path) as file:
-            types = file["types"].tobytes().decode("utf-8", "surrogatepass").split("\n")
-            return cls(types, file["counts"], file["tokens"], file["starts"])
+            return cls(unpacked_words(file["types"]), file["counts"], file["tokens"], file["starts"])
 
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:

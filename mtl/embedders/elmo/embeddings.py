@@ -14,7 +14,7 @@ from mtl.data.text import Texts
 from mtl.embedders.coverage import Coverage
 from mtl.embedders.elmo.cache import LayerCache
 from mtl.embedders.elmo.model import ELMo, split_layers
-from mtl.embedders.elmo.training import OPTIONS, WEIGHTS
+from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
 from mtl.errors import InputError
 from mtl.files import sha256
 
@@ -23,11 +23,12 @@ from mtl.files import sha256
 class ElmoEmbeddings:
     """An ELMo and where its vectors are kept.
 
+    digest: what names its options and weights, SHA-256.
     precision: of the vectors that the encoder gets, float16 or float32. cache_dir: None computes them on the fly.
     """
 
     elmo: ELMo
-    weights: str  # what names the options and the weights: SHA-256
+    digest: str
     precision: str
     cache_dir: Path | None
     coverage: Coverage
@@ -38,7 +39,7 @@ class ElmoEmbeddings:
 
     def fingerprint(self) -> str:
         """A hash of the options and the weights."""
-        return self.weights
+        return self.digest
 
     def embedder(self) -> "ElmoEmbedder":
         """A new scalar mix."""
@@ -49,7 +50,7 @@ class ElmoEmbeddings:
         if self.cache_dir is None:
             return LiveTable(self.elmo, texts, self.precision)
         words = [texts.words(text) for text in range(len(texts))]
-        folder = self.cache_dir / f"elmo-{self.weights[:16]}-{self.precision}"
+        folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}"
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).table(words)
 
 
@@ -89,9 +90,9 @@ def elmo_embeddings(
     folder: Path, precision: str, cache_dir: Path | None, device: torch.device, texts: Texts
 ) -> ElmoEmbeddings:
     """The ELMo in a folder, for these texts. Raises InputError for a folder that holds none."""
-    elmo, fingerprint = load_elmo(folder)
+    elmo, digest = load_elmo(folder)
     known = Coverage(found=(len(texts.types), len(texts.tokens)), from_ngrams=(0, 0), unknown=(0, 0))
-    return ElmoEmbeddings(elmo.to(device), fingerprint, precision, cache_dir, known)
+    return ElmoEmbeddings(elmo.to(device), digest, precision, cache_dir, known)
 
 
 def load_elmo(folder: Path) -> tuple[ELMo, str]:
@@ -103,6 +104,8 @@ def load_elmo(folder: Path) -> tuple[ELMo, str]:
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:
     """The options and the weights in a folder, whatever stands before their names. Raises InputError."""
+    if folder.is_file():
+        raise InputError(f"{folder}: is a file; name the folder that holds an ELMo's {OPTIONS} and {WEIGHTS}")
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}")
     found = []

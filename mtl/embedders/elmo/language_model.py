@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
 from mtl.embedders.elmo.bilm import BACKWARD, FORWARD, BiLM
-from mtl.embedders.elmo.characters import boundary_ids, character_ids
+from mtl.embedders.elmo.characters import BOUNDARIES, character_ids
 from mtl.embedders.elmo.corpus import Corpus
 
 # Classes of the softmax; words follow, the most frequent first.
@@ -58,7 +58,7 @@ class LanguageModel(nn.Module):
         distinct, places = np.unique(tokens, return_inverse=True)
         length = self.bilm.options.max_characters
         words = character_ids([self.corpus.types[i] for i in distinct[distinct >= 0]], length)
-        boundaries = boundary_ids(length)[distinct[distinct < 0] + 2]
+        boundaries = character_ids([list(BOUNDARIES)[i] for i in distinct[distinct < 0] + 2], length)
         device = self.softmax.weight.weight.device
         characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
         return self.bilm.characters(characters)[torch.from_numpy(places).to(device)]

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pack_sequence
 
 from mtl.embedders.elmo.bilm import DIRECTIONS
-from mtl.embedders.elmo.characters import boundary_ids, character_ids
+from mtl.embedders.elmo.characters import BOUNDARIES, character_ids
 from mtl.embedders.elmo.options import read_options
 from mtl.embedders.elmo.weights import read_weights
 
@@ -59,6 +59,7 @@ class ELMo:
         return [torch.stack(split_layers(rows, self.options.projection_dim)) for rows in self.rows(sentences)]
 
     @torch.no_grad()
+    @torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False)
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """The same without the repetition: float32 (tokens, width), the layers side by side, the token layer once."""
         numbers = {word: number for number, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
@@ -89,7 +90,7 @@ class ELMo:
         for some in np.split(order, range(WORDS, len(order), WORDS)):
             ids = torch.from_numpy(character_ids([words[i] for i in some], length))
             vectors[torch.from_numpy(some).to(self.device) + 2] = self.model.characters(ids.to(self.device))
-        vectors[:2] = self.model.characters(torch.from_numpy(boundary_ids(length)).to(self.device))
+        vectors[:2] = self.model.characters(torch.from_numpy(character_ids(list(BOUNDARIES), length)).to(self.device))
         return vectors
 
 

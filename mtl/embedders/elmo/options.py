@@ -9,6 +9,12 @@ from mtl.errors import InputError
 
 ACTIVATIONS = ("relu", "tanh")
 
+# What the files of an ELMo are called; something may stand before either name.
+OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
+
+# The largest size that is taken for one: beyond it something else was meant.
+LARGEST = 2**20
+
 
 @dataclass(frozen=True)
 class Options:
@@ -72,19 +78,21 @@ def read_options(path: Path) -> Options:
             raise InputError(f"{path}: {'.'.join(keys)} is {value!r}, which makes no sense")
         return value
 
-    def size(*keys: str, least: int = 1) -> int:
+    def size(*keys: str, least: int = 1, most: int = LARGEST) -> int:
         value = get(int, *keys)
-        if value < least:
-            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must be at least {least}")
+        if not least <= value <= most:
+            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must lie between {least} and {most}")
         return int(value)
 
     def clip(*keys: str) -> float | None:
         value = get((int, float, type(None)), *keys)
+        if value and not value > 0:
+            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must be greater than 0, or null")
         return float(value) if value else None
 
     filters = get(list, "char_cnn", "filters")
     if not filters or not all(
-        isinstance(pair, list) and len(pair) == 2 and all(isinstance(n, int) and n > 0 for n in pair)
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(n, int) and 0 < n <= LARGEST for n in pair)
         for pair in filters
     ):
         raise InputError(f"{path}: char_cnn.filters is {filters!r}: must be pairs of a width and a number")
@@ -100,12 +108,12 @@ def read_options(path: Path) -> Options:
     return Options(
         character_dim=size("char_cnn", "embedding", "dim"),
         filters=tuple((width, number) for width, number in filters),
-        n_highway=size("char_cnn", "n_highway", least=0),
+        n_highway=size("char_cnn", "n_highway", least=0, most=100),
         activation=activation,
         max_characters=length,
         projection_dim=size("lstm", "projection_dim"),
         lstm_dim=size("lstm", "dim"),
-        n_layers=size("lstm", "n_layers"),
+        n_layers=size("lstm", "n_layers", most=100),
         cell_clip=clip("lstm", "cell_clip"),
         state_clip=clip("lstm", "proj_clip"),
         skip_connections=get(bool, "lstm", "use_skip_connections"),

@@ -20,14 +20,14 @@ from tqdm import tqdm
 from mtl.embedders.elmo.bilm import BiLM
 from mtl.embedders.elmo.corpus import Corpus, batches, build_corpus
 from mtl.embedders.elmo.language_model import LanguageModel
-from mtl.embedders.elmo.options import Options
+from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.elmo.weights import write_weights
 from mtl.errors import InputError
 from mtl.files import replacing, waiting_lock, write_text
 
 logger = logging.getLogger("mtl")
 
-OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
+CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word with its marks: the original's
 
 
@@ -59,21 +59,32 @@ class ELMoTraining:
     threads: int = 0  # 0: one a core
 
     def wrong(self) -> str | None:
-        """The name of a setting that is out of range, if there is one."""
+        """What is wrong with a setting that is out of range, if there is one."""
         for key, value in vars(self).items():
             if key == "filters":
                 good = value and all(
-                    len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and pair[1] >= 1 for pair in value
+                    len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST for pair in value
                 )
             elif key in ("dropout", "held_out"):
                 good = 0 <= value < 1 and (value or key == "dropout")
             elif key == "final_learning_rate":
                 good = 0 <= value <= self.learning_rate
+            elif key == "seed":
+                good = 0 <= value < 2**32
             else:
-                good = value is None or value > 0 or (value == 0 and key in ("n_highway", "seed", "threads"))
+                most = 100 if key in ("n_layers", "n_highway") else math.inf if key == "max_steps" else LARGEST
+                good = value is None or 0 < value <= most or (value == 0 and key in ("n_highway", "threads"))
             if not good:
-                return key
+                return f"{key}={value}: " + (
+                    f"must lie between 0 and learning_rate={self.learning_rate}"
+                    if key == "final_learning_rate"
+                    else "out of range"
+                )
         return None
+
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
+        """As `train_elmo`."""
+        train_elmo(lines, path, self, source, device)
 
     def options(self) -> Options:
         return Options(
@@ -91,36 +102,45 @@ class ELMoTraining:
         )
 
 
-def train_elmo(lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str = "") -> None:
+def train_elmo(
+    lines: Iterable[Sequence[str]],
+    folder: Path,
+    settings: ELMoTraining,
+    source: str = "",
+    device: torch.device = CPU,
+) -> None:
     """Train on tokenized lines; write options.json, weights.hdf5 and training.json (perplexities) to `folder`.
 
     An interrupted training goes on from its last checkpoint when it is given the same texts and settings. source: what
-    names the texts and their tokenization, so that it can be told whether they are the same.
-    Raises InputError for a folder that holds an ELMo already or the checkpoint of another training.
+    names the texts and their tokenization, so that it can be told whether they are the same. device: Apple's GPUs lack
+    operations that this needs; the CPU is taken instead.
+    A folder that holds an ELMo already is left as it is.
+    Raises InputError for text that nothing can be learned from, and for a folder with another training's checkpoint.
     """
-    if (folder / WEIGHTS).exists():
-        raise InputError(f"{folder}: holds an ELMo already; remove it or name another folder with out=")
+    device = CPU if device.type == "mps" else device
     with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
         threads = torch.get_num_threads()
         try:
             torch.set_num_threads(settings.threads or threads)
             if not (folder / WEIGHTS).exists():
-                _train(lines, folder, settings, source)
+                _train(lines, folder, settings, source, device)
         finally:
             torch.set_num_threads(threads)
 
 
-def _train(lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str) -> None:
+def _train(
+    lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str, device: torch.device
+) -> None:
     training = {**asdict(settings), "source": source}
     claim = folder / "claim.json"
     if claim.exists() and (changed := _changed(json.loads(claim.read_text(encoding="utf-8")), training)):
         raise InputError(f"{folder}: holds the beginning of another training ({changed}); remove it or set out=")
-    write_text(claim, json.dumps(training))
     prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"
-    if not prepared.exists():
-        build_corpus(lines, settings.max_length).save(prepared)
-    corpus = Corpus.load(prepared)
-    trainer = _Trainer(corpus, settings, checkpoint)
+    corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, settings.max_length)
+    trainer = _Trainer(corpus, settings, checkpoint, device)
+    if not claim.exists():  # from here on the training can be taken up again
+        corpus.save(prepared)
+        write_text(claim, json.dumps(training))
     trainer.run(str(folder))
     report = {
         "settings": training,
@@ -138,14 +158,17 @@ def _train(lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining,
 class _Trainer:
     """One training: what it is at a step follows from the settings, the corpus and the step alone."""
 
-    def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path) -> None:
+    def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
         self.settings = settings
         self.checkpoint = checkpoint
         self.corpus = corpus
         torch.manual_seed(settings.seed)
-        self.device = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-        bilm = BiLM(settings.options(), settings.dropout)
-        self.model = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(self.device)
+        self.device = device
+        try:
+            bilm = BiLM(settings.options(), settings.dropout)
+            self.model = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
+        except RuntimeError as error:
+            raise InputError(f"an ELMo of this size cannot be made: {str(error).splitlines()[0]}") from None
         shuffled = np.random.default_rng([settings.seed, 0]).permutation(len(corpus.lengths))
         held_out = min(1000, math.ceil(settings.held_out * len(shuffled)))
         self.held_out, self.lines = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
@@ -224,7 +247,7 @@ class _Trainer:
         sums, count = np.zeros(2), 0
         for lines in batches(self.corpus.lengths, self.held_out, self.settings.batch_tokens, [0]):
             losses = self.model.losses(lines, None)
-            sums += [float(loss.double().sum()) for loss in losses]
+            sums += [float(loss.cpu().double().sum()) for loss in losses]
             count += len(losses[0])
         self.model.train()
         forward, backward = np.exp(sums / count)
@@ -249,6 +272,8 @@ class _Trainer:
 
 
 def _changed(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """The settings that differ, in words; the number of threads does not matter."""
+    """The settings that differ, in words; the number of threads does not count."""
     keys = [key for key in now if before.get(key) != now[key] and key != "threads"]
-    return "; ".join(f"{key}: {before.get(key)} there, {now[key]} here" for key in keys)
+    return "; ".join(
+        "other texts" if key == "source" else f"{key}: {before.get(key)} there, {now[key]} here" for key in keys
+    )

@@ -15,13 +15,18 @@ from mtl.files import replacing
 # Of the gates i, g (candidate), f, o in the file, those of the model: o, i, f, g; and back.
 _TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
 
+# What a biLM's datasets are called; a file may hold others, as a softmax's.
+PARTS = ("char_embed", "CNN", "RNN_")
+
 
 def read_weights(path: Path, options: Options) -> BiLM:
     """The network whose weights these are. Raises InputError that names what is missing or does not fit the options."""
-    model = BiLM(options)
+    with torch.device("meta"):
+        model = BiLM(options)  # shapes alone
+    expected = to_file(model)
     try:
-        with h5py.File(path, "r") as file, torch.no_grad():
-            for name, value in to_file(model).items():
+        with h5py.File(path, "r") as file:
+            for name, value in expected.items():
                 found = file.get(name)
                 if not isinstance(found, h5py.Dataset):
                     raise InputError(f"{path}: has no dataset {name}; is it AllenNLP's weights.hdf5 of an ELMo?")
@@ -30,25 +35,37 @@ def read_weights(path: Path, options: Options) -> BiLM:
                         f"{path}: {name} is {_size(found.shape)}, but the options say {_size(value.shape)}; "
                         "take the options.json that belongs to these weights"
                     )
-            arrays = {name: np.asarray(file[name], dtype=np.float32) for name in to_file(model)}
+            if unread := [name for name in _datasets(file) if name.startswith(PARTS) and name not in expected]:
+                raise InputError(
+                    f"{path}: has {unread[0]}, but the options say nothing of it; take the options.json that belongs to these weights"
+                )
+            arrays = {name: np.asarray(file[name], dtype=np.float32) for name in expected}
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (OSError, KeyError, ValueError, TypeError) as error:
         raise InputError(f"{path}: cannot be read as HDF5, it may be truncated: {str(error).splitlines()[0]}") from None
+    model.to_empty(device="cpu")
     _from_file(model, {name: torch.from_numpy(array) for name, array in arrays.items()})
     return model
+
+
+def _datasets(file: h5py.File) -> list[str]:
+    """The names of all datasets in a file."""
+    names: list[str] = []
+    file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+    return names
 
 
 def write_weights(path: Path, model: BiLM) -> None:
     """Write the network's weights, whole or not at all."""
     with replacing(path) as partial, h5py.File(partial, "w") as file:
         for name, value in to_file(model).items():
-            file[name] = value.numpy()
+            file[name] = value.cpu().numpy()
 
 
 def to_file(model: BiLM) -> dict[str, Tensor]:
     """The file's datasets by name, as the model's weights make them."""
-    state = {name: value.detach().cpu() for name, value in model.state_dict().items()}
+    state = model.state_dict()
     datasets = {"char_embed": state["characters.embedding.weight"][1:]}  # without the row of padding
     for i in range(len(model.options.filters)):
         # (filters, in, width) -> (1, width, in, filters)
@@ -67,7 +84,7 @@ def to_file(model: BiLM) -> dict[str, Tensor]:
             layer = f"directions.{direction}.{i}"
             joint = torch.cat([state[f"{layer}.w_input"], state[f"{layer}.w_state"]], dim=1)
             datasets[f"{_cell(direction, i)}/W_0"] = _gates(joint, _TO_FILE).T
-            datasets[f"{_cell(direction, i)}/B"] = _gates(state[f"{layer}.bias"] - _forget(model.options), _TO_FILE)
+            datasets[f"{_cell(direction, i)}/B"] = _gates(_add_forget(state[f"{layer}.bias"], -1.0), _TO_FILE)
             datasets[f"{_cell(direction, i)}/W_P_0"] = state[f"{layer}.w_projection"].T
     return {name: value.contiguous() for name, value in datasets.items()}
 
@@ -91,7 +108,7 @@ def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
             layer = f"directions.{direction}.{i}"
             joint = _gates(datasets[f"{_cell(direction, i)}/W_0"].T, _TO_MODEL)
             state[f"{layer}.w_input"], state[f"{layer}.w_state"] = joint.chunk(2, dim=1)
-            state[f"{layer}.bias"] = _gates(datasets[f"{_cell(direction, i)}/B"], _TO_MODEL) + _forget(model.options)
+            state[f"{layer}.bias"] = _add_forget(_gates(datasets[f"{_cell(direction, i)}/B"], _TO_MODEL), 1.0)
             state[f"{layer}.w_projection"] = datasets[f"{_cell(direction, i)}/W_P_0"].T
     model.load_state_dict(state)
 
@@ -106,9 +123,10 @@ def _gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
     return torch.cat([parts[gate] for gate in order])
 
 
-def _forget(options: Options) -> Tensor:
-    """What TensorFlow's cell adds to its bias: 1.0 at the forget gate, in the model's order of gates."""
-    return torch.tensor([0.0, 0.0, 1.0, 0.0]).repeat_interleave(options.lstm_dim)
+def _add_forget(bias: Tensor, value: float) -> Tensor:
+    """A bias in the model's order of gates with a number added at the forget gate, as TensorFlow's cell adds 1.0."""
+    o, i, f, g = bias.chunk(4)
+    return torch.cat([o, i, f + value, g])
 
 
 def _size(shape: tuple[int, ...]) -> str:

@@ -32,7 +32,10 @@ def test_no_clip(tmp_path: Path) -> None:
     [
         ({"lstm": {"dim": "x"}}, "lstm.dim is 'x', which makes no sense"),
         ({"lstm": {"dim": True}}, "lstm.dim is True, which makes no sense"),
-        ({"lstm": {"n_layers": 0}}, "lstm.n_layers is 0: must be at least 1"),
+        ({"lstm": {"n_layers": 0}}, "lstm.n_layers is 0: must lie between 1 and 100"),
+        ({"lstm": {"dim": 10**19}}, "must lie between 1 and 1048576"),
+        ({"lstm": {"cell_clip": -3}}, "lstm.cell_clip is -3: must be greater than 0, or null"),
+        ({"lstm": {"proj_clip": float("nan")}}, "lstm.proj_clip is nan: must be greater than 0"),
         ({"lstm": {"use_skip_connections": 1}}, "use_skip_connections is 1"),
         ({"char_cnn": {"filters": []}}, r"char_cnn.filters is \[\]"),
         ({"char_cnn": {"filters": [[1, 2, 3]]}}, "must be pairs"),

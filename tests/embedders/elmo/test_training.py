@@ -8,7 +8,7 @@ import pytest
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo import training as module
 from mtl.embedders.elmo.training import ELMoTraining, train_elmo
-from mtl.embedders.recipes import train
+from mtl.embedders.train import train
 from mtl.errors import InputError
 
 SMALL = {
@@ -77,8 +77,9 @@ def test_an_interrupted_training_goes_on_as_it_would_have(
     one, two = (ELMo(tmp_path / name / "options.json", tmp_path / name / "weights.hdf5") for name in ("one", "two"))
     for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
         np.testing.assert_array_equal(a, b)
-    with pytest.raises(InputError, match="holds an ELMo already"):
-        train_elmo(lines(), tmp_path / "two", settings())
+    before = (tmp_path / "two/weights.hdf5").read_bytes()
+    train_elmo(lines(), tmp_path / "two", settings())  # one that is there stays
+    assert (tmp_path / "two/weights.hdf5").read_bytes() == before
 
 
 def test_steps_can_be_limited(tmp_path: Path) -> None:
@@ -87,9 +88,11 @@ def test_steps_can_be_limited(tmp_path: Path) -> None:
     assert [row["step"] for row in report["perplexity"]] == [7]
 
 
-def test_too_little_text(tmp_path: Path) -> None:
+def test_too_little_text_does_not_stand_in_the_way_of_more(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="one line only"):
-        train_elmo([["a", "b"]], tmp_path, settings())
+        train_elmo([["a", "b"]], tmp_path, settings(), "little")
+    train_elmo(lines(), tmp_path, settings(max_steps=1), "more")
+    assert (tmp_path / "weights.hdf5").exists()
 
 
 @pytest.mark.parametrize(
@@ -98,9 +101,13 @@ def test_too_little_text(tmp_path: Path) -> None:
         ("lstm_dim=0", "lstm_dim=0: out of range"),
         ("filters=[[1]]", r"filters=\[\[1\]\]: out of range"),
         ("filters=[]", r"filters=\[\]: out of range"),
+        ("filters=[[1,x]]", r"filters=\[\[1, 'x'\]\]: "),
+        ("seed=99999999999999999999999", "seed=9"),
+        ("lstm_dim=100000000000", "lstm_dim=100000000000: out of range"),
+        ("accelerator=warp", "accelerator=warp: torch finds no such device"),
         ("held_out=0", "held_out=0"),
         ("dropout=1", "dropout=1"),
-        ("learning_rate=1e-9", "final_learning_rate=0.0001: out of range"),
+        ("learning_rate=1e-9", "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),
         ("epochs=many", "epochs=many: "),
         ("bucket=7", "unknown key 'bucket'"),
     ],
@@ -118,5 +125,7 @@ def test_on_text_files(tmp_path: Path) -> None:
     out = tmp_path / "elmo"
     assert train("elmo", [f"texts=[{tmp_path / 'a.txt'}]", f"out={out}", "language=en", "max_steps=3", *given]) == out
     assert (out / "weights.hdf5").exists()
+    with pytest.raises(InputError, match="elmo: holds an ELMo already"):
+        train("elmo", [f"texts=[{tmp_path / 'a.txt'}]", f"out={out}"])
     with pytest.raises(InputError, match=r"none\.txt: no such file"):
         train("elmo", [f"texts=[{tmp_path / 'none.txt'}]", f"out={tmp_path / 'other'}"])

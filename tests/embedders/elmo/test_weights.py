@@ -77,5 +77,13 @@ def test_numbers_that_are_none(tmp_path: Path) -> None:
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
     _, weights = write_elmo(tmp_path / "a")
     other, _ = write_elmo(tmp_path / "b", lstm={"dim": 15})
+    for changes in (
+        {"lstm": {"n_layers": 1}},
+        {"char_cnn": {"n_highway": 1}},
+        {"char_cnn": {"filters": [[1, 3], [2, 4]]}},
+    ):
+        fewer, _ = write_elmo(tmp_path / "c", **changes)
+        with pytest.raises(InputError, match=r"take the options.json that belongs to these weights"):
+            ELMo(fewer, weights)
     with pytest.raises(InputError, match=r"W_0 is 12 × 56, but the options say 12 × 60; take the options.json that"):
         ELMo(other, weights)

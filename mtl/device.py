@@ -1,0 +1,16 @@
+"""Where tensors are computed."""
+
+import torch
+
+from mtl.errors import InputError
+
+
+def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
+    """The device that an accelerator's name (cpu, gpu, cuda, mps, or auto) means; auto: a GPU where there is one.
+
+    Raises InputError, which names the key that the name stood under, where there is no such device.
+    """
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    if found is None and accelerator not in ("auto", "cpu"):
+        raise InputError(f"{key}={accelerator}: torch finds no such device; use auto or cpu")
+    return torch.device("cpu") if found is None or accelerator == "cpu" else found

@@ -1,0 +1,119 @@
+"""Training embeddings: on text files, or on a suite's training text as a recipe says."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mtl.config import data_dir, load_config, parse_overrides
+from mtl.data.dataset import load_dataset
+from mtl.data.splits import check_present, missing_tasks
+from mtl.data.text import moses, tokenized_lines
+from mtl.device import device_of
+from mtl.embedders.recipes import Recipe, check_known, is_there
+from mtl.errors import InputError
+from mtl.files import sha256
+from mtl.suite import Suite
+
+if TYPE_CHECKING:
+    import torch
+
+# What an embedding trained on a suite is called, after the suite.
+SUFFIXES = {"fasttext": ".bin", "elmo": "-elmo"}
+
+Lines = Iterable[Sequence[str]]
+
+
+class Training(Protocol):
+    """How embeddings are trained: settings, checked and carried out."""
+
+    def wrong(self) -> str | None:
+        """What is wrong with a setting that is out of range, if there is one."""
+
+    def train(self, lines: Lines, path: Path, source: str, device: "torch.device") -> None:
+        """Train on tokenized lines, which `source` names by their content, and write to `path`. Raises InputError."""
+
+
+def train(embeddings: str, settings: Sequence[str]) -> Path:
+    """Train vectors on text files or on a suite's training text and say where they are. Raises InputError.
+
+    settings: out=PATH; texts=[FILE, …], or suite=NAME with data_dir=FOLDER; language=CODE of the tokenizer; accelerator;
+    and the fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
+    """
+    given = parse_overrides(settings)
+    own = {name: given.pop(name, None) for name in ("out", "texts", "language", "suite", "data_dir", "accelerator")}
+    if (own["texts"] is None) == (own["suite"] is None):
+        raise InputError("embeddings train: name what to train on: texts=[FILE,…] or suite=NAME")
+    if own["texts"] is not None and own["out"] is None:
+        raise InputError("embeddings train: name what to write: out=PATH")
+    training = _training(embeddings, given)
+    path = Path(str(own["out"] or f"embeddings/{own['suite']}{SUFFIXES[embeddings]}"))
+    if embeddings == "elmo" and is_there(path, embeddings):
+        raise InputError(f"{path}: holds an ELMo already; remove it or name another folder with out=")
+    device = device_of(str(own["accelerator"] or "auto"), "accelerator")
+    if own["texts"] is not None:
+        files = [Path(str(file)) for file in (own["texts"] if isinstance(own["texts"], list) else [own["texts"]])]
+        if missing := [file for file in files if not file.is_file()]:
+            raise InputError(f"{missing[0]}: no such file")
+        language = str(own["language"] or "pl")
+        source = f"{language} {' '.join(map(sha256, files))}"
+        training.train(tokenized_lines(files, moses(language)), path, source, device)
+    else:
+        config, suite = load_config(
+            [f"suite={own['suite']}", *([f"data_dir={own['data_dir']}"] if own["data_dir"] else [])]
+        )
+        lines, source = _training_text(suite, data_dir(config, suite))
+        training.train(lines, path, source, device)
+    return path
+
+
+def train_recipe(recipe: Recipe, suite: Suite, data_dir: Path, path: Path, device: "torch.device") -> None:
+    """Train what a recipe says on the suite's training text. Raises InputError."""
+    lines, source = _training_text(suite, data_dir)
+    _training(recipe.embeddings, recipe.train).train(lines, path, source, device)
+
+
+def _training(embeddings: str, given: dict[str, Any]) -> Training:
+    """The settings of a training. Raises InputError for an unknown key or a value that makes no sense."""
+    schema = OmegaConf.structured(_settings(embeddings))
+    check_known(given, {str(key) for key in schema})
+    training: Any = schema
+    for key, value in given.items():
+        try:
+            training = OmegaConf.merge(training, {key: value})
+        except (OmegaConfBaseException, ValueError) as error:
+            raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None
+    checked = cast(Training, OmegaConf.to_object(training))
+    if wrong := checked.wrong():
+        raise InputError(wrong)
+    return checked
+
+
+def _settings(embeddings: str) -> type:
+    """The class of an embedding's settings. Raises InputError for embeddings that are not trained."""
+    if embeddings == "fasttext":
+        from mtl.embedders.fasttext import FastTextTraining
+
+        return FastTextTraining
+    if embeddings == "elmo":
+        from mtl.embedders.elmo.training import ELMoTraining
+
+        return ELMoTraining
+    raise InputError(f"embeddings={embeddings}: cannot be trained; fasttext and elmo can")
+
+
+def _training_text(suite: Suite, data_dir: Path) -> tuple[Lines, str]:
+    """The distinct training texts of all the suite's tasks that are there, whole, and what names them.
+
+    What a run is about, its tasks and lengths, makes no difference: all runs on the suite share the result.
+    """
+    missing = missing_tasks(suite, data_dir)
+    if len(missing) == len(suite.tasks):
+        check_present(suite, list(suite.tasks.values()), data_dir)
+    tasks = [task for id, task in suite.tasks.items() if id not in missing]
+    dataset = load_dataset(suite, tasks, data_dir, max_length=1_000_000, held_out=0.1)
+    source = hashlib.sha256(repr(sorted(dataset.fingerprints.items())).encode()).hexdigest()
+    return (dataset.texts.words(text) for text in dataset.distinct_texts("train")), source
