@@ -38,7 +38,7 @@ class WordEmbeddings:
         """A new embedder; random vectors are drawn from torch's current random state."""
         embedder = WordEmbedder(len(self.vocabulary), self.dim, self.trainable)
         if self.vectors is None:
-            embedder.draw(self.init_std)
+            embedder.scale(self.init_std)
         else:
             embedder.load(self.vectors)
         return embedder
@@ -57,15 +57,15 @@ class WordEmbedder(nn.Module):
     """Word numbers in, vectors out. Padding (0) is zero and stays so."""
 
     def __init__(self, words: int, dim: int, trainable: bool) -> None:
+        """Vectors drawn from N(0, 1)."""
         super().__init__()
         self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING)
         self.table.weight.requires_grad_(trainable)
 
-    def draw(self, std: float) -> None:
-        """Draw new vectors from N(0, std²)."""
+    def scale(self, factor: float) -> None:
+        """Multiply all vectors."""
         with torch.no_grad():
-            self.table.weight.normal_(0, std)
-            self.table.weight[Vocabulary.PADDING] = 0
+            self.table.weight.mul_(factor)
 
     def load(self, vectors: np.ndarray) -> None:
         """Take these vectors, float32 (words, dim)."""

@@ -30,7 +30,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         output = data.new_empty(len(data), 2 * hidden)
         saved = [data, output]
         for direction in (0, 1):
-            w_ih, w_hh, b_ih, b_hh = (_reorder(w, _ORDER) for w in weights[4 * direction : 4 * direction + 4])
+            w_ih, w_hh, b_ih, b_hh = (reorder_gates(w, _ORDER) for w in weights[4 * direction : 4 * direction + 4])
             gates = torch.addmm(b_ih + b_hh, data, w_ih.T)
             cells, tanh_cells = torch.empty_like(output[:, :hidden]), torch.empty_like(output[:, :hidden])
             states = output[:, direction * hidden : (direction + 1) * hidden]
@@ -54,7 +54,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
             grad_w_hh = torch.mm(grad_gates.T, earlier(output[:, half], steps))
             grad_bias = grad_gates.sum(0)
             back = (grad_gates.T @ data, grad_w_hh, grad_bias, grad_bias)
-            grads += [_reorder(grad, _INVERSE) for grad in back]
+            grads += [reorder_gates(grad, _INVERSE) for grad in back]
             if ctx.needs_input_grad[0]:
                 grad_data = grad_gates @ w_ih if grad_data is None else grad_data.addmm_(grad_gates, w_ih)
         return grad_data, None, *grads
@@ -63,7 +63,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 _INVERSE = tuple(_ORDER.index(gate) for gate in range(4))
 
 
-def _reorder(weight: Tensor, order: tuple[int, ...]) -> Tensor:
+def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
     """A weight or bias (4 * hidden, …) with its four gates in another order."""
     parts = weight.chunk(4)
     return torch.cat([parts[gate] for gate in order])

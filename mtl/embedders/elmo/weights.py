@@ -11,6 +11,7 @@ from mtl.embedders.elmo.bilm import DIRECTIONS, BiLM
 from mtl.embedders.elmo.options import Options
 from mtl.errors import InputError
 from mtl.files import replacing
+from mtl.recurrence.lstm import reorder_gates
 
 # Of the gates i, g (candidate), f, o in the file, those of the model: o, i, f, g; and back.
 _TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
@@ -83,8 +84,8 @@ def to_file(model: BiLM) -> dict[str, Tensor]:
         for i in range(model.options.n_layers):
             layer = f"directions.{direction}.{i}"
             joint = torch.cat([state[f"{layer}.w_input"], state[f"{layer}.w_state"]], dim=1)
-            datasets[f"{_cell(direction, i)}/W_0"] = _gates(joint, _TO_FILE).T
-            datasets[f"{_cell(direction, i)}/B"] = _gates(_add_forget(state[f"{layer}.bias"], -1.0), _TO_FILE)
+            datasets[f"{_cell(direction, i)}/W_0"] = reorder_gates(joint, _TO_FILE).T
+            datasets[f"{_cell(direction, i)}/B"] = reorder_gates(_add_forget(state[f"{layer}.bias"], -1.0), _TO_FILE)
             datasets[f"{_cell(direction, i)}/W_P_0"] = state[f"{layer}.w_projection"].T
     return {name: value.contiguous() for name, value in datasets.items()}
 
@@ -106,21 +107,15 @@ def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
     for direction in DIRECTIONS:
         for i in range(model.options.n_layers):
             layer = f"directions.{direction}.{i}"
-            joint = _gates(datasets[f"{_cell(direction, i)}/W_0"].T, _TO_MODEL)
+            joint = reorder_gates(datasets[f"{_cell(direction, i)}/W_0"].T, _TO_MODEL)
             state[f"{layer}.w_input"], state[f"{layer}.w_state"] = joint.chunk(2, dim=1)
-            state[f"{layer}.bias"] = _add_forget(_gates(datasets[f"{_cell(direction, i)}/B"], _TO_MODEL), 1.0)
+            state[f"{layer}.bias"] = _add_forget(reorder_gates(datasets[f"{_cell(direction, i)}/B"], _TO_MODEL), 1.0)
             state[f"{layer}.w_projection"] = datasets[f"{_cell(direction, i)}/W_P_0"].T
     model.load_state_dict(state)
 
 
 def _cell(direction: int, layer: int) -> str:
     return f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
-
-
-def _gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
-    """A weight (4 * cells, …) with its four gates in another order."""
-    parts = weight.chunk(4)
-    return torch.cat([parts[gate] for gate in order])
 
 
 def _add_forget(bias: Tensor, value: float) -> Tensor:
