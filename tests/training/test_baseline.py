@@ -138,7 +138,13 @@ def test_a_header_of_one_s_choice(settings: list[str], suite_file: Path) -> None
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_says_so(settings: list[str], suite_file: Path, number: signal.Signals) -> None:
     command = [sys.executable, "-m", "mtl", "baseline", *settings, "seeds=[1]", "pretrain.max_steps=100000"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs inherit it ignored
+    )
     checkpoint = suite_file.parent / "run/seed-1/pretrain/last.ckpt"
     while not checkpoint.exists() and process.poll() is None:
         time.sleep(0.05)
