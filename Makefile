@@ -40,4 +40,5 @@ lint: $(INSTALLED)
 
 bench: $(INSTALLED)
 	@$(VENV)/bin/python benchmarks/encoder_step.py --runs 3
+	@$(VENV)/bin/python benchmarks/elmo_layer.py --cells 512 --projection 128 --runs 3
 	@$(VENV)/bin/python benchmarks/vector_loading.py --model build/bench/vectors.bin
