@@ -28,6 +28,7 @@ class EmbeddingsConfig:
     min_count: int | None = None
     init_std: float | None = None
     precision: str | None = None
+    exact: bool | None = None
     cache: bool | None = None
 
 
@@ -110,7 +111,7 @@ LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "
 EMBEDDINGS = {
     "random": {"dim": True, "trainable": True, "min_count": True, "init_std": True},
     "fasttext": {"path": False, "dim": False, "trainable": True, "min_count": True},
-    "elmo": {"path": False, "precision": True, "cache": True},
+    "elmo": {"path": False, "precision": True, "exact": True, "cache": True},
 }
 
 POSITIVE = [

@@ -19,7 +19,6 @@ from mtl.data.dataset import Split
 from mtl.data.reader import read_cells, read_lines
 from mtl.data.text import Texts, Vocabulary
 from mtl.embedders import Embedder, find_vectors
-from mtl.embedders.elmo.embeddings import ElmoEmbedder, LiveTable, load_elmo
 from mtl.embedders.vectors import read_vectors
 from mtl.embedders.words import WordEmbedder, word_table
 from mtl.errors import InputError
@@ -191,8 +190,10 @@ class ElmoReader:
     """Words by ELMo, computed on the fly. Raises InputError if the ELMo is not the one that the run was made with."""
 
     def __init__(self, config: Config, suite: Suite, fingerprint: str) -> None:
+        from mtl.embedders.elmo.embeddings import ElmoEmbedder, load_elmo
+
         path, _ = find_vectors(config, suite)
-        self.elmo, found = load_elmo(path)
+        self.elmo, found = load_elmo(path, bool(config.embeddings.exact))
         if found != fingerprint:
             raise InputError(f"{path}: is not the ELMo that the run was made with")
         self.precision = str(config.embeddings.precision)
@@ -200,6 +201,8 @@ class ElmoReader:
         self.embedder = ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
 
     def table(self, texts: Texts) -> Table:
+        from mtl.embedders.elmo.embeddings import LiveTable
+
         return LiveTable(self.elmo, texts, self.precision)
 
 

@@ -66,9 +66,9 @@ def build_embeddings(config: Config, suite: Suite, dataset: "Dataset", device: "
         return fasttext_embeddings(dataset, path, settings.dim, settings.min_count, trainable)
     from mtl.embedders.elmo.embeddings import elmo_embeddings
 
-    assert settings.precision is not None
+    assert settings.precision is not None and settings.exact is not None
     cache_dir = Path(config.cache_dir) if settings.cache else None
-    return elmo_embeddings(path, settings.precision, cache_dir, device, dataset.texts)
+    return elmo_embeddings(path, settings.precision, settings.exact, cache_dir, device, dataset.texts)
 
 
 def find_vectors(config: Config, suite: Suite) -> tuple[Path, Recipe | None]:

@@ -116,6 +116,11 @@ def test_without_its_cache_elmo_gives_the_same(
         more = (f"variant={variant}", f"embeddings.cache={cache}", f"run_dir={tmp_path / cache}")
         scores.append(run_baseline(*load_config(given(settings, "elmo", tmp_path, *more)))["tasks"])
     assert scores[0] == scores[1]
+    kept, live = (
+        torch.load(tmp_path / cache / "seed-1/pretrain/best.ckpt", weights_only=True) for cache in ("true", "false")
+    )
+    for name, value in kept["state_dict"].items():
+        assert torch.equal(value, live["state_dict"][name]), name
     assert list((tmp_path / "cache").glob("elmo-*-float16/*.rows.npy"))
 
 

@@ -50,7 +50,8 @@ class ElmoEmbeddings:
         if self.cache_dir is None:
             return LiveTable(self.elmo, texts, self.precision)
         words = [texts.words(text) for text in range(len(texts))]
-        folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}"
+        exactness = "" if self.elmo.dtype == torch.float64 else "-inexact"
+        folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}"
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).table(words)
 
 
@@ -87,19 +88,19 @@ class LiveTable:
 
 
 def elmo_embeddings(
-    folder: Path, precision: str, cache_dir: Path | None, device: torch.device, texts: Texts
+    folder: Path, precision: str, exact: bool, cache_dir: Path | None, device: torch.device, texts: Texts
 ) -> ElmoEmbeddings:
     """The ELMo in a folder, for these texts. Raises InputError for a folder that holds none."""
-    elmo, digest = load_elmo(folder)
+    elmo, digest = load_elmo(folder, exact)
     known = Coverage(found=(len(texts.types), len(texts.tokens)), from_ngrams=(0, 0), unknown=(0, 0))
     return ElmoEmbeddings(elmo.to(device), digest, precision, cache_dir, known)
 
 
-def load_elmo(folder: Path) -> tuple[ELMo, str]:
+def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:
     """The ELMo in a folder, and a hash of its options and weights. Raises InputError for a folder that holds none."""
     options, weights = elmo_files(folder)
     both = f"{sha256(options)} {sha256(weights)}"
-    return ELMo(options, weights), hashlib.sha256(both.encode()).hexdigest()
+    return ELMo(options, weights, exact), hashlib.sha256(both.encode()).hexdigest()
 
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:

@@ -29,10 +29,16 @@ class ELMo:
     in AllenNLP's module.
     """
 
-    def __init__(self, options_file: Path | str, weights_file: Path | str) -> None:
-        """Raises InputError for files that cannot be read or do not fit together."""
+    def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
+        """exact: compute in float64, so that what float32 keeps of a vector does not depend on what else is computed
+        with it, or on which machine; else in float32, which is faster.
+
+        Raises InputError for files that cannot be read or do not fit together.
+        """
         self.options = read_options(Path(options_file))
-        self.model = read_weights(Path(weights_file), self.options).requires_grad_(False).eval()
+        dtype = torch.float64 if exact else torch.float32
+        self.model = read_weights(Path(weights_file), self.options).to(dtype).requires_grad_(False).eval()
+        self.dtype = dtype
         self.device = torch.device("cpu")
 
     @property
@@ -46,7 +52,8 @@ class ELMo:
         return (2 * self.options.n_layers + 1) * self.options.projection_dim
 
     def to(self, device: torch.device) -> "ELMo":
-        """Compute there from now on."""
+        """Compute there from now on; on the CPU instead of Apple's GPUs, which have no float64."""
+        device = torch.device("cpu") if device.type == "mps" else device
         self.model.to(device)
         self.device = device
         return self
@@ -75,7 +82,7 @@ class ELMo:
             by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
             for layer in zip(*by_direction, strict=True):
                 columns += layer
-            rows = torch.cat(columns, dim=1)
+            rows = torch.cat(columns, dim=1).float()
             # Row of each sequence's steps: where a step's rows begin, and its place among them.
             starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
             for place, i in enumerate(batch):
@@ -85,7 +92,7 @@ class ELMo:
     def _token_vectors(self, words: Sequence[str]) -> Tensor:
         """The token layer of the boundary words and of these: (2 + words, projection_dim)."""
         length = self.options.max_characters
-        vectors = torch.empty(2 + len(words), self.options.projection_dim, device=self.device)
+        vectors = torch.empty(2 + len(words), self.options.projection_dim, dtype=self.dtype, device=self.device)
         order = np.argsort([len(word.encode("utf-8", "ignore")) for word in words], kind="stable")
         for some in np.split(order, range(WORDS, len(order), WORDS)):
             ids = torch.from_numpy(character_ids([words[i] for i in some], length))

@@ -201,6 +201,7 @@ class _Trainer:
                 if self.step % self.settings.validate_every == 0 or self.step == self.steps:
                     row = self._validate()
                     self.perplexities.append(row)
+                    self._save()
                     left = (time.monotonic() - begun) / (self.step - first) * (self.steps - self.step)
                     bar.set_postfix_str(f"perplexity {row['forward']:.0f} forward, {row['backward']:.0f} backward")
                     if bar.disable:
@@ -208,7 +209,6 @@ class _Trainer:
                             "training ELMo · step %d/%d · held-out perplexity %.1f forward, %.1f backward · %d min left",
                             *(self.step, self.steps, row["forward"], row["backward"], round(left / 60)),
                         )
-                    self._save()
 
     def _batches(self, epoch: int) -> Iterable[np.ndarray]:
         return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
