@@ -11,6 +11,7 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 import mtl
+from mtl.config_check import check
 from mtl.errors import InputError
 from mtl.files import write_text
 from mtl.suite import Suite, load_suite
@@ -107,39 +108,7 @@ class Config:
 # Keys that say where things lie or are kept; what lies there is compared by content (`mtl.results.run_folder`).
 LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
 
-# Keys of each kind of embeddings, beside name and dropout, and whether they need a value.
-EMBEDDINGS = {
-    "random": {"dim": True, "trainable": True, "min_count": True, "init_std": True},
-    "fasttext": {"path": False, "dim": False, "trainable": True, "min_count": True},
-    "elmo": {"path": False, "precision": True, "exact": True, "cache": True},
-}
-
-POSITIVE = [
-    "max_length",
-    "encoder.hidden_size",
-    "encoder.num_layers",
-    "head.hidden_size",
-    "head.attention_size",
-    "pretrain.max_steps",
-    "pretrain.validate_every",
-    "pretrain.patience",
-    "pretrain.batch_size",
-    "pretrain.learning_rate",
-    "pretrain.gradient_clip",
-    "finetune.max_epochs",
-    "finetune.patience",
-    "finetune.batch_size",
-    "finetune.learning_rate",
-    "finetune.gradient_clip",
-]
-SHARES = ("embeddings.dropout", "encoder.dropout", "head.dropout")  # at least 0, less than 1
 LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]"}
-CHOICES = {
-    "submission.header": ("task", "target"),
-    "trainer.accelerator": ("auto", "cpu", "gpu", "cuda", "mps"),
-    "embeddings.precision": (None, "float16", "float32"),
-    "trainer.precision": ("32-true", "16-mixed", "bf16-mixed"),
-}
 
 
 def shipped(folder: str) -> Path:
@@ -214,7 +183,7 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
         if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
             raise InputError(f"{key}={other}: variant {variant} has {key}={value}; choose another with variant=")
     config = cast(Config, OmegaConf.to_object(merged))
-    _check(config)
+    check(config, flatten(OmegaConf.to_container(OmegaConf.structured(config))))
     return config, suite
 
 
@@ -270,57 +239,6 @@ def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
         else:
             flat[f"{prefix}{key}"] = value
     return flat
-
-
-def _check(config: Config) -> None:
-    """Raise InputError for a value of the right type that makes no sense."""
-    values = flatten(OmegaConf.to_container(OmegaConf.structured(config)))
-    if missing := [key for key, value in values.items() if value == "???"]:
-        raise InputError(f"{missing[0]}: has no value")
-    for key in POSITIVE:
-        if not values[key] > 0:
-            raise InputError(f"{key}={values[key]}: must be greater than 0")
-    for key in SHARES:
-        if not 0 <= values[key] < 1:
-            raise InputError(f"{key}={values[key]}: must be at least 0 and less than 1")
-    for key in ("pretrain", "finetune"):
-        final, first = values[f"{key}.final_learning_rate"], values[f"{key}.learning_rate"]
-        if not 0 <= final <= first:
-            raise InputError(f"{key}.final_learning_rate={final}: must lie between 0 and {key}.learning_rate={first}")
-    for key, choices in CHOICES.items():
-        if values[key] not in choices:
-            raise InputError(f"{key}={values[key]}: must be one of {', '.join(filter(None, choices))}")
-    for key in ("embeddings.dim", "embeddings.min_count", "trainer.threads"):
-        if values[key] is not None and values[key] < 1:
-            raise InputError(f"{key}={values[key]}: must be at least 1")
-    if config.embeddings.init_std is not None and not config.embeddings.init_std > 0:
-        raise InputError(f"embeddings.init_std={config.embeddings.init_std}: must be greater than 0")
-    if not 0 < config.held_out < 1:
-        raise InputError(f"held_out={config.held_out}: must lie between 0 and 1")
-    if (
-        not config.seeds
-        or len(set(config.seeds)) < len(config.seeds)
-        or not 0 <= min(config.seeds) <= max(config.seeds) < 2**32
-    ):
-        raise InputError(f"seeds={config.seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
-    _check_embeddings(config.embeddings)
-
-
-def _check_embeddings(config: EmbeddingsConfig) -> None:
-    """Raise InputError for a kind that there is not, or a key that its kind does not have or lacks."""
-    keys = EMBEDDINGS.get(config.name)
-    if keys is None:
-        raise InputError(f"embeddings.name={config.name}: must be one of {', '.join(EMBEDDINGS)}")
-    for key, value in vars(config).items():
-        if key in ("name", "dropout"):
-            continue
-        if key not in keys and value is not None:
-            kinds = " or ".join(kind for kind, theirs in EMBEDDINGS.items() if key in theirs)
-            raise InputError(
-                f"embeddings.{key}={value}: {config.name} embeddings have no {key}; set embeddings={kinds}"
-            )
-        if keys.get(key) and value is None:
-            raise InputError(f"embeddings.{key}: {config.name} embeddings need a value")
 
 
 def run_dir(config: Config, suite: Suite) -> Path:

@@ -60,9 +60,8 @@ def stage_inputs(
     if len(read):
         lengths = table.lengths[read].numpy()
         shape = (int(lengths.sum()), encoder.output_size)
-        with tempfile.NamedTemporaryFile(
-            dir=folder, prefix=".", suffix=".partial"
-        ) as file:  # its content lives as long as the array
+        # The file is gone when the block ends; its content lives as long as the array.
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
             rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
             reserve(Path(file.name))
         encoder.encode_tokens(table, read, rows, progress=f"seed {seed} · encoding tokens")

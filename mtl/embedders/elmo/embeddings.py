@@ -105,8 +105,6 @@ def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:
     """The options and the weights in a folder, whatever stands before their names. Raises InputError."""
-    if folder.is_file():
-        raise InputError(f"{folder}: is a file; name the folder that holds an ELMo's {OPTIONS} and {WEIGHTS}")
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}")
     found = []

@@ -87,6 +87,7 @@ class ELMoTraining:
         train_elmo(lines, path, self, source, device)
 
     def options(self) -> Options:
+        """The sizes as the network and options.json have them, with the original's clips and skip connections."""
         return Options(
             character_dim=self.character_dim,
             filters=tuple((width, number) for width, number in self.filters),
