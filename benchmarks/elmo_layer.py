@@ -7,16 +7,16 @@ The two sides have the same weights and alternate in one process; a figure is th
 
 import argparse
 import statistics
-import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from allennlp_light.modules.lstm_cell_with_projection import LstmCellWithProjection
+from timing import alternate, ratio
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from mtl.recurrence.lstm import reorder_gates
-from mtl.recurrence.projected import ProjectedLSTMLayer
+from mtl.recurrence.projected import ProjectedLSTMLayer, reorder_gates
 
 CLIP = 3.0
 
@@ -56,25 +56,17 @@ def main() -> None:
     print("| | ours, tokens/s | allennlp-light, tokens/s | ours ÷ theirs (min – max) |")
     print("|---|--:|--:|--:|")
     for title, backward in (("forward", False), ("forward and backward", True)):
-        seconds: list[list[float]] = [[], []]
-        for run in range(arguments.runs + 1):
-            for side, step in zip(seconds, (ours, theirs), strict=True):
-                value = _seconds(step, backward)
-                if run:  # the first warms up
-                    side.append(value)
-        ratios = [b / a for a, b in zip(*seconds, strict=True)]
-        speed = [int(lengths.sum()) / statistics.median(side) for side in seconds]
-        spread = f"{statistics.median(ratios):.1f} ({min(ratios):.1f} – {max(ratios):.1f})"
-        print(f"| {title} | {speed[0]:,.0f} | {speed[1]:,.0f} | {spread} |", flush=True)
+        alternate([partial(run, side, backward) for side in (ours, theirs)], 1)  # warms up
+        sides = alternate([partial(run, side, backward) for side in (ours, theirs)], arguments.runs)
+        speed = [int(lengths.sum()) / statistics.median(side) for side in sides]
+        print(f"| {title} | {speed[0]:,.0f} | {speed[1]:,.0f} | {ratio(*sides)} |", flush=True)
 
 
-def _seconds(step: Callable[[], Tensor], backward: bool) -> float:
-    start = time.perf_counter()
+def run(step: Callable[[], Tensor], backward: bool) -> None:
     with torch.set_grad_enabled(backward):
         result = step()
     if backward:
         result.sum().backward()
-    return time.perf_counter() - start
 
 
 if __name__ == "__main__":

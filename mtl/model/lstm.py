@@ -28,7 +28,7 @@ class BiLSTM(nn.LSTM):
         return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0]
 
     def _on_cpu(self, packed: PackedSequence) -> PackedSequence:
-        data, sizes = packed.data, packed.batch_sizes.tolist()
+        data, sizes = packed.data.T, packed.batch_sizes.tolist()
         for forward, backward in zip(self.all_weights[::2], self.all_weights[1::2], strict=True):
             data = PackedBiLSTMLayer.apply(data, sizes, *forward, *backward)
-        return packed._replace(data=data)
+        return packed._replace(data=data.T.contiguous())

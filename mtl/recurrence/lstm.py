@@ -1,11 +1,12 @@
 """One bidirectional LSTM layer over packed sequences, for the CPU.
 
-PyTorch's own packed LSTM spends most of a CPU's training time on everything but arithmetic: the cost of its
-backward pass grows with the square of the length. Here all input products are one matrix product, the recurrence steps through preallocated
-memory in place, whatever of the gradient does not depend on the recurrence is computed for all steps at once, and the
-weights' gradients are one matrix product each.
+PyTorch's own packed LSTM spends most of a CPU's training time on everything but arithmetic: the cost of its backward pass
+grows with the square of the length. Here the input products of many steps are one matrix product, a step's arithmetic
+stays within memory that it has just touched, and the weights' gradients are one matrix product each.
 
-Rows are packed (`mtl.recurrence.steps`).
+Values stand feature by feature: a matrix has a row for each feature and a column for each row of the packed sequence
+(`mtl.recurrence.steps`). The recurrence's products, which have few sequences and many gates, run up to twice as
+fast that way round, and the four gates of a step are four blocks of memory.
 """
 
 from typing import Any
@@ -13,109 +14,149 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mtl.recurrence.steps import Step, earlier, packed_steps
+from mtl.recurrence.steps import Step, packed_steps
 
-# PyTorch keeps a layer's gates in the order i, f, g, o. Here o comes first: o, i, f have a sigmoid, and i, f, g meet the
-# cell's gradient, so that both are one slice.
-_ORDER = (3, 0, 1, 2)
+# Columns of one input product: enough for the product to run at the machine's full rate.
+PRODUCT_COLUMNS = 1024
+
+_sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
+_tanh_backward = torch.ops.aten.tanh_backward.grad_input
 
 
 class PackedBiLSTMLayer(torch.autograd.Function):
-    """data (rows, input_size) -> (rows, 2 * hidden_size), forward direction first, as `torch.nn.LSTM` gives them."""
+    """data (input_size, columns) -> (2 * hidden_size, columns), forward direction first, as `torch.nn.LSTM` computes it."""
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
         """sizes: sequences that have each step, descending. weights: w_ih, w_hh, b_ih, b_hh of either direction."""
         hidden = weights[1].shape[1]
-        output = data.new_empty(len(data), 2 * hidden)
+        output = data.new_empty(2 * hidden, data.shape[1])
+        training = any(ctx.needs_input_grad)
         saved = [data, output]
         for direction in (0, 1):
-            w_ih, w_hh, b_ih, b_hh = (reorder_gates(w, _ORDER) for w in weights[4 * direction : 4 * direction + 4])
-            gates = torch.addmm(b_ih + b_hh, data, w_ih.T)
-            cells, tanh_cells = torch.empty_like(output[:, :hidden]), torch.empty_like(output[:, :hidden])
-            states = output[:, direction * hidden : (direction + 1) * hidden]
-            _run(gates, cells, tanh_cells, states, w_hh.T, packed_steps(sizes, reverse=bool(direction)))
-            saved += [gates, cells, tanh_cells, w_ih, w_hh]
-        ctx.save_for_backward(*saved)
-        ctx.sizes = sizes
+            w_ih, w_hh, b_ih, b_hh = weights[4 * direction : 4 * direction + 4]
+            states = output[direction * hidden : (direction + 1) * hidden]
+            steps = packed_steps(sizes, reverse=bool(direction))
+            gates = data.new_empty(4 * hidden * data.shape[1] if training else 0)
+            cells = data.new_empty(hidden * data.shape[1])
+            _run(data, w_ih, w_hh, b_ih + b_hh, steps, gates, cells, states)
+            saved += [gates, cells, w_ih, w_hh]
+        if training:
+            ctx.save_for_backward(*saved)
+            ctx.sizes = sizes
         return output
 
     @staticmethod
     def backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor | None, ...]:
         data, output, *rest = ctx.saved_tensors
-        hidden = output.shape[1] // 2
+        hidden = len(output) // 2
         grad_data: Tensor | None = None
         grads: list[Tensor | None] = []
+        grad_gates = data.new_empty(4 * hidden, data.shape[1])
         for direction in (0, 1):
-            gates, cells, tanh_cells, w_ih, w_hh = rest[5 * direction : 5 * direction + 5]
+            gates, cells, w_ih, w_hh = rest[4 * direction : 4 * direction + 4]
             half = slice(direction * hidden, (direction + 1) * hidden)
             steps = packed_steps(ctx.sizes, reverse=bool(direction))
-            grad_gates = _run_back(gates, cells, tanh_cells, grad_output[:, half], w_hh, steps)
-            grad_w_hh = torch.mm(grad_gates.T, earlier(output[:, half], steps))
-            grad_bias = grad_gates.sum(0)
-            back = (grad_gates.T @ data, grad_w_hh, grad_bias, grad_bias)
-            grads += [reorder_gates(grad, _INVERSE) for grad in back]
+            _run_back(w_hh, steps, gates, cells, grad_output[half], grad_gates)
+            grad_bias = grad_gates.sum(1)
+            grads += [grad_gates @ data.T, grad_gates @ _before(output[half], steps).T, grad_bias, grad_bias]
             if ctx.needs_input_grad[0]:
-                grad_data = grad_gates @ w_ih if grad_data is None else grad_data.addmm_(grad_gates, w_ih)
+                grad_data = w_ih.T @ grad_gates if grad_data is None else grad_data.addmm_(w_ih.T, grad_gates)
         return grad_data, None, *grads
 
 
-_INVERSE = tuple(_ORDER.index(gate) for gate in range(4))
+def _run(
+    data: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    bias: Tensor,
+    steps: list[Step],
+    gates: Tensor,
+    cells: Tensor,
+    states: Tensor,
+) -> None:
+    """Fill `states` (hidden, columns), and what the way back needs: gates i, f, g, o and cells, a block of memory a step.
 
-
-def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
-    """A weight or bias (4 * hidden, …) with its four gates in another order."""
-    parts = weight.chunk(4)
-    return torch.cat([parts[gate] for gate in order])
-
-
-def _run(gates: Tensor, cells: Tensor, tanh_cells: Tensor, states: Tensor, w_hh: Tensor, steps: list[Step]) -> None:
-    """Fill cells, tanh_cells and states (rows, hidden); turn gates (rows, 4 * hidden) from input products to gate values.
-
-    w_hh: (hidden, 4 * hidden).
+    gates: empty if there is no way back.
     """
-    hidden = states.shape[1]
-    for rows, before, carried in steps:
-        gate, cell, tanh_cell = gates[rows], cells[rows], tanh_cells[rows]
+    hidden = len(states)
+    product, begin = data.new_empty(0, 0), 0
+    for number, (columns, before, carried) in enumerate(steps):
+        if not begin <= columns.start < columns.stop <= begin + product.shape[1]:
+            begin, end = _span(steps, number)
+            product = torch.addmm(bias[:, None], w_ih, data[:, begin:end])
+        inputs = product[:, columns.start - begin : columns.stop - begin]
+        gate = _block(gates, 4 * hidden, columns).copy_(inputs) if len(gates) else inputs.contiguous()
+        cell = _block(cells, hidden, columns)
         if carried:
-            gate[:carried].addmm_(states[before], w_hh)
-        gate[:, : 3 * hidden].sigmoid_()
-        gate[:, 3 * hidden :].tanh_()
-        o, i, f, g = gate.split(hidden, 1)
+            gate[:, :carried].addmm_(w_hh, states[:, before])
+        i, f, g, o = gate.split(hidden)
+        gate[: 2 * hidden].sigmoid_()
+        g.tanh_()
+        o.sigmoid_()
         torch.mul(i, g, out=cell)
         if carried:
-            cell[:carried].addcmul_(f[:carried], cells[before])
-        torch.tanh(cell, out=tanh_cell)
-        torch.mul(o, tanh_cell, out=states[rows])
+            last = _block(cells, hidden, steps[number - 1][0])
+            cell[:, :carried].addcmul_(f[:, :carried], last[:, :carried])
+        torch.mul(o, cell.tanh(), out=states[:, columns])
 
 
 def _run_back(
-    gates: Tensor, cells: Tensor, tanh_cells: Tensor, grad_states: Tensor, w_hh: Tensor, steps: list[Step]
-) -> Tensor:
-    """The gradient of the gates' inputs (rows, 4 * hidden), given that of the states (rows, hidden).
-
-    w_hh: (4 * hidden, hidden).
-    """
-    hidden = cells.shape[1]
-    o, i, f, g = gates.split(hidden, 1)
-    # What a gate's gradient is multiplied by, whatever comes back through time: o's meets the state's gradient, the
-    # others' meet the cell's.
-    grad_gates = torch.empty_like(gates)
-    grad_o, grad_i, grad_f, grad_g = grad_gates.split(hidden, 1)
-    torch.mul(o, 1 - o, out=grad_o).mul_(tanh_cells)
-    torch.mul(i, 1 - i, out=grad_i).mul_(g)
-    torch.mul(f, 1 - f, out=grad_f).mul_(earlier(cells, steps))
-    torch.addcmul(i, i, g * g, value=-1, out=grad_g)
-    into_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
-    forget = f.contiguous()
-    grad_state = grad_states.clone()
-    grad_cell = torch.zeros_like(cells)
-    for rows, before, carried in reversed(steps):
-        gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
-        dc.addcmul_(dh, into_cell[rows])
-        gate[:, :hidden].mul_(dh)
-        gate[:, hidden:].unflatten(1, (3, hidden)).mul_(dc[:, None])
+    w_hh: Tensor, steps: list[Step], gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
+) -> None:
+    """Fill the gradient of the gates' inputs (4 * hidden, columns), given that of the states (hidden, columns)."""
+    hidden = len(grad_states)
+    w_back = w_hh.T.contiguous()
+    came = 0  # sequences that go on in the step after this one
+    gate_after = cell_after = gates
+    for number in reversed(range(len(steps))):
+        columns, _, carried = steps[number]
+        gate, cell = _block(gates, 4 * hidden, columns), _block(cells, hidden, columns)
+        i, f, g, o = gate.split(hidden)
+        tanh_cell = cell.tanh()
+        grad_state = grad_states[:, columns].clone(memory_format=torch.contiguous_format)
+        if came:
+            grad_state[:, :came].addmm_(w_back, gate_after[:, :came])
+        grad_gate = torch.empty_like(gate)
+        grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
+        torch.mul(grad_state, tanh_cell, out=grad_o)
+        grad_cell = grad_state.mul_(o)
+        _tanh_backward(grad_cell, tanh_cell, grad_input=grad_cell)
+        if came:
+            grad_cell[:, :came] += cell_after
+        torch.mul(grad_cell, g, out=grad_i)
+        torch.mul(grad_cell, i, out=grad_g)
         if carried:
-            torch.mul(dc[:carried], forget[rows][:carried], out=grad_cell[before])
-            grad_state[before].addmm_(gate[:carried], w_hh)
-    return grad_gates
+            last = _block(cells, hidden, steps[number - 1][0])
+            torch.mul(grad_cell[:, :carried], last[:, :carried], out=grad_f[:, :carried])
+            cell_after = grad_cell[:, :carried] * f[:, :carried]
+        grad_f[:, carried:] = 0
+        _sigmoid_backward(grad_gate[: 2 * hidden], gate[: 2 * hidden], grad_input=grad_gate[: 2 * hidden])
+        _tanh_backward(grad_g, g, grad_input=grad_g)
+        _sigmoid_backward(grad_o, o, grad_input=grad_o)
+        grad_gates[:, columns] = grad_gate
+        gate_after, came = grad_gate, carried
+
+
+def _span(steps: list[Step], number: int) -> tuple[int, int]:
+    """The columns of this step and of those that are taken after it, up to PRODUCT_COLUMNS or the one step."""
+    begin, end = steps[number][0].start, steps[number][0].stop
+    for columns, _, _ in steps[number + 1 :]:
+        if max(end, columns.stop) - min(begin, columns.start) > PRODUCT_COLUMNS:
+            break
+        begin, end = min(begin, columns.start), max(end, columns.stop)
+    return begin, end
+
+
+def _block(values: Tensor, features: int, columns: slice) -> Tensor:
+    """A step's own block of memory, (features, columns), in an array that holds one for each step."""
+    return values[features * columns.start : features * columns.stop].view(features, -1)
+
+
+def _before(states: Tensor, steps: list[Step]) -> Tensor:
+    """Each column's state one step before in its sequence, zero at its first step: (hidden, columns)."""
+    result = torch.empty_like(states, memory_format=torch.contiguous_format)
+    for columns, before, carried in steps:
+        result[:, columns.start : columns.start + carried] = states[:, before]
+        result[:, columns.start + carried : columns.stop] = 0
+    return result

@@ -1,6 +1,6 @@
 """One LSTM layer with a projected state, in one direction, over packed sequences: ELMo's recurrence.
 
-As in `mtl.recurrence.lstm`, whatever need not wait for the step before is one matrix product over all rows. No library
+Whatever need not wait for the step before is one matrix product over all rows. No library
 clips the cell and the state in a layer that trains at this speed; allennlp-light's cell takes one step at a time.
 """
 
@@ -110,3 +110,9 @@ class ProjectedLSTMLayer(torch.autograd.Function):
             None,
             None,
         )
+
+
+def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
+    """A weight or bias (4 * hidden, …) with its four gates in another order."""
+    parts = weight.chunk(4)
+    return torch.cat([parts[gate] for gate in order])

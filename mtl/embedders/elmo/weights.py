@@ -11,7 +11,7 @@ from mtl.embedders.elmo.bilm import DIRECTIONS, BiLM
 from mtl.embedders.elmo.options import Options
 from mtl.errors import InputError
 from mtl.files import replacing
-from mtl.recurrence.lstm import reorder_gates
+from mtl.recurrence.projected import reorder_gates
 
 # Of the gates i, g (candidate), f, o in the file, those of the model: o, i, f, g; and back.
 _TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)

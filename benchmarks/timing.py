@@ -1,0 +1,32 @@
+"""What the benchmarks share: alternating runs, the machine's own limit, ratios with their spread."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+
+
+def seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def alternate(calls: Sequence[Callable[[], object]], runs: int) -> list[list[float]]:
+    """Seconds of each call, (calls, runs), one after the other in every run."""
+    columns = [[seconds(call) for call in calls] for _ in range(runs)]
+    return [list(side) for side in zip(*columns, strict=True)]
+
+
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
+    """Their seconds over ours, run by run: the median and, of several runs, the range."""
+    ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
+    spread = f" ({min(ratios):.1f} – {max(ratios):.1f})" if len(ratios) > 1 else ""
+    return f"{statistics.median(ratios):.1f}{spread}"
+
+
+def matrix_product(size: int = 2048) -> float:
+    """The machine's float32 matrix product, size × size, in operations a second: the best of four."""
+    a, b = torch.randn(2, size, size)
+    return 2 * size**3 / min(seconds(lambda: torch.mm(a, b)) for _ in range(4))
