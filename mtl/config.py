@@ -95,6 +95,7 @@ class Config:
     runs_dir: str = MISSING
     tasks: list[str] | None = None
     seeds: list[int] = MISSING
+    seeds_in_parallel: int = MISSING
     max_length: int = MISSING
     held_out: float = MISSING
     encoder: EncoderConfig = MISSING
@@ -105,8 +106,10 @@ class Config:
     submission: SubmissionConfig = MISSING
 
 
-# Keys that say where things lie or are kept; what lies there is compared by content (`mtl.results.run_folder`).
+# Keys that leave the results as they are: where things lie or are kept (what lies there is compared by content,
+# `mtl.results.run_folder`), and how many seeds run at a time.
 LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
+INDIFFERENT = (*LOCATIONS, "seeds_in_parallel")
 
 LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]"}
 
@@ -269,7 +272,7 @@ def read_config(path: Path) -> Config:
 def differences(one: Config, other: Config) -> list[str]:
     """The keys in which two configurations differ, as "key: one's value there, other's here".
 
-    Where things lie does not count.
+    What makes no difference to the results (INDIFFERENT) does not count.
     """
     a, b = (flatten(OmegaConf.to_container(OmegaConf.structured(config))) for config in (one, other))
-    return [f"{key}: {a[key]} there, {b[key]} here" for key in a if a[key] != b[key] and key not in LOCATIONS]
+    return [f"{key}: {a[key]} there, {b[key]} here" for key in a if a[key] != b[key] and key not in INDIFFERENT]

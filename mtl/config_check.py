@@ -15,6 +15,7 @@ EMBEDDINGS = {
 }
 
 POSITIVE = [
+    "seeds_in_parallel",
     "max_length",
     "encoder.hidden_size",
     "encoder.num_layers",

@@ -64,7 +64,7 @@ class Predictor:
         suite = load_suite(folder.suite)
         if task is not None and task not in summary["tasks"]:
             raise InputError(f"--task {task}: not in this run; it has {', '.join(summary['tasks'])}")
-        seeds = {number: read_json(folder.seed(number) / "scores.json") for number in summary["seeds"]}
+        seeds = {number: read_json(folder.scores(number)) for number in summary["seeds"]}
         if seed is None:
             seed = max(seeds, key=lambda number: seeds[number]["scores"][task] if task else seeds[number]["average"])
         elif seed not in seeds:

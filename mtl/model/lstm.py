@@ -1,9 +1,10 @@
 """A bidirectional LSTM over sequences of unlike length."""
 
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mtl.recurrence.lstm import PackedBiLSTMLayer
+from mtl.recurrence.packing import Packing
 
 
 class BiLSTM(nn.LSTM):
@@ -23,12 +24,11 @@ class BiLSTM(nn.LSTM):
 
         What stands past a sequence's length is never read, and zero in the output.
         """
+        if inputs.device.type == "cpu":
+            packing = Packing(lengths, inputs.shape[1])
+            data = packing.pack(inputs).T
+            for forward, backward in zip(self.all_weights[::2], self.all_weights[1::2], strict=True):
+                data = PackedBiLSTMLayer.apply(data, packing.sizes, *forward, *backward)
+            return packing.unpack(data.T)
         packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        outputs = self._on_cpu(packed) if inputs.device.type == "cpu" else super().forward(packed)[0]
-        return pad_packed_sequence(outputs, batch_first=True, total_length=inputs.shape[1])[0]
-
-    def _on_cpu(self, packed: PackedSequence) -> PackedSequence:
-        data, sizes = packed.data.T, packed.batch_sizes.tolist()
-        for forward, backward in zip(self.all_weights[::2], self.all_weights[1::2], strict=True):
-            data = PackedBiLSTMLayer.apply(data, sizes, *forward, *backward)
-        return packed._replace(data=data.T.contiguous())
+        return pad_packed_sequence(super().forward(packed)[0], batch_first=True, total_length=inputs.shape[1])[0]

@@ -4,8 +4,8 @@ PyTorch's own packed LSTM spends most of a CPU's training time on everything but
 grows with the square of the length. Here the input products of many steps are one matrix product, a step's arithmetic
 stays within memory that it has just touched, and the weights' gradients are one matrix product each.
 
-Values stand feature by feature: a matrix has a row for each feature and a column for each row of the packed sequence
-(`mtl.recurrence.steps`). The recurrence's products, which have few sequences and many gates, run up to twice as
+Values stand feature by feature: a matrix has a row for each feature and a column for each step of each sequence
+(`mtl.recurrence.packing`). The recurrence's products, which have few sequences and many gates, run up to twice as
 fast that way round, and the four gates of a step are four blocks of memory.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mtl.recurrence.packing import MULTIPLE
 from mtl.recurrence.steps import Step, packed_steps
 
 # Columns of one input product: enough for the product to run at the machine's full rate.
@@ -28,7 +29,10 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
-        """sizes: sequences that have each step, descending. weights: w_ih, w_hh, b_ih, b_hh of either direction."""
+        """sizes: sequences that have each step, descending; their columns are filled up to a multiple of MULTIPLE.
+
+        weights: w_ih, w_hh, b_ih, b_hh of either direction. Columns that stand for nothing are zero in the output.
+        """
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
         training = any(ctx.needs_input_grad)
@@ -36,7 +40,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         for direction in (0, 1):
             w_ih, w_hh, b_ih, b_hh = weights[4 * direction : 4 * direction + 4]
             states = output[direction * hidden : (direction + 1) * hidden]
-            steps = packed_steps(sizes, reverse=bool(direction))
+            steps = _steps(sizes, reverse=bool(direction))
             gates = data.new_empty(4 * hidden * data.shape[1] if training else 0)
             cells = data.new_empty(hidden * data.shape[1])
             _run(data, w_ih, w_hh, b_ih + b_hh, steps, gates, cells, states)
@@ -56,7 +60,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         for direction in (0, 1):
             gates, cells, w_ih, w_hh = rest[4 * direction : 4 * direction + 4]
             half = slice(direction * hidden, (direction + 1) * hidden)
-            steps = packed_steps(ctx.sizes, reverse=bool(direction))
+            steps = _steps(ctx.sizes, reverse=bool(direction))
             _run_back(w_hh, steps, gates, cells, grad_output[half], grad_gates)
             grad_bias = grad_gates.sum(1)
             grads += [grad_gates @ data.T, grad_gates @ _before(output[half], steps).T, grad_bias, grad_bias]
@@ -65,12 +69,18 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         return grad_data, None, *grads
 
 
+def _steps(sizes: list[int], reverse: bool) -> list[tuple[Step, int]]:
+    """The steps in the order in which a direction takes them, each with the number of its real sequences."""
+    widths = [-(-size // MULTIPLE) * MULTIPLE for size in sizes]
+    return list(zip(packed_steps(widths, reverse), sizes[::-1] if reverse else sizes, strict=True))
+
+
 def _run(
     data: Tensor,
     w_ih: Tensor,
     w_hh: Tensor,
     bias: Tensor,
-    steps: list[Step],
+    steps: list[tuple[Step, int]],
     gates: Tensor,
     cells: Tensor,
     states: Tensor,
@@ -81,7 +91,7 @@ def _run(
     """
     hidden = len(states)
     product, begin = data.new_empty(0, 0), 0
-    for number, (columns, before, carried) in enumerate(steps):
+    for number, ((columns, before, carried), real) in enumerate(steps):
         if not begin <= columns.start < columns.stop <= begin + product.shape[1]:
             begin, end = _span(steps, number)
             product = torch.addmm(bias[:, None], w_ih, data[:, begin:end])
@@ -96,13 +106,14 @@ def _run(
         o.sigmoid_()
         torch.mul(i, g, out=cell)
         if carried:
-            last = _block(cells, hidden, steps[number - 1][0])
+            last = _block(cells, hidden, steps[number - 1][0][0])
             cell[:, :carried].addcmul_(f[:, :carried], last[:, :carried])
+        cell[:, real:] = 0  # nothing may come from there
         torch.mul(o, cell.tanh(), out=states[:, columns])
 
 
 def _run_back(
-    w_hh: Tensor, steps: list[Step], gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
+    w_hh: Tensor, steps: list[tuple[Step, int]], gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
 ) -> None:
     """Fill the gradient of the gates' inputs (4 * hidden, columns), given that of the states (hidden, columns)."""
     hidden = len(grad_states)
@@ -110,7 +121,7 @@ def _run_back(
     came = 0  # sequences that go on in the step after this one
     gate_after = cell_after = gates
     for number in reversed(range(len(steps))):
-        columns, _, carried = steps[number]
+        (columns, _, carried), real = steps[number]
         gate, cell = _block(gates, 4 * hidden, columns), _block(cells, hidden, columns)
         i, f, g, o = gate.split(hidden)
         tanh_cell = cell.tanh()
@@ -119,15 +130,17 @@ def _run_back(
             grad_state[:, :came].addmm_(w_back, gate_after[:, :came])
         grad_gate = torch.empty_like(gate)
         grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
+        grad_state[:, real:] = 0
         torch.mul(grad_state, tanh_cell, out=grad_o)
         grad_cell = grad_state.mul_(o)
         _tanh_backward(grad_cell, tanh_cell, grad_input=grad_cell)
         if came:
             grad_cell[:, :came] += cell_after
+            grad_cell[:, real:] = 0
         torch.mul(grad_cell, g, out=grad_i)
         torch.mul(grad_cell, i, out=grad_g)
         if carried:
-            last = _block(cells, hidden, steps[number - 1][0])
+            last = _block(cells, hidden, steps[number - 1][0][0])
             torch.mul(grad_cell[:, :carried], last[:, :carried], out=grad_f[:, :carried])
             cell_after = grad_cell[:, :carried] * f[:, :carried]
         grad_f[:, carried:] = 0
@@ -138,10 +151,10 @@ def _run_back(
         gate_after, came = grad_gate, carried
 
 
-def _span(steps: list[Step], number: int) -> tuple[int, int]:
+def _span(steps: list[tuple[Step, int]], number: int) -> tuple[int, int]:
     """The columns of this step and of those that are taken after it, up to PRODUCT_COLUMNS or the one step."""
-    begin, end = steps[number][0].start, steps[number][0].stop
-    for columns, _, _ in steps[number + 1 :]:
+    begin, end = steps[number][0][0].start, steps[number][0][0].stop
+    for (columns, _, _), _ in steps[number + 1 :]:
         if max(end, columns.stop) - min(begin, columns.start) > PRODUCT_COLUMNS:
             break
         begin, end = min(begin, columns.start), max(end, columns.stop)
@@ -153,10 +166,10 @@ def _block(values: Tensor, features: int, columns: slice) -> Tensor:
     return values[features * columns.start : features * columns.stop].view(features, -1)
 
 
-def _before(states: Tensor, steps: list[Step]) -> Tensor:
+def _before(states: Tensor, steps: list[tuple[Step, int]]) -> Tensor:
     """Each column's state one step before in its sequence, zero at its first step: (hidden, columns)."""
     result = torch.empty_like(states, memory_format=torch.contiguous_format)
-    for columns, before, carried in steps:
+    for (columns, before, carried), _ in steps:
         result[:, columns.start : columns.start + carried] = states[:, before]
         result[:, columns.start + carried : columns.stop] = 0
     return result

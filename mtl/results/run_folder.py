@@ -29,6 +29,10 @@ class RunFolder:
     def seed(self, seed: int) -> Path:
         return self.path / f"seed-{seed}"
 
+    def scores(self, seed: int) -> Path:
+        """There when the seed is done."""
+        return self.seed(seed) / "scores.json"
+
     def pretrained(self, seed: int) -> Path:
         return self.seed(seed) / "pretrain"
 

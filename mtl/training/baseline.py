@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from mtl.device import device_of
 from mtl.embedders import Embeddings, build_embeddings
 from mtl.embedders.words import WordEmbeddings
 from mtl.files import write_text
+from mtl.memory import keep_memory
 from mtl.metrics import score
 from mtl.results.run_folder import RunFolder, read_json, write_json
 from mtl.results.submission import write_predictions, write_submission
@@ -24,6 +26,7 @@ from mtl.results.summary import summarize
 from mtl.results.table import render
 from mtl.suite import Suite
 from mtl.training.finetune import check_disk, finetune, stage_inputs
+from mtl.training.parallel import run_in_parallel
 from mtl.training.pretrain import pretrain
 
 logger = logging.getLogger("mtl")
@@ -44,24 +47,19 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
             folder.check_inputs(fingerprints(tasks, data))
             logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
             return read_json(folder.summary)
-        if config.trainer.threads:
-            torch.set_num_threads(config.trainer.threads)
         if suite.generated and len(missing_tasks(suite, data)) == len(suite.tasks):
             logger.info("writing the suite's data to %s", data)
             write_sample(data)
-        dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out, Path(config.cache_dir))
-        logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
-        check_disk(config, dataset, folder.path)
-        embeddings = build_embeddings(config, suite, dataset, device_of(config.trainer.accelerator))
-        logger.info("%s embeddings: %s", config.embeddings.name, embeddings.coverage)
+        inputs = load_inputs(config, suite)
+        dataset, embeddings = inputs.dataset, inputs.embeddings
         folder.claim(config, {**dataset.fingerprints, "embeddings": embeddings.fingerprint()})
         _record(folder, config, dataset, embeddings)
-        table = embeddings.table(dataset.texts)
+        waiting = [seed for seed in config.seeds if not folder.scores(seed).exists()]
+        if config.seeds_in_parallel > 1 and len(waiting) > 1:
+            run_in_parallel(run_apart, config, suite, waiting)
         scores: dict[str, dict[int, float]] = {task.id: {} for task in tasks}
-        for number, seed in enumerate(config.seeds, start=1):
-            for task, value in run_seed(
-                config, dataset, table, embeddings, seed, folder, f"{number}/{len(config.seeds)}"
-            ).items():
+        for seed in config.seeds:
+            for task, value in run_seed(config, inputs, seed, folder).items():
                 scores[task][seed] = value
         summary = summarize(suite, tasks, config.embeddings.name, config.variant, scores, dataset.rows())
         summary["held_out"] = {task: len(lines) for task, lines in dataset.held_out.items()}
@@ -71,19 +69,55 @@ def run_baseline(config: Config, suite: Suite) -> dict[str, Any]:
         return summary
 
 
-def run_seed(
-    config: Config, dataset: Dataset, table: Table, embeddings: Embeddings, seed: int, folder: RunFolder, number: str
-) -> dict[str, float]:
+@dataclass(frozen=True)
+class Inputs:
+    """What every seed reads: the rows, their texts as an embedder reads them, and what makes embedders."""
+
+    dataset: Dataset
+    table: Table
+    embeddings: Embeddings
+
+
+def load_inputs(config: Config, suite: Suite) -> Inputs:
+    """Read and tokenize the data and find the embeddings, from the caches where they are there.
+
+    Raises InputError for bad data, and where there is too little disk.
+    """
+    device = device_of(config.trainer.accelerator)
+    if device.type == "cpu":
+        keep_memory()
+    if config.trainer.threads:
+        torch.set_num_threads(config.trainer.threads)
+    tasks = suite.choose(config.tasks)
+    data = data_dir(config, suite)
+    dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out, Path(config.cache_dir))
+    logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
+    check_disk(config, dataset, run_dir(config, suite))
+    embeddings = build_embeddings(config, suite, dataset, device)
+    logger.info("%s embeddings: %s", config.embeddings.name, embeddings.coverage)
+    return Inputs(dataset, embeddings.table(dataset.texts), embeddings)
+
+
+def run_apart(config: Config, suite: Suite, seed: int) -> None:
+    """One seed in a process of its own, which has its share of the threads from its environment."""
+    logger.setLevel(logging.WARNING)  # of what it reads the first process has spoken
+    inputs = load_inputs(replace(config, trainer=replace(config.trainer, threads=None)), suite)
+    logger.setLevel(logging.INFO)
+    run_seed(config, inputs, seed, RunFolder(run_dir(config, suite)))
+
+
+def run_seed(config: Config, inputs: Inputs, seed: int, folder: RunFolder) -> dict[str, float]:
     """Both stages of one seed, its predictions and its submission; the scores × 100 on dev by task id."""
-    done = folder.seed(seed) / "scores.json"
+    done = folder.scores(seed)
     if done.exists():
         return read_json(done)["scores"]
+    dataset = inputs.dataset
     start = time.monotonic()
-    encoder, heads = pretrain(config, dataset, table, embeddings, seed, folder.pretrained(seed))
-    inputs = stage_inputs(config, dataset, table, encoder, heads, seed, folder.seed(seed))
+    encoder, heads = pretrain(config, dataset, inputs.table, inputs.embeddings, seed, folder.pretrained(seed))
+    encoded = stage_inputs(config, dataset, inputs.table, encoder, heads, seed, folder.seed(seed))
     scores = {}
     for task in dataset.tasks:
-        predictions = finetune(config, dataset, task, inputs, heads, seed, folder.finetuned(seed, task.id))
+        predictions = finetune(config, dataset, task, encoded, heads, seed, folder.finetuned(seed, task.id))
         gold = torch.from_numpy(dataset.splits[task.id]["dev"].targets)
         scores[task.id] = score(task, torch.from_numpy(predictions["dev"]), gold)
         for split, values in predictions.items():
@@ -93,6 +127,7 @@ def run_seed(
         [folder.predictions(seed, "test", t.id) for t in dataset.tasks if "test" in dataset.splits[t.id]],
     )
     average = sum(scores.values()) / len(scores)
+    number = f"{config.seeds.index(seed) + 1}/{len(config.seeds)}"
     logger.info(
         "seed %d (%s) · %s · average %.1f", seed, number, ", ".join(f"{t} {s:.1f}" for t, s in scores.items()), average
     )

@@ -42,6 +42,23 @@ def test_equals_torch_in_outputs_and_gradients(
         torch.testing.assert_close(one.grad, other.grad, atol=tolerance, rtol=1e-4, msg=name)
 
 
+@pytest.mark.parametrize("columns", [1, 4, 9])
+def test_equals_torch_however_many_input_products_are_computed_at_once(
+    columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mtl.recurrence.lstm.PRODUCT_COLUMNS", columns)
+    for lengths in LENGTHS:
+        test_equals_torch_in_outputs_and_gradients(lengths, 2, torch.float64, 1e-12)
+
+
+def test_without_gradients_the_outputs_are_the_same() -> None:
+    lstm = BiLSTM(5, 7)
+    inputs, lengths = torch.randn(4, 9, 5), torch.tensor([9, 2, 7, 2])
+    with torch.no_grad():
+        alone = lstm(inputs, lengths)
+    assert torch.equal(alone, lstm(inputs, lengths))
+
+
 def test_gradients_numerically() -> None:
     torch.manual_seed(0)
     lstm = BiLSTM(2, 3, 2).double()
