@@ -24,7 +24,7 @@ from allennlp_light.modules.seq2seq_encoders import LstmSeq2SeqEncoder
 from timing import alternate, matrix_product, ratio, seconds
 from torch import Tensor, nn
 
-from mtl.memory import keep_memory
+from mtl.memory import keep_memory, release_memory
 from mtl.model.lstm import BiLSTM
 
 DIM = 300
@@ -49,6 +49,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--data", type=Path, help="KLEJ's data")
+    parser.add_argument("--keep-both", action="store_true", help="keep memory for AllenNLP's encoder too")
     parser.add_argument("--peak", choices=SIDES, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -60,7 +61,6 @@ def main() -> None:
         int(subprocess.run([sys.executable, *sys.argv, "--peak", side], check=True, capture_output=True).stdout)
         for side in SIDES
     ]
-    keep_memory()
     print(f"{arguments.hidden} units, batch {arguments.batch}, threads {arguments.threads}, torch {torch.__version__}")
     print(f"peak memory of a training step: ours {memory[0]:,} MiB, AllenNLP's {memory[1]:,} MiB")
     print(
@@ -68,22 +68,28 @@ def main() -> None:
     )
     print("|---|---|--:|--:|--:|--:|--:|")
     ours, theirs = pair(arguments.hidden)
-    compare(ours, theirs, Workload("", torch.full((8,), 8)), 1, warm=True)
+    compare(ours, theirs, Workload("", torch.full((8,), 8)), 1, arguments.keep_both)
     works = [
         Workload(f"{low} – {high} tokens", torch.randint(low, high + 1, (arguments.batch,))) for low, high in CLASSES
     ]
     works += klej(arguments.data, arguments.batch) if arguments.data else []
-    results = [(work, compare(ours, theirs, work, arguments.runs)) for work in works]
+    results = [(work, compare(ours, theirs, work, arguments.runs, arguments.keep_both)) for work in works]
     for number, title in enumerate(PASSES):
         mixed = [(work, result[number]) for work, result in results if work.share]
         if mixed:
-            sides = [
-                [sum(work.share * of[side][run] for work, of in mixed) for run in range(arguments.runs)]
-                for side in (0, 1)
-            ]
+            ours_each, theirs_each = ([sorted(of[side]) for _, of in mixed] for side in (0, 1))
+            shares = [work.share for work, _ in mixed]
             limit = sum(work.share * of[2][0] for work, of in mixed)
             tokens = sum(work.share * int(work.lengths.sum()) for work, _ in mixed)
-            show("KLEJ's mix", title, tokens, sides[0], sides[1], limit)
+            # The extremes are those of all batches at once.
+            ours_mix = [weighted(shares, ours_each, pick) for pick in (max, statistics.median, min)]
+            theirs_mix = [weighted(shares, theirs_each, pick) for pick in (min, statistics.median, max)]
+            show("KLEJ's mix", title, tokens, ours_mix, theirs_mix, limit)
+
+
+def weighted(shares: list[float], each: list[list[float]], pick: Callable[[list[float]], float]) -> float:
+    """Seconds of the mix, taking of each batch's runs the one that `pick` chooses."""
+    return sum(share * pick(runs) for share, runs in zip(shares, each, strict=True))
 
 
 def pair(hidden: int) -> tuple[BiLSTM, LstmSeq2SeqEncoder]:
@@ -94,7 +100,7 @@ def pair(hidden: int) -> tuple[BiLSTM, LstmSeq2SeqEncoder]:
 
 
 def compare(
-    ours: BiLSTM, theirs: LstmSeq2SeqEncoder, work: Workload, runs: int, warm: bool = False
+    ours: BiLSTM, theirs: LstmSeq2SeqEncoder, work: Workload, runs: int, keep_both: bool
 ) -> list[list[list[float]]]:
     """For each pass the seconds of either side, by run, and those that the limit would take. Prints a line a pass."""
     lengths = work.lengths
@@ -109,15 +115,19 @@ def compare(
     assert difference < 1e-5, f"the two sides differ by {difference}"
     weights = sum(parameter.numel() for name, parameter in ours.named_parameters() if "weight" in name)
     tokens = int(lengths.sum())
+    runs = runs if tokens <= 12_000 else 1
+    keeps = (True, keep_both)
     results = []
     for title, operations, step in (
         (PASSES[0], 6 * weights * tokens, train),
         (PASSES[1], 2 * weights * tokens, infer),
     ):
         rate = max(matrix_product() for _ in range(2))
-        sides = alternate([partial(step, module, call, inputs) for module, call in calls], runs)
+        sides = alternate(
+            [partial(step, module, call, inputs, keep) for (module, call), keep in zip(calls, keeps, strict=True)], runs
+        )
         limit = operations / max(rate, matrix_product())
-        if not warm:
+        if work.title:
             show(work.title, title, tokens, sides[0], sides[1], limit)
         results.append([*sides, [limit]])
     return results
@@ -130,27 +140,28 @@ def show(texts: str, title: str, tokens: float, ours: list[float], theirs: list[
     print(f"| {texts} | {title} | {speeds} | {ratio(ours, theirs)} | {shares} |", flush=True)
 
 
-def train(module: nn.Module, call: Callable[[Tensor], Tensor], inputs: Tensor) -> None:
+def train(module: nn.Module, call: Callable[[Tensor], Tensor], inputs: Tensor, keep: bool) -> None:
+    (keep_memory if keep else release_memory)()
     module.zero_grad()
     call(inputs.detach().requires_grad_()).sum().backward()
 
 
-def infer(module: nn.Module, call: Callable[[Tensor], Tensor], inputs: Tensor) -> None:
+def infer(module: nn.Module, call: Callable[[Tensor], Tensor], inputs: Tensor, keep: bool) -> None:
+    (keep_memory if keep else release_memory)()
     with torch.no_grad():
         call(inputs)
 
 
 def peak(side: str, hidden: int, batch: int) -> int:
     """MiB of this process after one training step of one side on the longest class of texts."""
-    keep_memory()
     lengths = torch.randint(*CLASSES[-1], (batch,))
     inputs = torch.randn(batch, int(lengths.max()), DIM)
     ours, theirs = pair(hidden)
     if side == "ours":
-        seconds(partial(train, ours, lambda x: ours(x, lengths), inputs))
+        seconds(partial(train, ours, lambda x: ours(x, lengths), inputs, True))
     else:
         mask = torch.arange(inputs.shape[1]) < lengths[:, None]
-        seconds(partial(train, theirs, lambda x: theirs(x, mask), inputs))
+        seconds(partial(train, theirs, lambda x: theirs(x, mask), inputs, False))
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 

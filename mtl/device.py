@@ -1,6 +1,7 @@
 """Where tensors are computed."""
 
 import torch
+from torch import Tensor
 
 from mtl.errors import InputError
 
@@ -14,3 +15,8 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
     if found is None and accelerator not in ("auto", "cpu"):
         raise InputError(f"{key}={accelerator}: torch finds no such device; use auto or cpu")
     return torch.device("cpu") if found is None or accelerator == "cpu" else found
+
+
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """A tensor of the CPU on a device; a GPU is not waited for."""
+    return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from mtl.data.batches import Table
+from mtl.device import to_device
 from mtl.embedders import Embedder
 from mtl.model.lstm import BiLSTM
 
@@ -91,4 +92,4 @@ def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
 
 def past_end(outputs: Tensor, lengths: Tensor) -> Tensor:
     """Which steps lie past a text's end: (batch, time, dim), lengths (batch,) -> bool (batch, time)."""
-    return torch.arange(outputs.shape[1], device=outputs.device) >= lengths.to(outputs.device)[:, None]
+    return torch.arange(outputs.shape[1], device=outputs.device) >= to_device(lengths, outputs.device)[:, None]

@@ -1,8 +1,10 @@
 """A bidirectional LSTM over sequences of unlike length."""
 
+import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from mtl.device import to_device
 from mtl.recurrence.lstm import PackedBiLSTMLayer
 from mtl.recurrence.packing import Packing
 
@@ -20,15 +22,26 @@ class BiLSTM(nn.LSTM):
         super().__init__(input_size, hidden_size, num_layers, bidirectional=True, batch_first=True)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
-        """inputs (batch, time, input_size), lengths (batch,) in steps, at least 1 -> (batch, time, 2 * hidden_size).
+        """inputs (batch, time, input_size), lengths (batch,) in steps, on the CPU, at least 1 -> (batch, time, 2 * hidden_size).
 
         What stands past a sequence's length is never read, and zero in the output.
         """
         if inputs.device.type == "cpu":
-            packing = Packing(lengths, inputs.shape[1])
-            data = packing.pack(inputs).T
-            for forward, backward in zip(self.all_weights[::2], self.all_weights[1::2], strict=True):
-                data = PackedBiLSTMLayer.apply(data, packing.sizes, *forward, *backward)
-            return packing.unpack(data.T)
-        packed = pack_padded_sequence(inputs, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        return pad_packed_sequence(super().forward(packed)[0], batch_first=True, total_length=inputs.shape[1])[0]
+            return self._on_cpu(inputs, lengths)
+        return self._on_accelerator(inputs, lengths)
+
+    def _on_cpu(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        packing = Packing(lengths, inputs.shape[1])
+        data = packing.pack(inputs).T
+        for forward, backward in zip(self.all_weights[::2], self.all_weights[1::2], strict=True):
+            data = PackedBiLSTMLayer.apply(data, packing.sizes, *forward, *backward)
+        return packing.unpack(data.T)
+
+    def _on_accelerator(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """Sorted here, from lengths on the CPU: where torch sorts, the CPU waits for the GPU in every step."""
+        order = torch.argsort(lengths, descending=True, stable=True)
+        packed = pack_padded_sequence(
+            inputs.index_select(0, to_device(order, inputs.device)), lengths[order], batch_first=True
+        )
+        outputs = pad_packed_sequence(super().forward(packed)[0], batch_first=True, total_length=inputs.shape[1])[0]
+        return outputs.index_select(0, to_device(torch.argsort(order), inputs.device))

@@ -65,6 +65,9 @@ class Multitask(pl.LightningModule):
             predictions[rows] = predict(self.tasks[task], self.outputs(batch)).cpu().numpy()
         return predictions
 
+    def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
+        return batch.to(device, non_blocking=True)
+
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         loss = loss_of(self.tasks[batch.task], self.outputs(batch), batch.targets)
         self._losses.append(loss.detach())

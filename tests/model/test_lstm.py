@@ -59,6 +59,12 @@ def test_without_gradients_the_outputs_are_the_same() -> None:
     assert torch.equal(alone, lstm(inputs, lengths))
 
 
+def test_the_way_of_an_accelerator_gives_the_same() -> None:
+    lstm = BiLSTM(5, 7)
+    inputs, lengths = torch.randn(4, 10, 5), torch.tensor([2, 9, 7, 2])
+    torch.testing.assert_close(lstm._on_accelerator(inputs, lengths), lstm(inputs, lengths))
+
+
 def test_gradients_numerically() -> None:
     torch.manual_seed(0)
     lstm = BiLSTM(2, 3, 2).double()

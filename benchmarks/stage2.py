@@ -1,0 +1,69 @@
+"""Stage 2 on sentence vectors that were computed once, beside encoding the texts anew every epoch.
+
+    python benchmarks/stage2.py --data data/klej --hidden 256 --epochs 5
+
+Every task's head is trained for so many epochs and predicts. The encoder's weights are random: its speed does not depend on
+them. Encoding once is part of our seconds. Without --data it runs on the embedded sample.
+"""
+
+import argparse
+import tempfile
+import warnings
+from functools import partial
+from pathlib import Path
+
+from timing import alternate, ratio
+
+from mtl.config import Config, load_config
+from mtl.data.sample import write_sample
+from mtl.training.baseline import Inputs, load_inputs
+from mtl.training.finetune import finetune, stage_inputs
+from mtl.training.pretrain import new_model
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, help="KLEJ's data")
+    parser.add_argument("--tasks", default="[nkjp-ner,cdsc-e,cdsc-r,cbd]")
+    parser.add_argument("--hidden", type=int, default=256)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=2)
+    arguments = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        data = arguments.data or Path(folder) / "data"
+        if not arguments.data:
+            write_sample(data)
+        config, suite = load_config(
+            [
+                f"suite={'klej' if arguments.data else 'klej-sample'}",
+                f"data_dir={data}",
+                f"cache_dir={folder}/cache",
+                f"tasks={arguments.tasks}",
+                f"encoder.hidden_size={arguments.hidden}",
+                f"finetune.max_epochs={arguments.epochs}",
+                f"finetune.patience={arguments.epochs}",
+                "trainer.accelerator=cpu",
+            ]
+        )
+        inputs = load_inputs(config, suite)
+        sides = alternate([partial(stage, config, inputs, again) for again in (False, True)], arguments.runs)
+    print(f"{len(inputs.dataset.tasks)} tasks, {arguments.hidden} units, {arguments.epochs} epochs")
+    print(
+        f"vectors computed once {min(sides[0]):.1f} s, encoding every epoch {min(sides[1]):.1f} s; ratio {ratio(*sides)}"
+    )
+
+
+def stage(config: Config, inputs: Inputs, again: bool) -> None:
+    """Stage 2 of all tasks, with the texts encoded once or, frozen all the same, in every batch."""
+    encoder, heads = new_model(config, inputs.dataset.tasks, inputs.embeddings, 1)
+    encoder.requires_grad_(False)
+    with tempfile.TemporaryDirectory() as folder:
+        config.finetune.train_encoder = again
+        encoded = stage_inputs(config, inputs.dataset, inputs.table, encoder, heads, 1, Path(folder))
+        for task in inputs.dataset.tasks:
+            finetune(config, inputs.dataset, task, encoded, heads, 1, Path(folder) / task.id)
+
+
+if __name__ == "__main__":
+    main()
