@@ -17,7 +17,7 @@ SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 .PHONY: help baseline test lint bench
 help:
 	@echo "make baseline [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
-	@echo "make test | make lint | make bench"
+	@echo "make test | make lint | make bench [DATA=dir]"
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
@@ -39,6 +39,10 @@ lint: $(INSTALLED)
 	@$(VENV)/bin/mypy
 
 bench: $(INSTALLED)
-	@$(VENV)/bin/python benchmarks/encoder_step.py --runs 3
+	@$(VENV)/bin/python benchmarks/startup.py
+	@$(VENV)/bin/python benchmarks/encoder.py --runs 3 $(if $(DATA),--data '$(DATA)')
+	@$(VENV)/bin/python benchmarks/stage1.py $(if $(DATA),--data '$(DATA)')
+	@$(VENV)/bin/python benchmarks/stage2.py $(if $(DATA),--data '$(DATA)')
+	@$(VENV)/bin/python benchmarks/scaling.py --out build/bench/scaling.svg
 	@$(VENV)/bin/python benchmarks/elmo_layer.py --cells 512 --projection 128 --runs 3
 	@$(VENV)/bin/python benchmarks/vector_loading.py --model build/bench/vectors.bin

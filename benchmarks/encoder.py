@@ -4,33 +4,35 @@
 
 Training steps (forward and backward) and inference, for texts of like length and over KLEJ's mix: the batches that stage 1
 draws, of which each task brings the one of median size, weighted by the task's share of batches. Without --data the
-mix is left out. Both sides have the same weights and read the same batches, in one process and in turn; a figure is
-the median of the runs. The limit is a 2048 × 2048 float32 product (torch.mm): useful operations a second over its.
-Peak memory is that of a process that does one training step on 128 texts of 100 to 200 tokens.
+mix is left out. Both sides have the same weights and read the same batches, in turn; a figure is the median of the runs
+(one where a batch has more than 12,000 tokens). Each side lives in a process of its own, since memory is a process's:
+ours keeps it as `mtl baseline` does (mtl/memory.py), AllenNLP's leaves it to the allocator, or keeps it too with --keep-both.
+The limit is a 2048 × 2048 float32 product (torch.mm): useful operations a second over its. Peak memory is that of either
+process after training steps on 128 texts of 100 to 200 tokens.
 """
 
 import argparse
+import multiprocessing
 import resource
 import statistics
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import torch
-from allennlp_light.modules.seq2seq_encoders import LstmSeq2SeqEncoder
-from timing import alternate, matrix_product, ratio, seconds
+from timing import matrix_product, ratio, seconds
 from torch import Tensor, nn
 
-from mtl.memory import keep_memory, release_memory
+from mtl.memory import keep_memory
 from mtl.model.lstm import BiLSTM
 
 DIM = 300
 CLASSES = ((6, 20), (20, 80), (100, 200))  # tokens a text
 SIDES = ("ours", "theirs")
-PASSES = ("training", "inference")
+PASSES = {"training": 6, "inference": 2}  # operations a weight and token
 
 
 @dataclass
@@ -49,87 +51,66 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--data", type=Path, help="KLEJ's data")
-    parser.add_argument("--keep-both", action="store_true", help="keep memory for AllenNLP's encoder too")
-    parser.add_argument("--peak", choices=SIDES, help=argparse.SUPPRESS)
+    parser.add_argument("--keep-both", action="store_true", help="keep memory on AllenNLP's side too")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
     torch.manual_seed(0)
-    if arguments.peak:
-        print(peak(arguments.peak, arguments.hidden, arguments.batch))
-        return
-    memory = [
-        int(subprocess.run([sys.executable, *sys.argv, "--peak", side], check=True, capture_output=True).stdout)
-        for side in SIDES
+    works = [
+        Workload(f"{low} – {high} tokens", torch.randint(low, high + 1, (arguments.batch,))) for low, high in CLASSES
     ]
+    context = multiprocessing.get_context("spawn")
+    sides = []
+    for side in SIDES:
+        mine, other = context.Pipe()
+        keep = side == "ours" or arguments.keep_both
+        context.Process(
+            target=serve, args=(other, side, arguments.hidden, arguments.threads, keep), daemon=True
+        ).start()
+        sides.append(mine)
     print(f"{arguments.hidden} units, batch {arguments.batch}, threads {arguments.threads}, torch {torch.__version__}")
-    print(f"peak memory of a training step: ours {memory[0]:,} MiB, AllenNLP's {memory[1]:,} MiB")
+    difference = (
+        (ask(sides[0], ("outputs", works[0].lengths)) - ask(sides[1], ("outputs", works[0].lengths))).abs().max()
+    )
+    assert difference < 1e-5, f"the two sides differ by {difference}"
     print(
         "| texts | pass | ours, tokens/s | AllenNLP, tokens/s | ratio (min – max) | ours ÷ limit | AllenNLP ÷ limit |"
     )
     print("|---|---|--:|--:|--:|--:|--:|")
-    ours, theirs = pair(arguments.hidden)
-    compare(ours, theirs, Workload("", torch.full((8,), 8)), 1, arguments.keep_both)
-    works = [
-        Workload(f"{low} – {high} tokens", torch.randint(low, high + 1, (arguments.batch,))) for low, high in CLASSES
-    ]
-    works += klej(arguments.data, arguments.batch) if arguments.data else []
-    results = [(work, compare(ours, theirs, work, arguments.runs, arguments.keep_both)) for work in works]
-    for number, title in enumerate(PASSES):
-        mixed = [(work, result[number]) for work, result in results if work.share]
-        if mixed:
-            ours_each, theirs_each = ([sorted(of[side]) for _, of in mixed] for side in (0, 1))
-            shares = [work.share for work, _ in mixed]
-            limit = sum(work.share * of[2][0] for work, of in mixed)
-            tokens = sum(work.share * int(work.lengths.sum()) for work, _ in mixed)
-            # The extremes are those of all batches at once.
-            ours_mix = [weighted(shares, ours_each, pick) for pick in (max, statistics.median, min)]
-            theirs_mix = [weighted(shares, theirs_each, pick) for pick in (min, statistics.median, max)]
-            show("KLEJ's mix", title, tokens, ours_mix, theirs_mix, limit)
+    weights = sum(p.numel() for name, p in BiLSTM(DIM, arguments.hidden).named_parameters() if "weight" in name)
+    for work in works:
+        compare(sides, work, arguments.runs, weights)
+    memory = [ask(side, ("memory", None)) for side in sides]
+    works = klej(arguments.data, arguments.batch) if arguments.data else []
+    results = [compare(sides, work, arguments.runs, weights) for work in works]
+    for title in PASSES if works else ():
+        each = [result[title] for result in results]
+        shares = [work.share for work in works]
+
+        def mixed(side: int, pick: Any, each: list[Any] = each, shares: list[float] = shares) -> float:
+            """Seconds of the mix, taking of each batch's runs the one that `pick` chooses."""
+            return sum(share * pick(of[side]) for share, of in zip(shares, each, strict=True))
+
+        tokens = sum(work.share * int(work.lengths.sum()) for work in works)
+        # The range is that of all batches at their extremes at once.
+        ours = [mixed(0, pick) for pick in (max, statistics.median, min)]
+        theirs = [mixed(1, pick) for pick in (min, statistics.median, max)]
+        show("KLEJ's mix", title, tokens, ours, theirs, mixed(2, min))
+    print(f"peak memory of training on the longest texts: ours {memory[0]:,} MiB, AllenNLP's {memory[1]:,} MiB")
 
 
-def weighted(shares: list[float], each: list[list[float]], pick: Callable[[list[float]], float]) -> float:
-    """Seconds of the mix, taking of each batch's runs the one that `pick` chooses."""
-    return sum(share * pick(runs) for share, runs in zip(shares, each, strict=True))
-
-
-def pair(hidden: int) -> tuple[BiLSTM, LstmSeq2SeqEncoder]:
-    """Both sides with the same weights."""
-    ours, theirs = BiLSTM(DIM, hidden), LstmSeq2SeqEncoder(DIM, hidden, 2, bidirectional=True)
-    theirs._module.load_state_dict(ours.state_dict())
-    return ours, theirs
-
-
-def compare(
-    ours: BiLSTM, theirs: LstmSeq2SeqEncoder, work: Workload, runs: int, keep_both: bool
-) -> list[list[list[float]]]:
-    """For each pass the seconds of either side, by run, and those that the limit would take. Prints a line a pass."""
-    lengths = work.lengths
-    inputs = torch.randn(len(lengths), int(lengths.max()), DIM)
-    mask = torch.arange(inputs.shape[1]) < lengths[:, None]
-    calls: list[tuple[nn.Module, Callable[[Tensor], Tensor]]] = [
-        (ours, lambda x: ours(x, lengths)),
-        (theirs, lambda x: theirs(x, mask)),
-    ]
-    with torch.no_grad():
-        difference = (ours(inputs, lengths) - theirs(inputs, mask)).abs().max()
-    assert difference < 1e-5, f"the two sides differ by {difference}"
-    weights = sum(parameter.numel() for name, parameter in ours.named_parameters() if "weight" in name)
-    tokens = int(lengths.sum())
-    runs = runs if tokens <= 12_000 else 1
-    keeps = (True, keep_both)
-    results = []
-    for title, operations, step in (
-        (PASSES[0], 6 * weights * tokens, train),
-        (PASSES[1], 2 * weights * tokens, infer),
-    ):
-        rate = max(matrix_product() for _ in range(2))
-        sides = alternate(
-            [partial(step, module, call, inputs, keep) for (module, call), keep in zip(calls, keeps, strict=True)], runs
-        )
-        limit = operations / max(rate, matrix_product())
-        if work.title:
-            show(work.title, title, tokens, sides[0], sides[1], limit)
-        results.append([*sides, [limit]])
+def compare(sides: list[Connection], work: Workload, runs: int, weights: int) -> dict[str, list[list[float]]]:
+    """For each pass the seconds of either side by run, and those that the limit would take. Prints a line a pass."""
+    tokens = int(work.lengths.sum())
+    results = {}
+    for title, operations in PASSES.items():
+        rate, taken = 0.0, []
+        for _ in range(runs if tokens <= 12_000 else 1):
+            rate = max(rate, matrix_product())
+            taken.append([ask(side, (title, work.lengths)) for side in sides])
+        limit = operations * weights * tokens / max(rate, matrix_product())
+        ours, theirs = ([run[side] for run in taken] for side in (0, 1))
+        show(work.title, title, tokens, ours, theirs, limit)
+        results[title] = [ours, theirs, [limit]]
     return results
 
 
@@ -140,29 +121,57 @@ def show(texts: str, title: str, tokens: float, ours: list[float], theirs: list[
     print(f"| {texts} | {title} | {speeds} | {ratio(ours, theirs)} | {shares} |", flush=True)
 
 
-def train(module: nn.Module, call: Callable[[Tensor], Tensor], inputs: Tensor, keep: bool) -> None:
-    (keep_memory if keep else release_memory)()
-    module.zero_grad()
-    call(inputs.detach().requires_grad_()).sum().backward()
+def ask(side: Connection, question: Any) -> Any:
+    side.send(question)
+    return side.recv()
 
 
-def infer(module: nn.Module, call: Callable[[Tensor], Tensor], inputs: Tensor, keep: bool) -> None:
-    (keep_memory if keep else release_memory)()
-    with torch.no_grad():
-        call(inputs)
+def masked(module: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
+    """AllenNLP's encoders read a mask."""
+    outputs: Tensor = module(inputs, torch.arange(inputs.shape[1]) < lengths[:, None])
+    return outputs
 
 
-def peak(side: str, hidden: int, batch: int) -> int:
-    """MiB of this process after one training step of one side on the longest class of texts."""
-    lengths = torch.randint(*CLASSES[-1], (batch,))
-    inputs = torch.randn(batch, int(lengths.max()), DIM)
-    ours, theirs = pair(hidden)
-    if side == "ours":
-        seconds(partial(train, ours, lambda x: ours(x, lengths), inputs, True))
-    else:
-        mask = torch.arange(inputs.shape[1]) < lengths[:, None]
-        seconds(partial(train, theirs, lambda x: theirs(x, mask), inputs, False))
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+def serve(connection: Connection, side: str, hidden: int, threads: int, keep: bool) -> None:
+    """Answer what the first process asks of one side: seconds of a pass over texts of these lengths, outputs, memory."""
+    torch.set_num_threads(threads)
+    if keep:
+        keep_memory()
+    torch.manual_seed(1)
+    ours = BiLSTM(DIM, hidden)
+    module: nn.Module = ours
+    call: Callable[[Tensor, Tensor], Tensor] = ours
+    if side == "theirs":
+        from allennlp_light.modules.seq2seq_encoders import LstmSeq2SeqEncoder
+
+        module = theirs = LstmSeq2SeqEncoder(DIM, hidden, 2, bidirectional=True)
+        theirs._module.load_state_dict(ours.state_dict())
+        call = partial(masked, theirs)
+
+    def infer(inputs: Tensor, lengths: Tensor) -> Tensor:
+        with torch.no_grad():
+            return call(inputs, lengths)
+
+    def train(inputs: Tensor, lengths: Tensor) -> None:
+        module.zero_grad()
+        call(inputs.requires_grad_(), lengths).sum().backward()
+
+    for _ in range(3):
+        train(torch.randn(16, 8, DIM), torch.full((16,), 8))  # warms up
+    while True:
+        try:
+            question, lengths = connection.recv()
+        except EOFError:  # the first process has ended
+            return
+        if question == "memory":
+            connection.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+            continue
+        inputs = torch.randn(len(lengths), int(lengths.max()), DIM, generator=torch.Generator().manual_seed(2))
+        if question == "outputs":
+            connection.send(infer(inputs, lengths))
+        else:
+            pass_ = train if question == "training" else infer
+            connection.send(seconds(partial(pass_, inputs, lengths)))
 
 
 def klej(data: Path, batch: int) -> list[Workload]:

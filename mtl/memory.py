@@ -4,7 +4,7 @@ import ctypes
 import sys
 
 # Of glibc's malloc.h.
-_TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -2, -3, -4
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
 
 
 def keep_memory() -> None:
@@ -14,16 +14,7 @@ def keep_memory() -> None:
     as long as some of the arithmetic. The peak grows by up to a sixth. Only glibc has these settings;
     elsewhere nothing happens.
     """
-    _set({_MMAP_MAX: 0, _TRIM_THRESHOLD: 2**31 - 1, _TOP_PAD: 2**26})
-
-
-def release_memory() -> None:
-    """Undo `keep_memory`: what a process comes to by itself once it has freed large blocks."""
-    _set({_MMAP_MAX: 2**16, _MMAP_THRESHOLD: 2**25, _TRIM_THRESHOLD: 2**26, _TOP_PAD: 2**17})
-
-
-def _set(options: dict[int, int]) -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
-        for option, value in options.items():
+        for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26)):
             mallopt(option, value)

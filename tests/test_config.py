@@ -47,6 +47,7 @@ def test_auto_takes_klej_where_it_lies(tmp_path: Path, monkeypatch: pytest.Monke
         ("encoder.hidden_size=many", "encoder.hidden_size=many"),
         ("encoder.hidden_size=2.5", "encoder.hidden_size=2.5"),
         ("encoder.hidden_size=0", "must be greater than 0"),
+        ("seeds_in_parallel=0", "seeds_in_parallel=0: must be greater than 0"),
         ("pretrain.learning_rate=-1", "must be greater than 0"),
         ("pretrain.learning_rate=1e-9", "must lie between 0 and pretrain.learning_rate"),
         ("pretrain.learning_rate=.nan", "must be greater than 0"),

@@ -1,0 +1,28 @@
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import resource, torch
+from mtl.memory import keep_memory
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(4):
+        torch.empty(2**26, dtype=torch.uint8).fill_(1)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+for setting in (int, keep_memory):
+    setting()
+    for _ in range(5):
+        settled = faults()
+    print(settled)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the settings are glibc's")
+def test_memory_that_is_kept_is_not_asked_for_again() -> None:
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    given_back, kept = map(int, done.stdout.split())
+    pages = 4 * 2**26 // 4096
+    assert kept < pages / 100
+    assert given_back > pages / 2000  # a page may be as large as 2 MB
