@@ -91,6 +91,17 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("--seed", type=int, help="else the seed with the best average")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS.npy")
     encode.set_defaults(run=_encode)
+
+    check = commands.add_parser("check-submission", help="say whether the leaderboard can take a submission")
+    check.add_argument("zip", type=Path, metavar="ZIP")
+    check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
+    check.set_defaults(run=_check_submission)
+
+    score = commands.add_parser("score", help="score predictions against gold targets")
+    score.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="a zip or a folder of predictions")
+    score.add_argument("--gold", type=Path, required=True, metavar="DIR", help="a data folder with targets")
+    score.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, tasks=[ID,…]")
+    score.set_defaults(run=_score)
     return parser
 
 
@@ -145,3 +156,27 @@ def _encode(arguments: argparse.Namespace) -> None:
     from mtl.predictor import Predictor
 
     Predictor.load(arguments.run_dir, arguments.seed).encode_file(arguments.file, arguments.out)
+
+
+def _check_submission(arguments: argparse.Namespace) -> None:
+    from mtl.config import data_dir, load_config
+    from mtl.results.predictions import submission_problems
+
+    config, suite = load_config(arguments.settings)
+    problems = submission_problems(arguments.zip, suite, data_dir(config, suite))
+    for problem in problems:
+        print(problem)
+    if problems:
+        raise InputError(
+            f"{arguments.zip}: the leaderboard of suite {suite.name} would refuse it"
+            f" ({len(problems)} problem{'s' if len(problems) > 1 else ''})"
+        )
+    print(f"{arguments.zip}: the leaderboard of suite {suite.name} can take it")
+
+
+def _score(arguments: argparse.Namespace) -> None:
+    from mtl.config import load_config
+    from mtl.evaluate import score_predictions
+
+    config, suite = load_config(arguments.settings)
+    print(score_predictions(arguments.predictions, suite, suite.choose(config.tasks), arguments.gold, config.held_out))

@@ -34,13 +34,18 @@ def read_lines(path: Path) -> list[str]:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return split_lines(content, str(path))
+
+
+def split_lines(content: bytes, name: str) -> list[str]:
+    """The lines of a UTF-8 file's content without their ends. Raises InputError with the line that is not UTF-8."""
     content = content.removeprefix(codecs.BOM_UTF8)
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{path}:{line}: not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8"
+            f"{name}:{line}: not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8"
         ) from None
     lines = text.split("\n")
     if lines[-1] == "":
