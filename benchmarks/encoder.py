@@ -4,9 +4,10 @@
 
 Training steps (forward and backward) and inference, for texts of like length and over KLEJ's mix: the batches that stage 1
 draws, of which each task brings the one of median size, weighted by the task's share of batches. Without --data the
-mix is left out. Both sides have the same weights and read the same batches, in turn; a figure is the median of the runs
-(one where a batch has more than 12,000 tokens). Each side lives in a process of its own, since memory is a process's:
-ours keeps it as `mtl baseline` does (mtl/memory.py), AllenNLP's leaves it to the allocator, or keeps it too with --keep-both.
+mix is left out. With --shuffled the mix alone is measured, of batches whose rows come in random order and not by length.
+Both sides have the same weights and read the same batches, in turn; a figure is the median of the runs (one where a batch
+has more than 12,000 tokens). Each side lives in a process of its own, since memory is a process's: ours keeps it as
+`mtl baseline` does (mtl/memory.py), AllenNLP's leaves it to the allocator, or keeps it too with --keep-both.
 The limit is a 2048 × 2048 float32 product (torch.mm): useful operations a second over its. Peak memory is that of either
 process after training steps on 128 texts of 100 to 200 tokens.
 """
@@ -22,6 +23,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from timing import matrix_product, ratio, seconds
 from torch import Tensor, nn
@@ -51,6 +53,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--data", type=Path, help="KLEJ's data")
+    parser.add_argument("--shuffled", action="store_true", help="the mix alone, of rows in random order")
+    parser.add_argument("--passes", nargs="+", choices=PASSES, default=list(PASSES))
     parser.add_argument("--keep-both", action="store_true", help="keep memory on AllenNLP's side too")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -77,12 +81,12 @@ def main() -> None:
     )
     print("|---|---|--:|--:|--:|--:|--:|")
     weights = sum(p.numel() for name, p in BiLSTM(DIM, arguments.hidden).named_parameters() if "weight" in name)
-    for work in works:
-        compare(sides, work, arguments.runs, weights)
+    for work in works if not arguments.shuffled else ():
+        compare(sides, work, arguments.runs, weights, arguments.passes)
     memory = [ask(side, ("memory", None)) for side in sides]
-    works = klej(arguments.data, arguments.batch) if arguments.data else []
-    results = [compare(sides, work, arguments.runs, weights) for work in works]
-    for title in PASSES if works else ():
+    works = klej(arguments.data, arguments.batch, arguments.shuffled) if arguments.data else []
+    results = [compare(sides, work, arguments.runs, weights, arguments.passes) for work in works]
+    for title in arguments.passes if works else ():
         each = [result[title] for result in results]
         shares = [work.share for work in works]
 
@@ -95,19 +99,22 @@ def main() -> None:
         ours = [mixed(0, pick) for pick in (max, statistics.median, min)]
         theirs = [mixed(1, pick) for pick in (min, statistics.median, max)]
         show("KLEJ's mix", title, tokens, ours, theirs, mixed(2, min))
-    print(f"peak memory of training on the longest texts: ours {memory[0]:,} MiB, AllenNLP's {memory[1]:,} MiB")
+    if not arguments.shuffled:
+        print(f"peak memory of training on the longest texts: ours {memory[0]:,} MiB, AllenNLP's {memory[1]:,} MiB")
 
 
-def compare(sides: list[Connection], work: Workload, runs: int, weights: int) -> dict[str, list[list[float]]]:
+def compare(
+    sides: list[Connection], work: Workload, runs: int, weights: int, passes: list[str]
+) -> dict[str, list[list[float]]]:
     """For each pass the seconds of either side by run, and those that the limit would take. Prints a line a pass."""
     tokens = int(work.lengths.sum())
     results = {}
-    for title, operations in PASSES.items():
+    for title in passes:
         rate, taken = 0.0, []
         for _ in range(runs if tokens <= 12_000 else 1):
             rate = max(rate, matrix_product())
             taken.append([ask(side, (title, work.lengths)) for side in sides])
-        limit = operations * weights * tokens / max(rate, matrix_product())
+        limit = PASSES[title] * weights * tokens / max(rate, matrix_product())
         ours, theirs = ([run[side] for run in taken] for side in (0, 1))
         show(work.title, title, tokens, ours, theirs, limit)
         results[title] = [ours, theirs, [limit]]
@@ -174,8 +181,11 @@ def serve(connection: Connection, side: str, hidden: int, threads: int, keep: bo
             connection.send(seconds(partial(pass_, inputs, lengths)))
 
 
-def klej(data: Path, batch: int) -> list[Workload]:
-    """For each task that is there the batch of median size among those that 2,000 steps of stage 1 draw."""
+def klej(data: Path, batch: int, shuffled: bool) -> list[Workload]:
+    """For each task that is there the batch of median size among those that 2,000 steps of stage 1 draw.
+
+    shuffled: their rows drawn at random instead, whatever their length.
+    """
     from mtl.config import load_config
     from mtl.data.batches import Schedule, row_lengths
     from mtl.data.dataset import load_dataset
@@ -187,9 +197,12 @@ def klej(data: Path, batch: int) -> list[Workload]:
     schedule = Schedule(
         {id: row_lengths(split, dataset.texts.lengths) for id, split in splits.items()}, batch, 2000, seed=1
     )
+    chance = np.random.default_rng(1)
     drawn: dict[str, list[Tensor]] = {}
     for step in range(len(schedule)):
         task, rows = schedule.rows(step)
+        if shuffled:
+            rows = chance.choice(len(splits[task]), len(rows), replace=False)
         lengths = dataset.texts.lengths[splits[task].texts[rows].T.reshape(-1)]
         drawn.setdefault(task, []).append(torch.from_numpy(lengths))
     works = []
