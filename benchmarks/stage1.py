@@ -9,6 +9,7 @@ Without --data it runs on the embedded sample.
 """
 
 import argparse
+import logging
 import tempfile
 import time
 import warnings
@@ -100,6 +101,8 @@ def main() -> None:
     parser.add_argument("--alone", action="store_true", help="our loop alone")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
+    for name in ("pytorch_lightning", "pytorch_lightning.utilities.rank_zero", "lightning_fabric.utilities.seed"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     with tempfile.TemporaryDirectory() as folder:
         data = arguments.data or Path(folder) / "data"
         if not arguments.data:
