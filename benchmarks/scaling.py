@@ -83,11 +83,13 @@ def plot(measured: dict[str, list[tuple[int, float]]]) -> str:
     for panel, (name, points) in enumerate(measured.items()):
         left = panel * WIDTH + MARGIN
         places = [
-            (left + i * (WIDTH - MARGIN - 24) / (len(points) - 1), _height(time, low, top))
+            (left + 14 + i * (WIDTH - MARGIN - 44) / (len(points) - 1), _height(time, low, top))
             for i, (_, time) in enumerate(points)
         ]
         parts.append(f'<text class="title" x="{left}" y="20">{name}</text>')
-        parts.append(f'<path class="axis" d="M{left - 10},32V{HEIGHT - 36}H{left + WIDTH - MARGIN}"/>')
+        if not panel:
+            parts.append(f'<text x="{left}" y="40">ms a step</text>')
+        parts.append(f'<path class="axis" d="M{left - 10},32V{HEIGHT - 36}H{left + WIDTH - MARGIN - 14}"/>')
         parts.append('<polyline points="' + " ".join(f"{x:.1f},{y:.1f}" for x, y in places) + '"/>')
         for (x, y), (value, time) in zip(places, points, strict=True):
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
