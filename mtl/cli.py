@@ -17,7 +17,7 @@ KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0, 2 for bad input, 130 when interrupted."""
-    parsed = _parser().parse_args(arguments)
+    parsed = _parse(arguments)
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     logging.getLogger("mtl").setLevel(logging.INFO)
     command: Callable[[argparse.Namespace], None] = parsed.run
@@ -37,6 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("mtl: interrupted; the same command continues", file=sys.stderr)
         return 130
     return 0
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Settings may stand before or after options."""
+    parser = _parser()
+    parsed, left = parser.parse_known_args(arguments)
+    if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):
+        parser.error(f"unrecognized arguments: {' '.join(left)}")
+    if left:
+        parsed.settings += left
+    return parsed
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -93,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     encode.set_defaults(run=_encode)
 
     check = commands.add_parser("check-submission", help="say whether the leaderboard can take a submission")
-    check.add_argument("zip", type=Path, metavar="ZIP")
+    check.add_argument("zip", type=Path, metavar="ZIP", help="a submission, zipped or as a folder")
     check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
     check.set_defaults(run=_check_submission)
 
@@ -163,6 +174,8 @@ def _check_submission(arguments: argparse.Namespace) -> None:
     from mtl.results.predictions import submission_problems
 
     config, suite = load_config(arguments.settings)
+    if config.data_dir is not None and not Path(config.data_dir).is_dir():
+        raise InputError(f"data_dir={config.data_dir}: no such folder")
     problems = submission_problems(arguments.zip, suite, data_dir(config, suite))
     for problem in problems:
         print(problem)

@@ -22,5 +22,5 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
         scores.append(score(task, torch.tensor(predictions), torch.tensor(gold)))
         lines.append(f"| {task.title} | {split} | {task.metric} | {len(gold)} | {scores[-1]:.1f} |")
     absent = [id for id in suite.tasks if id not in pairs]
-    partial = f" (of {len(scores)} tasks; not scored: {', '.join(absent)})" if absent else ""
+    partial = f" (of {len(scores)} of {len(suite.tasks)} tasks; not scored: {', '.join(absent)})" if absent else ""
     return "\n".join([*lines, f"average{partial}: {sum(scores) / len(scores):.1f}"])

@@ -1,6 +1,7 @@
 """Prediction files as others read them: whether a leaderboard can take them, and how good they are."""
 
 import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +27,7 @@ def read_predictions(path: Path) -> dict[str, list[str]]:
                 contents = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
         except FileNotFoundError:
             raise InputError(f"{path}: no such file or folder") from None
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
             raise InputError(f"{path}: not a zip, or a damaged one: {error}") from None
     return {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
 
@@ -40,8 +41,12 @@ def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
     wanted = {
         FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
     }
+    if found and all("/" in name for name in found):
+        return [f"{path}: its files lie in a folder, as in {next(iter(found))}; zip the files alone"]
     problems = [f"{path}/{name}: is missing" for name in wanted if name not in found]
-    problems += [f"{path}/{name}: no such task in suite {suite.name}" for name in found if name not in wanted]
+    problems += [
+        f"{path}/{name}: not a file of test predictions of suite {suite.name}" for name in found if name not in wanted
+    ]
     for name, task in wanted.items():
         if name in found:
             problems += [
@@ -56,7 +61,8 @@ def file_problems(task: Task, lines: Sequence[str], rows: int | None) -> list[st
         return [":1: the file is empty; it needs a header and a prediction a row"]
     problems = []
     if lines[0] not in (task.target, "target"):
-        problems.append(f":1: the header is {lines[0]!r}; it must be {task.target!r} or 'target'")
+        names = " or ".join(dict.fromkeys([repr(task.target), "'target'"]))
+        problems.append(f":1: the header is {lines[0]!r}; it must be {names}")
     for number, line in enumerate(lines[1:], start=2):
         try:
             task.value(line)
@@ -83,6 +89,8 @@ def gold_and_predictions(
     the target's column; a test file may also be called test.tsv. Where a task has no dev file, gold rows of dev are those that
     `held_out` holds out. Raises InputError for whatever does not fit.
     """
+    if not gold_dir.is_dir():
+        raise InputError(f"{gold_dir}: no such folder; --gold names a data folder with targets")
     found = read_predictions(path)
     pairs = {}
     for task in tasks:
@@ -97,8 +105,9 @@ def gold_and_predictions(
             break
     if not pairs:
         raise InputError(
-            f"{path}: no predictions with gold targets in {gold_dir}; files are called {FILE.format(split='test', task='TASK')} "
-            f"or dev_pred_…, gold lies as in {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}"
+            f"{path}: no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called "
+            f"{FILE.format(split='test', task='TASK')} or dev_pred_… (a run's lie in seed-1/predictions), "
+            f"gold lies as in {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}"
         )
     return pairs
 

@@ -132,7 +132,19 @@ def _ended(seed: int, status: int) -> Exception:
 
 
 def _stop(processes: Sequence[Any]) -> None:
-    """Ask these processes to end, and see to it that they do."""
+    """Ask these processes to end, and see to it that they do, however often Ctrl-C is pressed meanwhile."""
+    if processes and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            _end(processes)
+        finally:
+            signal.signal(signal.SIGINT, before)
+    else:
+        _end(processes)
+
+
+def _end(processes: Sequence[Any]) -> None:
     for process in processes:
         process.terminate()
     for process in processes:

@@ -38,7 +38,7 @@ def test_a_whole_submission_has_no_problems(suite: Suite, tmp_path: Path) -> Non
     ("name", "text", "problem"),
     [
         ("test_pred_kansla.tsv", None, "test_pred_kansla.tsv: is missing"),
-        ("test_pred_samma.tsv", "same\n1\n", "test_pred_samma.tsv: no such task in suite liten"),
+        ("test_pred_samma.tsv", "same\n1\n", "test_pred_samma.tsv: not a file of test predictions of suite liten"),
         ("test_pred_kansla.tsv", "", "kansla.tsv:1: the file is empty"),
         ("test_pred_kansla.tsv", "kansla\n" + "glad\n" * 10, "kansla.tsv:1: the header is 'kansla'"),
         ("test_pred_kansla.tsv", "label\n" + "glad\n" * 9, "kansla.tsv:10: 9 predictions for 10 test rows"),
@@ -79,6 +79,32 @@ def test_what_cannot_be_read_is_one_line(
         assert len(errors) == 1 and complaint in errors[0]
 
 
+def test_a_damaged_zip_is_one_line(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite_file.parent / "s.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("test_pred_kansla.tsv", whole()["test_pred_kansla.tsv"] * 50)
+    content = bytearray(path.read_bytes())
+    content[52] ^= 255
+    path.write_bytes(content)
+    assert main(["check-submission", str(path), f"suite={suite_file}"]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1 and "not a zip, or a damaged one" in errors[0]
+
+
+def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
+    path = pack(tmp_path / "s.zip", {f"mine/{name}": text for name, text in whole().items()})
+    problems = submission_problems(path, suite, tmp_path / "data")
+    assert problems == [f"{path}: its files lie in a folder, as in mine/test_pred_kansla.tsv; zip the files alone"]
+
+
+def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = pack(suite_file.parent / "s.zip", whole())
+    assert main(["score", str(path), "--gold", "nope", f"suite={suite_file}"]) == 2
+    assert "nope: no such folder" in capsys.readouterr().err
+    assert main(["check-submission", str(path), f"suite={suite_file}", "data_dir=nope"]) == 2
+    assert "data_dir=nope: no such folder" in capsys.readouterr().err
+
+
 def test_a_run_s_predictions_score_as_its_summary_says(
     settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,8 +128,8 @@ def test_test_predictions_are_scored_where_their_gold_is_there(
     path = pack(suite_file.parent / "s.zip", whole())
     assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[2] == "| kansla | test | accuracy | 10 | 50.0 |"
-    assert lines[-1] == "average (of 1 tasks; not scored: samma, betyg): 50.0"
+    assert lines[2] == "| kansla | test | accuracy | 10 | 60.0 |"
+    assert lines[-1] == "average (of 1 of 3 tasks; not scored: samma, betyg): 60.0"
     pack(path, whole(8))
     assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
     assert "test_pred_kansla.tsv:9: 8 predictions for 10 gold rows" in capsys.readouterr().err
