@@ -1,5 +1,6 @@
 # Every target installs what it needs first, once, and again when setup.cfg or constraints.txt change.
 PYTHON ?= python3
+METHOD ?= lstm
 EMB ?= random
 VARIANT ?= frozen
 SEEDS ?= 5
@@ -16,7 +17,7 @@ SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
 .PHONY: help baseline test lint bench
 help:
-	@echo "make baseline [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
+	@echo "make baseline [METHOD=lstm|random|majority|svm|tree|forest] [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
 	@echo "make test | make lint | make bench [DATA=dir]"
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
@@ -27,7 +28,8 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@touch $@
 
 baseline: $(INSTALLED)
-	@$(VENV)/bin/mtl baseline $(if $(SUITE),suite='$(SUITE)') embeddings='$(EMB)' variant='$(VARIANT)' \
+	@$(VENV)/bin/mtl baseline $(if $(SUITE),suite='$(SUITE)') \
+		$(if $(filter lstm,$(METHOD)),embeddings='$(EMB)' variant='$(VARIANT)',method='$(METHOD)') \
 		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
 
 test: $(INSTALLED)

@@ -31,7 +31,8 @@ from mtl.data.sample import write_sample
 from mtl.model.encoder import Encoder, max_pool
 from mtl.model.multitask import Heads, Multitask, loss_of
 from mtl.training import pretrain
-from mtl.training.baseline import Inputs, load_inputs
+from mtl.training.baseline import prepare
+from mtl.training.stages import TwoStages
 
 spent: dict[str, float] = {}  # seconds by part of our loop
 
@@ -69,7 +70,7 @@ class PlainEncoder(nn.Module):
 class Plain(pl.LightningModule):
     """The loop that one writes first."""
 
-    def __init__(self, inputs: Inputs, config: Config, ours: Encoder, heads: Heads) -> None:
+    def __init__(self, inputs: TwoStages, config: Config, ours: Encoder, heads: Heads) -> None:
         super().__init__()
         self.tasks = {task.id: task for task in inputs.dataset.tasks}
         self.encoder, self.heads = PlainEncoder(ours), heads
@@ -120,7 +121,8 @@ def main() -> None:
                 "trainer.accelerator=cpu",
             ]
         )
-        inputs = load_inputs(config, suite)
+        _, inputs = prepare(config, suite)
+        assert isinstance(inputs, TwoStages)
         sides: list[list[float]] = [[], []]
         parts: list[dict[str, float]] = []
         for run in range(arguments.runs):
@@ -138,12 +140,12 @@ def main() -> None:
         print(f"of ours, {part}: {share:.1%}")
 
 
-def ours(config: Config, inputs: Inputs, folder: Path) -> None:
+def ours(config: Config, inputs: TwoStages, folder: Path) -> None:
     pretrain.Multitask = Timed  # type: ignore[misc]
     pretrain.pretrain(config, inputs.dataset, inputs.table, inputs.embeddings, 1, folder)
 
 
-def plain(config: Config, inputs: Inputs, folder: Path) -> None:
+def plain(config: Config, inputs: TwoStages, folder: Path) -> None:
     encoder, heads = pretrain.new_model(config, inputs.dataset.tasks, inputs.embeddings, 1)
     loaders = {split: batches(config, inputs, split) for split in ("train", "dev")}
     trainer = pl.Trainer(
@@ -158,7 +160,7 @@ def plain(config: Config, inputs: Inputs, folder: Path) -> None:
     trainer.fit(Plain(inputs, config, encoder, heads), loaders["train"], loaders["dev"])
 
 
-def batches(config: Config, inputs: Inputs, split: str) -> DataLoader[Any]:
+def batches(config: Config, inputs: TwoStages, split: str) -> DataLoader[Any]:
     """Batches of one task each: of train as many as steps, tasks in proportion to their rows; of dev all, in their order."""
     dataset, size = inputs.dataset, config.pretrain.batch_size
     ids = {task.id: dataset.splits[task.id][split] for task in dataset.tasks}

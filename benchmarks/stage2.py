@@ -16,9 +16,10 @@ from timing import alternate, ratio
 
 from mtl.config import Config, load_config
 from mtl.data.sample import write_sample
-from mtl.training.baseline import Inputs, load_inputs
+from mtl.training.baseline import prepare
 from mtl.training.finetune import finetune, stage_inputs
 from mtl.training.pretrain import new_model
+from mtl.training.stages import TwoStages
 
 
 def main() -> None:
@@ -46,7 +47,8 @@ def main() -> None:
                 "trainer.accelerator=cpu",
             ]
         )
-        inputs = load_inputs(config, suite)
+        _, inputs = prepare(config, suite)
+        assert isinstance(inputs, TwoStages)
         sides = alternate([partial(stage, config, inputs, again) for again in (False, True)], arguments.runs)
     print(f"{len(inputs.dataset.tasks)} tasks, {arguments.hidden} units, {arguments.epochs} epochs")
     print(
@@ -54,7 +56,7 @@ def main() -> None:
     )
 
 
-def stage(config: Config, inputs: Inputs, again: bool) -> None:
+def stage(config: Config, inputs: TwoStages, again: bool) -> None:
     """Stage 2 of all tasks, with the texts encoded once or, frozen all the same, in every batch."""
     encoder, heads = new_model(config, inputs.dataset.tasks, inputs.embeddings, 1)
     encoder.requires_grad_(False)

@@ -3,6 +3,7 @@
 import argparse
 import logging
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status: 0, 2 for bad input, 130 when interrupted."""
     parsed = _parse(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    parsed.command = shlex.join(["mtl", *words])
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     logging.getLogger("mtl").setLevel(logging.INFO)
     command: Callable[[argparse.Namespace], None] = parsed.run
@@ -121,15 +124,16 @@ def _baseline(arguments: argparse.Namespace) -> None:
 
     start = time.monotonic()
     config, suite = load_config(arguments.settings)
+    lstm = f"embeddings {config.embeddings.name} · variant {config.variant}"
     print(
-        f"suite {suite.name} ({data_dir(config, suite)}) · embeddings {config.embeddings.name} · variant {config.variant}"
+        f"suite {suite.name} ({data_dir(config, suite)}) · {lstm if config.method == 'lstm' else f'method {config.method}'}"
         f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
         flush=True,
     )
     from mtl.training.baseline import run_baseline
     from mtl.training.progress import duration
 
-    run_baseline(config, suite)
+    run_baseline(config, suite, arguments.command)
     table = run_dir(config, suite) / "table.md"
     print(table.read_text(encoding="utf-8"))
     print(f"suite {suite.name}: {duration(time.monotonic() - start)}; {table}")

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 import mtl
-from mtl.config_check import check
+from mtl.config_check import check, check_keys
 from mtl.errors import InputError
 from mtl.files import write_text
 from mtl.suite import Suite, load_suite
@@ -77,6 +77,17 @@ class TrainerConfig:
 
 
 @dataclass
+class FloorConfig:
+    """Floors (`mtl.floors`) alone read this. grid: settings of scikit-learn's estimator, each with the values to try on dev."""
+
+    word_ngrams: list[int] = MISSING
+    char_ngrams: list[int] = MISSING
+    min_count: int = MISSING
+    max_features: int = MISSING
+    grid: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
 class SubmissionConfig:
     header: str = MISSING
 
@@ -86,6 +97,7 @@ class Config:
     """Everything that a run needs; configs/baseline.yaml says what each key means."""
 
     suite: str = MISSING
+    method: str = MISSING
     embeddings: EmbeddingsConfig = MISSING
     variant: str = MISSING
     data_dir: str | None = None
@@ -103,6 +115,7 @@ class Config:
     pretrain: PretrainConfig = MISSING
     finetune: FinetuneConfig = MISSING
     trainer: TrainerConfig = MISSING
+    floor: FloorConfig = MISSING
     submission: SubmissionConfig = MISSING
 
 
@@ -111,7 +124,7 @@ class Config:
 LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
 INDIFFERENT = (*LOCATIONS, "seeds_in_parallel")
 
-LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]"}
+LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]", "floor.word_ngrams": "[1,2]", "floor.char_ngrams": "[2,5]"}
 
 
 def shipped(folder: str) -> Path:
@@ -148,11 +161,13 @@ def read_yaml(path: Path) -> DictConfig:
 def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     """The configuration that `key=value` overrides make of configs/, and the suite that it names.
 
-    Later wins: baseline.yaml, embeddings/NAME.yaml, variant/NAME.yaml, the suite file's own `config`, the overrides.
+    Later wins: baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's own `config`, the overrides.
     Raises InputError for an unknown key, a bad value, a missing file.
     """
     configs = shipped("configs")
     given = parse_overrides(overrides)
+    method = read_yaml(find_yaml("method", str(given.pop("method", "lstm")), configs / "method"))
+    check_keys(str(method.get("method")), given)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key in what it says.
     embeddings = str(given.pop("embeddings", "random"))
     variant = str(given.get("variant", "frozen"))
@@ -169,7 +184,8 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     # An embedding's file may set keys of the training too.
     training = chosen.pop("config", None) or {}
     of_variant = read_yaml(find_yaml("variant", variant, configs / "variant"))
-    layers += [(embeddings, {"embeddings": chosen}), (f"{embeddings}: config", training), (variant, of_variant)]
+    layers += [(embeddings, {"embeddings": chosen}), (f"{embeddings}: config", training)]
+    layers += [("method", method), (variant, of_variant)]
     layers.append((f"suite {suite.name}: config", suite.config))
     for origin, layer in layers:
         try:
@@ -186,7 +202,7 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
         if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
             raise InputError(f"{key}={other}: variant {variant} has {key}={value}; choose another with variant=")
     config = cast(Config, OmegaConf.to_object(merged))
-    check(config, flatten(OmegaConf.to_container(OmegaConf.structured(config))))
+    check(config, flatten_config(config))
     return config, suite
 
 
@@ -224,7 +240,7 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
         raise InputError(
             f"unknown key {key!r}" + (f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(known)}")
         )
-    if key in LISTS and not isinstance(value, list) and (value is not None or key == "seeds"):
+    if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
         raise InputError(f"{key}={value}: must be a list, as in {key}={LISTS[key]}")
     try:
         # A number alone where YAML 1.1 sees none (1e-4 has no dot) is read again by OmegaConf's own converter.
@@ -246,12 +262,18 @@ def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
 
 def run_dir(config: Config, suite: Suite) -> Path:
     """Where the run's results go: `run_dir`, or a folder of its own below `runs_dir`."""
-    return Path(config.run_dir or f"{config.runs_dir}/{suite.name}/{config.embeddings.name}-{config.variant}")
+    name = f"{config.embeddings.name}-{config.variant}" if config.method == "lstm" else config.method
+    return Path(config.run_dir or f"{config.runs_dir}/{suite.name}/{name}")
 
 
 def data_dir(config: Config, suite: Suite) -> Path:
     """Where the suite's data lies."""
     return Path(config.data_dir or f"data/{suite.name}")
+
+
+def flatten_config(config: Config) -> dict[str, Any]:
+    """Every key of a configuration by its dotted name."""
+    return flatten(OmegaConf.to_container(OmegaConf.structured(config)))
 
 
 def save_config(config: Config, path: Path) -> None:
@@ -274,5 +296,9 @@ def differences(one: Config, other: Config) -> list[str]:
 
     What makes no difference to the results (INDIFFERENT) does not count.
     """
-    a, b = (flatten(OmegaConf.to_container(OmegaConf.structured(config))) for config in (one, other))
-    return [f"{key}: {a[key]} there, {b[key]} here" for key in a if a[key] != b[key] and key not in INDIFFERENT]
+    a, b = flatten_config(one), flatten_config(other)
+    return [
+        f"{key}: {a.get(key)} there, {b.get(key)} here"
+        for key in a | b
+        if a.get(key) != b.get(key) and key not in INDIFFERENT
+    ]

@@ -1,5 +1,6 @@
 """What a configuration's values may be, beyond their types."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mtl.errors import InputError
@@ -13,6 +14,25 @@ EMBEDDINGS = {
     "fasttext": {"path": False, "dim": False, "trainable": True, "min_count": True},
     "elmo": {"path": False, "precision": True, "exact": True, "cache": True},
 }
+
+METHODS = ("lstm", "random", "majority", "svm", "tree", "forest")
+
+# Keys of methods other than the LSTM, or what they begin with.
+FLOOR_KEYS = (
+    "suite",
+    "data_dir",
+    "cache_dir",
+    "run_dir",
+    "runs_dir",
+    "tasks",
+    "seeds",
+    "seeds_in_parallel",
+    "max_length",
+    "held_out",
+    "trainer.threads",
+    "submission.",
+    "floor.",
+)
 
 POSITIVE = [
     "seeds_in_parallel",
@@ -32,6 +52,8 @@ POSITIVE = [
     "finetune.batch_size",
     "finetune.learning_rate",
     "finetune.gradient_clip",
+    "floor.min_count",
+    "floor.max_features",
 ]
 SHARES = ("embeddings.dropout", "encoder.dropout", "head.dropout")  # at least 0, less than 1
 CHOICES = {
@@ -40,6 +62,17 @@ CHOICES = {
     "embeddings.precision": (None, "float16", "float32"),
     "trainer.precision": ("32-true", "16-mixed", "bf16-mixed"),
 }
+
+
+def check_keys(method: str, given: Iterable[str]) -> None:
+    """Raise InputError for a method that there is not, and for a given key that the method does not read."""
+    if method not in METHODS:
+        raise InputError(f"method={method}: must be one of {', '.join(METHODS)}")
+    for key in given:
+        if method == "lstm" and key.startswith("floor."):
+            raise InputError(f"{key}: method lstm does not read it; set method=, or drop it")
+        if method != "lstm" and not key.startswith(FLOOR_KEYS):
+            raise InputError(f"{key}: method {method} does not read it; drop it")
 
 
 def check(config: "Config", values: dict[str, Any]) -> None:
@@ -75,6 +108,13 @@ def check(config: "Config", values: dict[str, Any]) -> None:
         or not 0 <= min(config.seeds) <= max(config.seeds) < 2**32
     ):
         raise InputError(f"seeds={config.seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
+    for key in ("word_ngrams", "char_ngrams"):
+        span = getattr(config.floor, key)
+        if len(span) != 2 or not 1 <= span[0] <= span[1]:
+            raise InputError(f"floor.{key}={span}: must be [shortest, longest]")
+    for key, tried in config.floor.grid.items():
+        if not isinstance(tried, list) or not tried:
+            raise InputError(f"floor.grid.{key}={tried}: must be a list of values to try, as in [0.1,1]")
     _check_embeddings(config.embeddings)
 
 

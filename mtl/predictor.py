@@ -5,7 +5,7 @@ import io
 import logging
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -43,14 +43,22 @@ class Predictor:
     """
 
     def __init__(
-        self, config: Config, suite: Suite, folder: RunFolder, seed: int, encoder: Encoder, reader: "Reader"
+        self,
+        config: Config,
+        suite: Suite,
+        folder: RunFolder,
+        seed: int,
+        encoder: Encoder,
+        table: Callable[[Texts], Table],
     ) -> None:
+        """encoder: of the seed, on the CPU. table: texts of any words, as the encoder reads them."""
         self.config = config
         self.suite = suite
         self.folder = folder
         self.seed = seed
         self.encoder = encoder.eval()
-        self.reader = reader
+        self.table = table
+        self._modules: dict[str, Multitask] = {}  # the last task that was asked for
 
     @classmethod
     def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None) -> "Predictor":
@@ -77,7 +85,7 @@ class Predictor:
             reader = WordReader(config, suite, read_lines(folder.vocabulary), state["embedder.table.weight"])
         encoder = new_encoder(config, reader.embedder, reader.dim)
         encoder.load_state_dict(state)
-        return cls(config, suite, folder, seed, encoder, reader)
+        return cls(config, suite, folder, seed, encoder, reader.table)
 
     def predict(self, task: str, rows: Sequence[Sequence[str]]) -> list[str]:
         """A prediction for each row (its one or two texts), as the task's files write targets. Raises InputError."""
@@ -92,7 +100,8 @@ class Predictor:
         split = Split(np.array(texts).reshape(len(known.text), len(rows)).T, np.full(len(rows), np.nan))
         lengths = {task: row_lengths(split, table.lengths.numpy())}
         batches = BatchDataset({task: split}, table)
-        module = self._module(known)
+        module = self._modules.get(task) or self._module(known)
+        self._modules = {task: module}
         values = module.predict_rows(batches, SortedSampler(lengths, self.config.finetune.batch_size))
         return [known.cell(value) for value in values.tolist()]
 
@@ -130,7 +139,7 @@ class Predictor:
     def _texts(self, texts: Sequence[str]) -> tuple[list[int], Table]:
         """The number of each text in a table of the distinct ones, and the table."""
         distinct = Texts(texts, self.suite.language, self.config.max_length)
-        return [distinct.index[text] for text in texts], self.reader.table(distinct)
+        return [distinct.index[text] for text in texts], self.table(distinct)
 
     def _module(self, task: Task) -> Multitask:
         """The task's head, and the encoder that belongs to it."""

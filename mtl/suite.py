@@ -106,7 +106,8 @@ class Published:
     """A published row: scores × 100 by task, and their average."""
 
     model: str = MISSING
-    family: str = MISSING
+    family: str = MISSING  # floor, lstm or transformer
+    method: str | None = None  # of ours that is the same, if there is one: with its embeddings and variant
     embeddings: str | None = None
     variant: str | None = None
     average: float = MISSING

@@ -97,7 +97,7 @@ def test_saved_and_read_again(tmp_path: Path) -> None:
         read_config(tmp_path / "none" / "config.yaml")
 
 
-@pytest.mark.parametrize("key", ["embeddings", "variant"])
+@pytest.mark.parametrize("key", ["embeddings", "method", "variant"])
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [("a: [", "not YAML: "), ("- 1\n", "must hold keys and values"), ("a: \xff", "not YAML: ")],

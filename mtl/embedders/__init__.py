@@ -45,6 +45,15 @@ class Embeddings(Protocol):
     def table(self, texts: "Texts") -> "Table":
         """The texts as the embedder reads them."""
 
+    def live(self, texts: "Texts") -> "Table":
+        """The same for texts that come later: nothing is kept."""
+
+    def parameters(self) -> int:
+        """Numbers that the vectors follow from, trained or not."""
+
+    def to(self, device: "torch.device") -> None:
+        """Compute there whatever takes more than looking up."""
+
 
 def build_embeddings(config: Config, suite: Suite, dataset: "Dataset", device: "torch.device") -> Embeddings:
     """The embeddings that the configuration names, for the dataset's texts. Raises InputError.

@@ -47,6 +47,14 @@ class WordEmbeddings:
         """The texts as numbers of the vocabulary."""
         return word_table(self.vocabulary, texts)
 
+    live = table
+
+    def parameters(self) -> int:
+        return len(self.vocabulary) * self.dim
+
+    def to(self, device: torch.device) -> None:
+        """There is nothing to compute."""
+
 
 def word_table(vocabulary: Vocabulary, texts: Texts) -> TokenTable:
     """The texts as numbers of a vocabulary."""

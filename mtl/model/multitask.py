@@ -1,5 +1,6 @@
 """The Lightning module: a shared encoder and one head a task, trained jointly or one task at a time."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mtl.data.batches import Batch, BatchDataset, SortedSampler
+from mtl.memory import peak_memory
 from mtl.metrics import score
 from mtl.model.attention import AttentionHead
 from mtl.model.encoder import Encoder
@@ -41,7 +43,8 @@ class Multitask(pl.LightningModule):
         self.learning_rate = learning_rate
         self.final_learning_rate = final_learning_rate
         self.total_steps = total_steps
-        self.curve: list[dict[str, float]] = []  # a row a validation: step, train loss, dev scores
+        self.curve: list[dict[str, float]] = []  # a row a validation: step, seconds, train loss, dev scores
+        self._begun = 0.0
         self._losses: list[Tensor] = []
         self._seen: dict[str, list[tuple[Tensor, Tensor]]] = {}
 
@@ -73,6 +76,14 @@ class Multitask(pl.LightningModule):
         self._losses.append(loss.detach())
         return loss
 
+    def on_train_start(self) -> None:
+        # What was trained before a resumption counts.
+        self._begun = time.monotonic() - (self.curve[-1]["seconds"] if self.curve else 0.0)
+
+    def record(self) -> dict[str, Any]:
+        """What is worth keeping of a training that has ended: seconds, peak_memory (bytes), curve."""
+        return {"seconds": self.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": self.curve}
+
     def on_validation_epoch_start(self) -> None:
         self._seen = {id: [] for id in self.tasks}
 
@@ -85,12 +96,12 @@ class Multitask(pl.LightningModule):
             predictions, gold = (torch.cat(column).cpu() for column in zip(*parts, strict=True))
             scores[f"dev/{id}"] = score(self.tasks[id], predictions, gold)
         scores["dev/average"] = sum(scores.values()) / len(scores)
-        row = {"step": float(self.global_step), **scores}
+        row = {"step": float(self.global_step), "seconds": time.monotonic() - self._begun, **scores}
         if self._losses:
             row["train/loss"] = float(torch.stack(self._losses).mean())
             self._losses = []
         self.curve.append(row)
-        self.log_dict({name: value for name, value in row.items() if name != "step"}, batch_size=1)
+        self.log_dict({name: value for name, value in row.items() if name not in ("step", "seconds")}, batch_size=1)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         checkpoint["curve"] = self.curve

@@ -39,8 +39,16 @@ class RunFolder:
     def finetuned(self, seed: int, task: str) -> Path:
         return self.seed(seed) / "finetune" / task
 
+    def chosen(self, seed: int, task: str) -> Path:
+        """The settings of a floor that were best on dev."""
+        return self.seed(seed) / "chosen" / f"{task}.json"
+
     def predictions(self, seed: int, split: str, task: str) -> Path:
         return self.seed(seed) / "predictions" / f"{split}_pred_{task}.tsv"
+
+    def gold(self, task: str) -> Path:
+        """The targets of the task's dev rows, in the order of the predictions."""
+        return self.path / "gold" / f"dev_{task}.tsv"
 
     def submission(self, seed: int) -> Path:
         return self.seed(seed) / "submission.zip"

@@ -15,7 +15,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     comparable = not summary["partial"] and not summary["reduced"]
     seeds = len(summary["seeds"])
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
-    ours = f"{summary['embeddings']}, {summary['variant']}"
+    ours = run_name(summary)
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
     body = [
@@ -53,8 +53,17 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     )
 
 
+def run_name(summary: dict[str, Any]) -> str:
+    """What made a run, in words: its embeddings and variant, or the floor's name."""
+    return (
+        f"{summary['embeddings']}, {summary['variant']}"
+        if summary["method"] == "lstm"
+        else f"{summary['method']} (floor)"
+    )
+
+
 def _same(row: Published, summary: dict[str, Any]) -> bool:
-    return row.embeddings == summary["embeddings"] and row.variant == summary["variant"]
+    return (row.method, row.embeddings, row.variant) == tuple(summary[k] for k in ("method", "embeddings", "variant"))
 
 
 def _name(row: Published) -> str:

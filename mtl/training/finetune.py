@@ -1,11 +1,9 @@
 """Stage 2: each task's head on the frozen encoder, or with it, by the task's own metric (KLEJ, section 4.1)."""
 
 import copy
-import json
 import logging
 import math
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,9 +16,10 @@ from mtl.config import Config
 from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, Table, TokenTable, row_lengths
 from mtl.data.dataset import Dataset
 from mtl.device import device_of
-from mtl.files import check_space, in_words, reserve, write_text
+from mtl.files import check_space, in_words, reserve
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
+from mtl.results.run_folder import write_json
 from mtl.suite import Task
 from mtl.training.fit import Stage, fit, load_best
 from mtl.training.pretrain import new_heads
@@ -121,7 +120,6 @@ def finetune(
         load_best(module, folder)
     else:
         schedule = Schedule(lengths["train"], settings.batch_size, steps * settings.max_epochs, seed)
-        start = time.monotonic()
         best = fit(
             module,
             Stage(
@@ -142,9 +140,7 @@ def finetune(
             ),
             config.trainer,
         )
-        write_text(
-            done, json.dumps({"score": best, "seconds": time.monotonic() - start, "curve": module.curve}, indent=1)
-        )
+        write_json(done, {"score": best, **module.record()})
     module.to(device_of(config.trainer.accelerator))
     predictions: dict[str, np.ndarray] = {
         split: module.predict_rows(batches[split], inorder[split]) for split in ("dev", "test") if split in splits

@@ -1,8 +1,6 @@
 """Stage 1: everything jointly on all tasks (KLEJ, section 4.1)."""
 
-import json
 import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,9 +11,9 @@ from mtl.data.batches import BatchDataset, Schedule, ScheduleSampler, SortedSamp
 from mtl.data.dataset import Dataset
 from mtl.device import device_of
 from mtl.embedders import Embedder, Embeddings
-from mtl.files import write_text
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
+from mtl.results.run_folder import write_json
 from mtl.suite import Task
 from mtl.training.fit import Stage, fit, load_best
 
@@ -74,7 +72,6 @@ def pretrain(
     pin_memory = device_of(config.trainer.accelerator).type == "cuda"
     batches = {split: BatchDataset(by_task, table) for split, by_task in parts.items()}
     every = min(settings.validate_every, settings.max_steps)
-    start = time.monotonic()
     best = fit(
         module,
         Stage(
@@ -92,7 +89,5 @@ def pretrain(
         ),
         config.trainer,
     )
-    write_text(
-        done, json.dumps({"average": best, "seconds": time.monotonic() - start, "curve": module.curve}, indent=1)
-    )
+    write_json(done, {"average": best, **module.record()})
     return encoder, heads

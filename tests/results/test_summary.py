@@ -1,16 +1,23 @@
 import sys
 from subprocess import run
+from typing import Any
 
 from mtl.config import load_config
 from mtl.results.summary import summarize
 
 
+def done(seed: int, **scores: float) -> dict[str, Any]:
+    """What a seed's scores.json says."""
+    cost = {"parameters": 10, "pretrain_seconds": 100.0 * seed, "peak_memory": 7 - seed, "sentences_per_second": None}
+    return {"scores": scores, "cost": cost, "versions": {"mtl": "1"}, "machine": "CPU" if seed < 3 else "GPU"}
+
+
 def test_medians_and_their_mean() -> None:
-    _, suite = load_config(["suite=klej"])
+    config, suite = load_config(["suite=klej"])
     tasks = suite.choose(["cbd", "ar"])
-    scores = {"cbd": {1: 10.0, 2: 30.0, 3: 20.0}, "ar": {1: 80.0, 2: 81.0, 3: 90.0}}
+    seeds = {1: done(1, cbd=10.0, ar=80.0), 2: done(2, cbd=30.0, ar=81.0), 3: done(3, cbd=20.0, ar=90.0)}
     rows = {"cbd": {"train": 10041, "test": 1000}, "ar": {"train": 702, "dev": 150, "test": 150}}
-    summary = summarize(suite, tasks, "random", "frozen", scores, rows)
+    summary = summarize(suite, tasks, config, seeds, rows)
     assert summary["tasks"]["cbd"]["median"] == 20
     assert (summary["tasks"]["ar"]["min"], summary["tasks"]["ar"]["median"], summary["tasks"]["ar"]["max"]) == (
         80,
@@ -27,6 +34,26 @@ def test_medians_and_their_mean() -> None:
         "frozen",
         "dev",
     )
+
+
+def test_what_a_seed_cost_and_where_it_ran() -> None:
+    config, suite = load_config(["suite=klej", "tasks=[cbd]"])
+    summary = summarize(
+        suite, suite.choose(["cbd"]), config, {n: done(n, cbd=1.0) for n in (1, 2, 3)}, {"cbd": {"train": 1}}
+    )
+    assert summary["cost"] == {
+        "parameters": 10,
+        "pretrain_seconds": 200.0,
+        "peak_memory": 6,
+        "sentences_per_second": None,
+    }
+    assert (summary["versions"], summary["machine"]) == ([{"mtl": "1"}], ["CPU", "GPU"])
+
+
+def test_a_floor_has_no_embeddings() -> None:
+    config, suite = load_config(["suite=klej", "method=svm"])
+    summary = summarize(suite, suite.choose(["cbd"]), config, {1: done(1, cbd=1.0)}, {"cbd": {"train": 1}})
+    assert [summary[key] for key in ("method", "embeddings", "variant")] == ["svm", None, None]
 
 
 def test_results_never_import_torch() -> None:

@@ -1,17 +1,27 @@
+from collections.abc import Sequence
 from typing import Any
 
 from mtl.config import load_config
 from mtl.results.summary import summarize
 from mtl.results.table import render
-from mtl.suite import Suite
+from mtl.suite import Suite, Task
 
 
-def klej(ids: list[str] | None = None, **rows: dict[str, int]) -> tuple[dict[str, Any], Suite]:
-    _, suite = load_config(["suite=klej"])
+def klej(
+    ids: list[str] | None = None, settings: Sequence[str] = ("embeddings=fasttext",), **rows: dict[str, int]
+) -> tuple[dict[str, Any], Suite]:
+    config, suite = load_config(["suite=klej", *settings])
     tasks = suite.choose(ids)
-    scores = {task.id: {1: 60.0, 2: 50.0, 3: 70.0} for task in tasks}
     sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
-    return summarize(suite, tasks, "fasttext", "frozen", scores, sizes), suite
+    return summarize(suite, tasks, config, seeds(tasks, 60.0, 50.0, 70.0), sizes), suite
+
+
+def seeds(tasks: Sequence[Task], *scores: float) -> dict[int, dict[str, Any]]:
+    """What the seeds' scores.json say: the same score in every task."""
+    return {
+        seed: {"scores": {task.id: score for task in tasks}, "cost": {}, "versions": {}, "machine": "CPU"}
+        for seed, score in enumerate(scores, start=1)
+    }
 
 
 def cells(table: str) -> dict[str, list[str]]:
@@ -33,6 +43,13 @@ def test_medians_stand_beside_the_published_rows_with_differences() -> None:
     assert len(rows) == 1 + 1 + 3 + 10 + 5
 
 
+def test_a_floor_stands_beside_the_published_floor() -> None:
+    rows = cells(render(*klej(settings=["method=random"])))
+    assert rows["**random (floor)**, median of 3"] == ["**60.0**"] * 10
+    assert rows["ours − Random"][0] == "+31.7" and "ours − LSTM" not in rows
+    assert not any("ours − Random" in row for row in cells(render(*klej(settings=["method=svm"]))))
+
+
 def test_a_partial_average_is_marked_and_stands_beside_none() -> None:
     table = render(*klej(["cbd", "ar"]))
     rows = cells(table)
@@ -51,9 +68,9 @@ def test_a_reduced_split_is_marked_and_not_compared() -> None:
 
 
 def test_the_sample_never_stands_beside_published_rows() -> None:
-    _, suite = load_config(["suite=klej-sample"])
-    scores = {id: {1: 60.0} for id in suite.tasks}
-    summary = summarize(suite, suite.choose(None), "random", "frozen", scores, {id: {"train": 1} for id in suite.tasks})
+    config, suite = load_config(["suite=klej-sample"])
+    tasks = suite.choose(None)
+    summary = summarize(suite, tasks, config, seeds(tasks, 60.0), {id: {"train": 1} for id in suite.tasks})
     table = render(summary, suite)
     assert "BERT" not in table and "published" not in table.lower()
     assert "embedded sample" in table

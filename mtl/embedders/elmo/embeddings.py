@@ -48,11 +48,23 @@ class ElmoEmbeddings:
     def table(self, texts: Texts) -> Table:
         """The texts' layers, from the cache or on the fly."""
         if self.cache_dir is None:
-            return LiveTable(self.elmo, texts, self.precision)
+            return self.live(texts)
         words = [texts.words(text) for text in range(len(texts))]
         exactness = "" if self.elmo.dtype == torch.float64 else "-inexact"
         folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}"
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).table(words)
+
+    def live(self, texts: Texts) -> Table:
+        """The texts' layers, on the fly."""
+        return LiveTable(self.elmo, texts, self.precision)
+
+    def parameters(self) -> int:
+        """ELMo's own and the mix's."""
+        fixed = sum(parameter.numel() for parameter in self.elmo.model.parameters())
+        return fixed + sum(parameter.numel() for parameter in self.embedder().parameters())
+
+    def to(self, device: torch.device) -> None:
+        self.elmo.to(device)
 
 
 class ElmoEmbedder(nn.Module):

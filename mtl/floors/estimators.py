@@ -1,0 +1,54 @@
+"""What learns from features: scikit-learn's estimators by method, and the settings to try."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from mtl.errors import InputError
+
+# By method: of tasks with labels, and of regressions.
+ESTIMATORS: dict[str, tuple[type[BaseEstimator], type[BaseEstimator]]] = {
+    "svm": (LinearSVC, LinearSVR),
+    "tree": (DecisionTreeClassifier, DecisionTreeRegressor),
+    "forest": (RandomForestClassifier, RandomForestRegressor),
+}
+ITERATIONS = 20_000  # of a linear SVM, at most
+
+
+def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
+    """Raise InputError for a setting that neither of the method's estimators has."""
+    known = {key for kind in ESTIMATORS[method] for key in kind().get_params()}
+    for key in grid:
+        if key not in known:
+            raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(known))}")
+
+
+def settings(method: str, regression: bool, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of the grid's values; of settings that only classifiers have, a regression has none."""
+    known = ESTIMATORS[method][regression]().get_params()
+    keys = [key for key in grid if key in known]
+    for values in product(*(grid[key] for key in keys)):
+        yield dict(zip(keys, values, strict=True))
+
+
+def new_estimator(method: str, regression: bool, chosen: Mapping[str, Any], seed: int, threads: int) -> Any:
+    """An untrained estimator. threads: of a forest."""
+    fixed: dict[str, Any] = {"random_state": seed}
+    if method == "svm":
+        fixed["max_iter"] = ITERATIONS
+    if method == "forest":
+        fixed["n_jobs"] = threads
+    return ESTIMATORS[method][regression](**{**fixed, **chosen})
+
+
+def numbers(estimator: Any) -> int:
+    """How many numbers a trained estimator holds: a linear model's weights, or a tree's nodes."""
+    if hasattr(estimator, "coef_"):
+        return int(estimator.coef_.size + estimator.intercept_.size)
+    trees = getattr(estimator, "estimators_", [estimator])
+    return int(sum(tree.tree_.node_count for tree in trees))

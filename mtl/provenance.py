@@ -1,0 +1,41 @@
+"""What made a result: the versions of what computed it, and the kind of machine."""
+
+import os
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import torch
+
+import mtl
+
+PACKAGES = ("torch", "pytorch-lightning", "torchmetrics", "numpy", "scipy", "scikit-learn", "sacremoses", "fasttext")
+
+
+def versions() -> dict[str, str]:
+    """The version of mtl, of Python, and of each package that a score may depend on, by name."""
+    found = {"mtl": mtl.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine(device: torch.device) -> str:
+    """The kind of processor that computed, and how many threads or cards: "CPU: …, 16 threads"."""
+    if device.type == "cuda":
+        return f"GPU: {torch.cuda.get_device_name()}"
+    if device.type != "cpu":
+        return f"GPU: {device.type}"
+    return f"CPU: {_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"
+
+
+def _processor() -> str:
+    information = Path("/proc/cpuinfo")
+    if information.is_file():
+        for line in information.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,24 @@
+import numpy as np
+
+from mtl.floors.guesses import majority, random_targets
+from mtl.suite import Task
+
+LABELS = Task("t", text=["x"], target="y", labels=["a", "b", "c"], metric="accuracy")
+NUMBERS = Task("r", text=["x"], target="y", range=[0, 10], metric="spearman")
+
+
+def test_random_targets_come_from_training_and_as_often() -> None:
+    targets = np.array([0.0, 0, 0, 2])
+    drawn = random_targets(LABELS, targets, 4000, np.random.default_rng(1))
+    assert set(drawn) == {0, 2}
+    assert abs((drawn == 0).mean() - 0.75) < 0.03
+    again = random_targets(LABELS, targets, 4000, np.random.default_rng(1))
+    other = random_targets(LABELS, targets, 4000, np.random.default_rng(2))
+    assert (drawn == again).all() and (drawn != other).any()
+
+
+def test_the_majority_is_the_commonest_label_or_the_mean() -> None:
+    rng = np.random.default_rng(0)
+    assert majority(LABELS, np.array([1.0, 2, 1]), 3, rng).tolist() == [1, 1, 1]
+    assert majority(LABELS, np.array([2.0, 1, 1, 2]), 1, rng).tolist() == [1]  # the first of equals
+    assert majority(NUMBERS, np.array([1.0, 2, 6]), 2, rng).tolist() == [3, 3]
