@@ -116,6 +116,11 @@ def _parser() -> argparse.ArgumentParser:
     score.add_argument("--gold", type=Path, required=True, metavar="DIR", help="a data folder with targets")
     score.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, tasks=[ID,…]")
     score.set_defaults(run=_score)
+
+    report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
+    report.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
+    report.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="else report")
+    report.set_defaults(run=_report)
     return parser
 
 
@@ -130,8 +135,8 @@ def _baseline(arguments: argparse.Namespace) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
         flush=True,
     )
+    from mtl.results.quantities import duration
     from mtl.training.baseline import run_baseline
-    from mtl.training.progress import duration
 
     run_baseline(config, suite, arguments.command)
     table = run_dir(config, suite) / "table.md"
@@ -197,3 +202,9 @@ def _score(arguments: argparse.Namespace) -> None:
 
     config, suite = load_config(arguments.settings)
     print(score_predictions(arguments.predictions, suite, suite.choose(config.tasks), arguments.gold, config.held_out))
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from mtl.results.report import write_report
+
+    print(write_report(arguments.runs_dir, arguments.out, arguments.command))

@@ -43,6 +43,11 @@ class RunFolder:
         """The settings of a floor that were best on dev."""
         return self.seed(seed) / "chosen" / f"{task}.json"
 
+    def stages(self, seed: int) -> list[Path]:
+        """What each training that has ended left of its learning curve: stage 1's first, then stage 2's by task."""
+        files = [self.pretrained(seed) / "done.json", *sorted(self.seed(seed).glob("finetune/*/done.json"))]
+        return [file for file in files if file.exists()]
+
     def predictions(self, seed: int, split: str, task: str) -> Path:
         return self.seed(seed) / "predictions" / f"{split}_pred_{task}.tsv"
 

@@ -7,6 +7,24 @@ from typing import Any
 from mtl.config import Config
 from mtl.suite import Suite, Task
 
+# What every summary of a finished run has.
+KEYS = (
+    *(
+        "suite",
+        "method",
+        "embeddings",
+        "variant",
+        "seeds",
+        "split",
+        "tasks",
+        "average",
+        "partial",
+        "missing",
+        "reduced",
+    ),
+    *("cost", "versions", "machine", "held_out", "inputs", "config", "command"),
+)
+
 
 def summarize(
     suite: Suite,

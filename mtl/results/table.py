@@ -48,7 +48,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
                 ]
             )
     return (
-        "\n\n".join([f"## {suite.title}: {ours}", _markdown([header, *body]), *_notes(summary, suite, bool(rows))])
+        "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite, bool(rows))])
         + "\n"
     )
 
@@ -113,7 +113,7 @@ def _sizes(rows: dict[str, int]) -> str:
     return "/".join(str(rows[split]) if split in rows else "none" for split in ("train", "dev", "test"))
 
 
-def _markdown(rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(rows: Sequence[Sequence[str]]) -> str:
     """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
 

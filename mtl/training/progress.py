@@ -8,6 +8,8 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import ProgressBar
 from tqdm import tqdm
 
+from mtl.results.quantities import duration
+
 
 class StageProgress(ProgressBar):
     """A bar for a stage on a terminal, else a line a validation."""
@@ -61,13 +63,3 @@ class StageProgress(ProgressBar):
     def teardown(self, trainer: pl.Trainer, module: pl.LightningModule, stage: str) -> None:
         if self._bar is not None:
             self._bar.close()
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words: 42 s, 3 min 05 s, 2 h 10 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -12,7 +12,6 @@ from mtl.model.multitask import Heads, Multitask
 from mtl.suite import Task
 from mtl.training import fit as fitting
 from mtl.training.fit import Stage, fit
-from mtl.training.progress import duration
 
 TASK = Task(id="t", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 
@@ -106,7 +105,3 @@ def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> No
     with torch.no_grad():
         hits = [(trained.outputs(b).argmax(1) == b.targets).float() for b in stage(tmp_path).dev]
     assert abs(100 * float(torch.cat(hits).mean()) - best) < 1e-4
-
-
-def test_duration() -> None:
-    assert [duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]

@@ -1,0 +1,40 @@
+"""Costs and amounts in words, as tables show them."""
+
+from collections.abc import Mapping
+
+MISSING = "–"
+
+# A cost's title, by its key in a summary.
+COSTS = {
+    "parameters": "parameters",
+    "parameters_without_embeddings": "without embeddings",
+    "pretrain_seconds": "stage 1",
+    "finetune_seconds": "stage 2",
+    "peak_memory": "peak memory",
+    "sentences_per_second": "sentences/s",
+}
+
+
+def cost_cells(cost: Mapping[str, float | None]) -> list[str]:
+    """One cell for each of COSTS."""
+    return [_cell(key, cost.get(key)) for key in COSTS]
+
+
+def _cell(key: str, value: float | None) -> str:
+    if value is None:
+        return MISSING
+    if key.endswith("seconds"):
+        return duration(value)
+    if "memory" in key:
+        return f"{value / 2**30:.1f} GiB"
+    return f"{value:,.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: 42 s, 3 min 05 s, 2 h 10 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
