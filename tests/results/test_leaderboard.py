@@ -1,0 +1,80 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from run_folders import make_run, right
+
+from mtl.results.leaderboard import AVERAGE, Leaderboard, by_suite, leaderboard
+from mtl.results.runs import find_runs
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Leaderboard:
+    make_run(tmp_path / "klej/good", right(0.9), ["embeddings=fasttext"])
+    make_run(tmp_path / "klej/bad", right(0.2))
+    make_run(tmp_path / "klej/floor", right(0.1), ["method=svm"])
+    make_run(tmp_path / "klej/partial", right(0.9), ["embeddings=elmo"], tasks=["cbd", "ar"])
+    return leaderboard(find_runs(tmp_path))
+
+
+def test_families_in_order_and_ours_first(board: Leaderboard) -> None:
+    assert [row.name for row in board.rows][:6] == ["floor", "Random", "bad", "good", "partial", "LSTM"]
+    assert [row.name for row in board.rows][-1] == "HerBERT" and len(board.rows) == 14
+    labels = {row.name: (row.label, row.split, row.family) for row in board.rows}
+    assert labels["good"] == ("LSTM, fastText embeddings, frozen", "dev", "lstm")
+    assert labels["floor"] == ("TF-IDF + linear SVM", "dev", "floor")
+    assert labels["HerBERT"] == ("published", "test", "transformer")
+
+
+def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) -> None:
+    good = next(row for row in board.rows if row.name == "good")
+    assert good.run is not None
+    for id, score in good.scores.items():
+        summary = good.run.summary["tasks"][id]
+        assert (score.median, score.min, score.max) == (summary["median"], summary["min"], summary["max"])
+        assert score.interval is not None and score.interval[0] < score.median < score.interval[1]
+    assert good.average.median == pytest.approx(np.mean([score.median for score in good.scores.values()]))
+    by_seed = np.mean([list(of["scores"].values()) for of in good.run.summary["tasks"].values()], axis=0)
+    assert (good.average.min, good.average.max) == pytest.approx((by_seed.min(), by_seed.max()))
+    published = next(row for row in board.rows if row.name == "LSTM")
+    assert (published.average.median, published.scores["cbd"].median, published.average.interval) == (63.0, 20.7, None)
+
+
+def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> None:
+    places = {row.name: place for place, row in enumerate(board.rows)}
+    found = board.comparisons[places["good"], places["bad"]]
+    assert set(found) == {*board.suite.tasks, AVERAGE}
+    assert {comparison.verdict for comparison in found.values()} == {"better"}
+    good, bad = (board.rows[places[name]] for name in ("good", "bad"))
+    assert found[AVERAGE].difference == pytest.approx(good.average.median - bad.average.median)
+    # A partial run has an average of other tasks.
+    assert set(board.comparisons[places["partial"], places["good"]]) == {"cbd", "ar"}
+    assert len(board.comparisons) == 6
+
+
+def test_other_dev_rows_are_not_compared(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", right(0.9))
+    make_run(tmp_path / "b", right(0.9), dev="other")
+    assert leaderboard(find_runs(tmp_path)).comparisons == {}
+
+
+def test_the_best_of_each_split(board: Leaderboard) -> None:
+    best = {column: [row.name for row in board.rows if board.is_best(row, column)] for column in board.columns}
+    assert best[AVERAGE] == ["good", "HerBERT"]  # not the partial one, whatever its average
+    assert best["dyk"] == ["good", "Multi-BERT"]
+
+
+def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
+    notes = " ".join(board.notes)
+    assert (
+        "partial without nkjp-ner, cdsc-e" in notes and "dev is rows held out of the training file: 60 of cbd" in notes
+    )
+    assert "†" not in notes
+
+
+def test_suites_apart(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", right(0.9))
+    make_run(tmp_path / "b", right(0.9))
+    other = make_run(tmp_path / "c", right(0.9)).path / "suite.yaml"
+    other.write_text(other.read_text(encoding="utf-8").replace("[sentence]", "[text]"), encoding="utf-8")
+    assert [[run.name for run in group] for group in by_suite(find_runs(tmp_path))] == [["a", "b"], ["c"]]
