@@ -17,15 +17,15 @@ KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; return its exit status: 0, 2 for bad input, 130 when interrupted."""
+    """Run a command line; return its exit status: 0 (or what the command says), 2 for bad input, 130 when interrupted."""
     parsed = _parse(arguments)
     words = sys.argv[1:] if arguments is None else arguments
     parsed.command = shlex.join(["mtl", *words])
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     logging.getLogger("mtl").setLevel(logging.INFO)
-    command: Callable[[argparse.Namespace], None] = parsed.run
+    command: Callable[[argparse.Namespace], int | None] = parsed.run
     try:
-        command(parsed)
+        status = command(parsed)
         sys.stdout.flush()
     except InputError as error:
         print(f"mtl: error: {error}", file=sys.stderr)
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("mtl: interrupted; the same command continues", file=sys.stderr)
         return 130
-    return 0
+    return status or 0
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -68,6 +68,13 @@ def _parser() -> argparse.ArgumentParser:
         "settings", nargs="*", metavar="key=value", help="data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
     )
     data.set_defaults(run=_data)
+
+    audit = commands.add_parser("audit", help="say what in a suite's data should be known before a score is believed")
+    audit.add_argument(
+        "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
+    )
+    audit.add_argument("--strict", action="store_true", help="exit status 1 where anything is found")
+    audit.set_defaults(run=_audit)
 
     embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
     actions = embeddings.add_subparsers(metavar="ACTION", required=True)
@@ -150,6 +157,15 @@ def _data(arguments: argparse.Namespace) -> None:
 
     config, suite = load_config([f"suite={arguments.suite}", *arguments.settings])
     fetch_suite(suite, suite.choose(config.tasks), data_dir(config, suite))
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from mtl.audit.audit import audit
+    from mtl.config import load_config
+
+    done = audit(*load_config(arguments.settings))
+    print(done.report)
+    return 1 if arguments.strict and done.findings else 0
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:

@@ -1,5 +1,6 @@
 """Texts as tokens: the tokenizer, the distinct texts of a suite, and the vocabulary that numbers their words."""
 
+import copy
 import gzip
 import hashlib
 import logging
@@ -113,6 +114,16 @@ class Texts:
     def lengths(self) -> np.ndarray:
         """Tokens of each text, int64 (texts,)."""
         return np.diff(self.starts)
+
+    def shortened(self, max_length: int) -> "Texts":
+        """The same texts, each cut to its first `max_length` tokens."""
+        short = copy.copy(self)
+        lengths = self.lengths
+        places = np.arange(len(self.tokens)) - np.repeat(self.starts[:-1], lengths)
+        short.tokens = self.tokens[places < max_length]
+        short.starts = np.concatenate([[0], np.cumsum(np.minimum(lengths, max_length))])
+        short.cut += int((lengths > max_length).sum())
+        return short
 
     def words(self, text: int) -> list[str]:
         """The tokens of one text."""

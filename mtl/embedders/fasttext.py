@@ -71,9 +71,10 @@ def fasttext_embeddings(
     found = dict(zip(types, read.found, strict=True))
     ids = vocabulary.ids(texts.types)
     in_file = (ids != Vocabulary.UNKNOWN) & [bool(found.get(word, False)) for word in texts.types]
-    covered = coverage(texts.tokens, in_file, (ids != Vocabulary.UNKNOWN) & ~in_file)
+    from_ngrams = (ids != Vocabulary.UNKNOWN) & ~in_file
+    covered = coverage(texts.tokens, in_file, from_ngrams)
     vectors = with_specials(read.vectors[read.known])
-    return WordEmbeddings(vocabulary, read.dim, vectors, covered, trainable)
+    return WordEmbeddings(vocabulary, read.dim, vectors, covered, trainable, from_ngrams=from_ngrams)
 
 
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:

@@ -18,6 +18,7 @@ class WordEmbeddings:
 
     vectors: float32 (len(vocabulary), dim), or None where each seed draws its own from N(0, init_std²).
     trainable: whether stage 1 trains them.
+    from_ngrams: bool (types of the texts,), the words whose vectors are put together from their n-grams; None: no word's are.
     """
 
     vocabulary: Vocabulary
@@ -26,6 +27,7 @@ class WordEmbeddings:
     coverage: Coverage
     trainable: bool
     init_std: float = 1.0
+    from_ngrams: np.ndarray | None = None
 
     def fingerprint(self) -> str:
         """A hash of the vocabulary and the first vectors."""

@@ -36,7 +36,7 @@ def _scores(board: Leaderboard) -> str:
             cell = score_cell(row, column)
             cells.append(f"**{cell}**" if board.is_best(row, column) else cell)
         body.append(cells)
-    return markdown_table([["", "what", "split", *map(_text, board.columns.values())], *body])
+    return markdown_table([["", "what", "split", *map(_text, board.columns.values())], *body], left=3)
 
 
 def score_cell(row: Row, column: str) -> str:

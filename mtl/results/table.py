@@ -113,17 +113,17 @@ def _sizes(rows: dict[str, int]) -> str:
     return "/".join(str(rows[split]) if split in rows else "none" for split in ("train", "dev", "test"))
 
 
-def markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header."""
+def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header.
+
+    left: how many of the columns stand at their left edge; the others, numbers, at their right.
+    """
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
 
     def line(cells: Sequence[str]) -> str:
-        first, *others = (cell.replace("|", "\\|") for cell in cells)
-        return (
-            "| "
-            + " | ".join([first.ljust(widths[0]), *(c.rjust(w) for c, w in zip(others, widths[1:], strict=True))])
-            + " |"
-        )
+        escaped = [cell.replace("|", "\\|") for cell in cells]
+        placed = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(escaped, widths, strict=True))]
+        return "| " + " | ".join(placed) + " |"
 
-    rule = "|" + "|".join(["-" * (widths[0] + 2), *("-" * (w + 1) + ":" for w in widths[1:])]) + "|"
-    return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])
+    rules = ["-" * (w + 2) if i < left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
+    return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])

@@ -69,6 +69,15 @@ def test_tokenized_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(list(tmp_path.iterdir())) == 4
 
 
+def test_shortened_texts_are_those_that_were_cut_at_once() -> None:
+    whole, cut = Texts(TEXTS, "pl", 100), Texts(TEXTS, "pl", 3)
+    short = whole.shortened(3)
+    assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
+    assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
+    np.testing.assert_array_equal(short.lengths, cut.lengths)
+    assert whole.lengths.max() == 5
+
+
 def test_vocabulary_numbers_words() -> None:
     vocabulary = Vocabulary(["kot", "pies"])
     assert len(vocabulary) == 4

@@ -3,7 +3,7 @@ from typing import Any
 
 from mtl.config import load_config
 from mtl.results.summary import summarize
-from mtl.results.table import render
+from mtl.results.table import markdown_table, render
 from mtl.suite import Suite, Task
 
 
@@ -86,3 +86,13 @@ def test_a_name_with_a_bar_stays_in_its_cell() -> None:
 def test_the_table_is_well_formed() -> None:
     lines = [line for line in render(*klej()).splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in lines}) == 1 and len({len(line) for line in lines}) == 1
+
+
+def test_columns_of_words_stand_at_their_left_edge() -> None:
+    rows = [["a", "b", "c"], ["task", "second", "1"], ["x", "y", "100"]]
+    assert markdown_table(rows, left=2).splitlines() == [
+        "| a    | b      |   c |",
+        "|------|--------|----:|",
+        "| task | second |   1 |",
+        "| x    | y      | 100 |",
+    ]

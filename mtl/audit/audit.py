@@ -1,0 +1,217 @@
+"""The audit of a suite's data: everything that is found, as a report."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mtl.audit.cells import is_blank
+from mtl.audit.findings import Finding, Part, target_findings, targets, text_findings
+from mtl.audit.report import render
+from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
+from mtl.audit.tokens import Tokens, count_tokens, token_findings
+from mtl.config import Config, data_dir
+from mtl.data.reader import read_examples, read_lines
+from mtl.data.splits import hold_out
+from mtl.errors import InputError
+from mtl.suite import SPLITS, Suite, Task
+
+HELD_OUT = "dev (held out)"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found, and the report that says it in plain words (Markdown)."""
+
+    findings: list[Finding]
+    report: str
+
+
+@dataclass(frozen=True)
+class TaskFiles:
+    """A task's files as far as they can be read, and what is wrong with the others.
+
+    files: the parts as they stand in the files. parts: the parts as training uses them, so that "dev" may be held-out rows.
+    """
+
+    task: Task
+    files: dict[str, Part]
+    parts: dict[str, Part]
+    findings: list[Finding]
+    facts: list[str] = field(default_factory=list)
+
+
+def audit(config: Config, suite: Suite) -> Audit:
+    """Read the suite's data as a run would and say what a careful author would want to know.
+
+    Raises InputError where there is no data at all, and where a run could not have the embeddings.
+    """
+    folder = data_dir(config, suite)
+    tasks = suite.choose(config.tasks)
+    _check_there(suite, tasks, folder)
+    read = [read_files(task, folder, config.held_out) for task in tasks]
+    tokens = count_tokens(config, suite, [(files.task, files.files, files.parts) for files in read])
+    findings = {files.task.id: list(files.findings) for files in read}
+    facts = [fact for files in read for fact in files.facts]
+    for number, files in enumerate(read):
+        same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
+        found = findings[files.task.id]
+        found += _row_counts(files)
+        found += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
+        found += shared_within(files.parts)
+        facts += _sameness(files, same)
+        if not set(files.files) <= {name for name, _ in same}:
+            facts += _other_pairs(files)
+    for finding in shared_across([files.parts for files in read]):
+        findings[finding.task].append(finding)
+    facts += _edges(read)
+    facts += _quoting_reader(read, folder)
+    every = [finding for found in findings.values() for finding in found]
+    shown = [(files.task, _in_order({**files.files, **_held_out(files)})) for files in read]
+    return Audit(every, render(config, suite, folder, shown, tokens, every, facts))
+
+
+def _check_there(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
+    """Raise InputError unless the folder is there with a file of one of the tasks."""
+    how = f"; get it with: mtl data {suite.name}" if suite.generated or any(task.source for task in tasks) else ""
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: no such folder, where the data of suite {suite.name} should be{how}, or set data_dir="
+        )
+    paths = [path for task in tasks for split in SPLITS if (path := task.path(split, folder))]
+    if not any(path.exists() for path in paths):
+        raise InputError(f"{folder}: holds no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}")
+
+
+def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
+    """Read what can be read of a task's files; what cannot is a finding in the reader's words."""
+    files: dict[str, Part] = {}
+    findings: list[Finding] = []
+    facts = []
+    paths = {split: path for split in SPLITS if (path := task.path(split, folder))}
+    absent = [split for split, path in paths.items() if not path.exists()]
+    if absent:
+        names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
+        what = f"{'none of its files is' if len(absent) == len(paths) else 'not all its files are'} there: {names}"
+        meaning = "a run must leave the task out (tasks=), and its average is partial"
+        findings.append(Finding("missing", task.id, "", 1, what, meaning))
+    for split, path in paths.items():
+        if split in absent:
+            continue
+        try:
+            rows = read_examples(task, path, targets=split != "test")
+        except InputError as error:
+            meaning = "a run would stop here; the rest of the task is audited without it"
+            findings.append(Finding("unreadable", task.id, split, 1, str(error).replace(f"{folder}/", ""), meaning))
+            continue
+        files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
+        if split == "test" and task.target in read_lines(path)[0].split("\t"):
+            facts.append(f"{task.id}: its test file has the targets, too; a run does not read them.")
+    parts = dict(files)
+    if task.files["dev"] is None and "train" in files:
+        whole = files["train"]
+        kept, held_out = hold_out(whole.rows, share)
+        if kept and held_out:
+            parts["train"], parts["dev"] = replace(whole, rows=kept), replace(whole, split=HELD_OUT, rows=held_out)
+            facts.append(
+                f"{task.id} has no dev file: {len(held_out)} of its {len(whole.rows)} training rows are held out as dev."
+            )
+        else:
+            what = f"too few groups of rows to hold out {share:.0%} for validation"
+            findings.append(whole.finding("unreadable", 1, what, "a run would stop here", whole.file))
+    return TaskFiles(task, files, parts, findings, facts)
+
+
+def _held_out(files: TaskFiles) -> dict[str, Part]:
+    return {} if "dev" in files.files or "dev" not in files.parts else {HELD_OUT: files.parts["dev"]}
+
+
+def _in_order(parts: dict[str, Part]) -> dict[str, Part]:
+    return {split: parts[split] for split in ("train", "dev", HELD_OUT, "test") if split in parts}
+
+
+def _row_counts(files: TaskFiles) -> list[Finding]:
+    findings = []
+    for split, part in files.files.items():
+        published = files.task.rows.get(split)
+        if published is not None and published != len(part.rows):
+            fewer = len(part.rows) < published
+            what = f"{len(part.rows)} rows, {'fewer' if fewer else 'more'} than the {published} published"
+            why = (
+                "rows were left out, or lost to a reader that takes quote marks for quoting"
+                if fewer
+                else "another edition"
+            )
+            meaning = f"{why}; scores do not compare with published ones"
+            findings.append(part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file))
+    return findings
+
+
+def _row_findings(files: TaskFiles, tokens: Tokens, max_length: int, same: dict[str, TaskFiles]) -> list[Finding]:
+    """What is wrong in each file. same: by split, an earlier task that has the same texts, where they were looked at."""
+    findings = []
+    for split, part in files.files.items():
+        if split not in same:
+            findings += [*text_findings(part), *token_findings(part, tokens, max_length)]
+        if split not in same or not same_targets(part, same[split].files[split]):
+            findings += target_findings(part)
+    for part in _held_out(files).values():
+        findings += targets(part)
+    return findings
+
+
+def _same_texts(files: TaskFiles, other: TaskFiles, split: str) -> bool:
+    return split in other.files and same_rows(files.files[split], other.files[split])
+
+
+def _sameness(files: TaskFiles, same: Sequence[tuple[str, TaskFiles]]) -> list[str]:
+    """In plain words, which files say what an earlier task's files say."""
+    facts = []
+    for other in {id(other): other for _, other in same}.values():
+        splits = [split for split, theirs in same if theirs is other]
+        own = [split for split in splits if not same_targets(files.files[split], other.files[split])]
+        others = f", with targets of its own in {_and(own)}" if own else ""
+        facts.append(
+            f"{files.task.id} has the texts of {other.task.id} in {_and(splits)}{others}; what the texts show is said once."
+        )
+    return facts
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
+
+
+def _other_pairs(files: TaskFiles) -> list[str]:
+    counts = texts_in_other_pairs(files.parts)
+    if not counts:
+        return []
+    said = _and([f"{count} of {rows} rows of {split}" for split, count, rows in counts])
+    return [f"{files.task.id}: in {said} one of the texts stands in train, too, in another pair."]
+
+
+def _edges(read: Sequence[TaskFiles]) -> list[str]:
+    """Whitespace at the ends of texts that are not blank: no finding, since the tokenizer drops it."""
+    counts = []
+    for part in (part for files in read for part in files.files.values()):
+        rows = sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows)
+        if rows:
+            counts.append(f"{rows} of {part.task.id} {part.split}")
+    if not counts:
+        return []
+    return [f"Rows with whitespace at an end of a text: {_and(counts)}. The tokenizer drops it."]
+
+
+def _quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
+    """How many rows a reader would make of the files that takes quote marks for quoting, as pandas does unless told not to."""
+    differing = []
+    for part in (part for files in read for part in files.files.values()):
+        lines = (f"{line}\n" for line in read_lines(folder / part.file))
+        try:
+            rows = sum(1 for _ in csv.reader(lines, delimiter="\t")) - 1
+        except csv.Error:
+            rows = 0
+        if rows != len(part.rows):
+            differing.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
+    if not differing:
+        return []
+    return [f"A reader that takes quote marks for quoting (pandas, unless told not to) would find {_and(differing)}."]

@@ -1,0 +1,111 @@
+"""An audit in plain words: Markdown that also reads well in a terminal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mtl.audit.findings import Finding, Part
+from mtl.audit.tokens import Tokens
+from mtl.config import Config
+from mtl.results.table import MISSING, markdown_table
+from mtl.suite import SPLITS, Suite, Task
+
+
+def render(
+    config: Config,
+    suite: Suite,
+    folder: Path,
+    tasks: Sequence[tuple[Task, dict[str, Part]]],
+    tokens: Tokens,
+    findings: Sequence[Finding],
+    facts: Sequence[str],
+) -> str:
+    """tasks: each with what is shown of it by split, held-out rows included. folder: where the data lies."""
+    sections = [
+        f"## {suite.title}: audit of {folder}",
+        _sizes(config, tasks, tokens),
+        _note(config, tokens),
+        _targets(tasks),
+        "\n".join(["### Good to know", "", *(f"- {fact}" for fact in facts)]) if facts else "",
+        "\n".join(["### Findings", "", *(f"- {finding}" for finding in findings)]) if findings else "",
+        verdict(findings),
+    ]
+    return "\n\n".join(filter(None, sections))
+
+
+def verdict(findings: Sequence[Finding]) -> str:
+    """The last line."""
+    if not findings:
+        return "nothing found"
+    tasks = len({finding.task for finding in findings})
+    return f"{_count(len(findings), 'finding')} in {_count(tasks, 'task')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens: Tokens) -> str:
+    header = ["task", "split", "rows", "published", "median length", "longest", "cut", "unknown words"]
+    if tokens.from_ngrams is not None:
+        header.append("from n-grams")
+    table = [header]
+    for task, parts in tasks:
+        for split in dict.fromkeys([*parts, *SPLITS]):
+            published = task.rows.get(split)
+            if split in parts:
+                numbers = _numbers(parts[split], tokens, config.max_length)
+            elif task.files.get(split) is not None or published is not None:
+                numbers = ["none", *[MISSING] * 4]
+            else:
+                continue
+            shown = MISSING if published is None else str(published)
+            table.append(
+                [task.id, split, numbers[0], shown, *numbers[1:], *[MISSING] * (len(header) - len(numbers) - 3)]
+            )
+    return markdown_table(table, left=2)
+
+
+def _numbers(part: Part, tokens: Tokens, max_length: int) -> list[str]:
+    lengths = tokens.lengths[tokens.of(part)]
+    shares = [MISSING if tokens.unknown is None else f"{tokens.share(part, tokens.unknown):.1%}"]
+    if tokens.from_ngrams is not None:
+        shares.append(f"{tokens.share(part, tokens.from_ngrams):.1%}")
+    cut = f"{tokens.share_cut(part, max_length):.1%}"
+    return [str(len(part.rows)), f"{np.median(lengths):g}", str(lengths.max()), cut, *shares]
+
+
+def _note(config: Config, tokens: Tokens) -> str:
+    kinds = {
+        "random": f"random embeddings: words that stand fewer than {config.embeddings.min_count} times in the training texts are unknown",
+        "fasttext": "fastText's vectors",
+        "elmo": "ELMo, which has a vector for any word",
+    }
+    return (
+        f"Lengths in tokens, of each text of a pair by itself; cut: texts longer than max_length={config.max_length};"
+        f" unknown words: share of the running words, with {kinds[config.embeddings.name]}."
+        " Held-out rows stand in the training file and are counted there, too."
+    )
+
+
+def _targets(tasks: Sequence[tuple[Task, dict[str, Part]]]) -> str:
+    table = [["task", "split", "targets"]]
+    for task, parts in tasks:
+        for split, part in parts.items():
+            values = np.array([row.target for row in part.rows if row.target is not None])
+            if len(values):
+                table.append([task.id, split, _balance(task, values)])
+    return markdown_table(table, left=3) if len(table) > 1 else ""
+
+
+def _balance(task: Task, values: np.ndarray) -> str:
+    """Labels with their shares, or a regression's mean and standard deviation."""
+    if task.labels is None:
+        return f"mean {values.mean():.2f}, sd {values.std():.2f}, {values.min():g} to {values.max():g}"
+    first, last = min(task.labels), max(task.labels)
+    alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
+    shares = np.bincount(values.astype(int), minlength=len(task.labels)) / len(values)
+    names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in task.labels]
+    return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))

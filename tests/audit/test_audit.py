@@ -1,0 +1,203 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import write_tsv
+
+from mtl.audit.audit import Audit, audit
+from mtl.cli import main
+from mtl.config import load_config
+
+
+def run(settings: list[str], *more: str) -> Audit:
+    return audit(*load_config([*settings, *more]))
+
+
+@pytest.fixture(autouse=True)
+def data(suite_file: Path) -> Path:
+    """The small suite's data, its pairs replaced by 60 different ones, three a topic."""
+    folder = suite_file.parent / "data"
+    pairs = [(str(i // 3), f"fråga {i}", f"svar {i}", str(i % 2)) for i in range(60)]
+    write_tsv(folder / "pairs/train.tsv", ("topic", "a", "b", "same"), *pairs)
+    return folder
+
+
+def kinds(done: Audit) -> list[tuple[str, str, str, int]]:
+    return [(f.kind, f.task, f.split, f.count) for f in done.findings]
+
+
+def lines_of(path: Path) -> list[tuple[str, ...]]:
+    return [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_a_clean_suite_has_no_finding(settings: list[str]) -> None:
+    done = run(settings)
+    assert kinds(done) == []
+    assert done.report.splitlines()[-1] == "nothing found"
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in done.report.splitlines() if "|" in line]
+    # Every fourth text has four words, the others five.
+    assert cells[2][:6] == ["kansla", "train", "60", "–", "5", "5"]
+    rows = {(row[0], row[1]): row[2] for row in reversed(cells)}  # the first table
+    assert rows["kansla", "test"] == "10" and rows["samma", "train"] == "60" and rows["samma", "dev (held out)"] == "6"
+    assert ["kansla", "train", "glad 66.7%, arg 33.3%"] in cells
+    assert "- samma has no dev file: 6 of its 60 training rows are held out as dev." in done.report
+    assert (
+        "- betyg has the texts of kansla in train, dev and test, with targets of its own in train and dev"
+        in done.report
+    )
+
+
+def test_every_row_of_one_task_is_said_once(settings: list[str], data: Path) -> None:
+    """kansla and betyg have the same texts; so a blank one is one finding, a doubled text one a task for its targets."""
+    for folder, target in (("", "glad"), ("scores", "3")):
+        path = data / folder / "train.tsv"
+        rows = lines_of(path)
+        write_tsv(path, *rows, ("", target), ("sol", target), ("sol", target))
+    assert kinds(run(settings)) == [
+        ("blank", "kansla", "train", 1),
+        ("duplicates", "kansla", "train", 1),
+        ("duplicates", "betyg", "train", 1),
+    ]
+
+
+def test_row_counts_are_compared_with_the_published(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    suite_file.write_text(text + "    rows: {train: 60, dev: 31, test: 8}\n", encoding="utf-8")
+    done = run(settings)
+    assert kinds(done) == [("row count", "betyg", "dev", 1), ("row count", "betyg", "test", 2)]
+    assert "30 rows, fewer than the 31 published (scores/dev.tsv)" in done.report
+    assert "10 rows, more than the 8 published" in done.report
+    assert done.report.splitlines()[-1] == "2 findings in 1 task"
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("text\tlabel\nsol\tglad\nregn\n", "dev.tsv:3: 1 cells where the header has 2"),
+        ("text\tlabel\nsol\tGlad\n", "dev.tsv:2: column 'label': unknown label 'Glad'"),
+        ("text\tetikett\nsol\tglad\n", "dev.tsv:1: no column 'label'"),
+        ("text\tlabel\n", "dev.tsv: no rows after the header"),
+        ("text\tlabel\ngrät\tglad\n".encode("latin-1"), "dev.tsv:2: not UTF-8"),
+    ],
+)
+def test_what_the_reader_refuses_is_a_finding_and_the_audit_goes_on(
+    content: str | bytes, complaint: str, settings: list[str], data: Path
+) -> None:
+    (data / "dev.tsv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    rows = lines_of(data / "scores/test.tsv")
+    write_tsv(data / "scores/test.tsv", *rows, rows[-1])
+    done = run(settings)
+    assert kinds(done) == [("unreadable", "kansla", "dev", 1), ("duplicates", "betyg", "test", 1)]
+    assert f"**kansla dev**: {complaint}" in done.report
+    assert "| kansla | train" in done.report and "| kansla | dev            | none" in done.report
+
+
+def test_missing_files_are_a_finding(settings: list[str], data: Path) -> None:
+    (data / "scores/dev.tsv").unlink()
+    (data / "pairs/train.tsv").unlink()
+    done = run(settings)
+    assert kinds(done) == [("missing", "samma", "", 1), ("missing", "betyg", "", 1)]
+    assert "**samma**: none of its files is there: pairs/train.tsv" in done.report
+    assert "**betyg**: not all its files are there: scores/dev.tsv" in done.report
+
+
+def test_held_out_rows_are_compared_as_training_splits_them(settings: list[str], data: Path) -> None:
+    """Rows of one topic stay on one side, the same texts under another topic do not."""
+    path = data / "pairs/train.tsv"
+    header, *rows = lines_of(path)
+    write_tsv(path, header, *rows, *((f"more{topic}", *others) for topic, *others in rows))
+    shared = [finding for finding in run(settings).findings if finding.kind == "shared"]
+    assert [(f.task, f.split) for f in shared] == [("samma", "dev (held out)")]
+    assert 0 < shared[0].count <= 12  # a tenth of 120 rows
+    assert "pairs/train.tsv:" in shared[0].where and " of " not in shared[0].where
+
+
+def test_too_few_rows_to_hold_out(settings: list[str], data: Path) -> None:
+    path = data / "pairs/train.tsv"
+    header, *rows = lines_of(path)
+    write_tsv(path, header, *(("one", *others) for _, *others in rows))
+    assert kinds(run(settings)) == [("unreadable", "samma", "train", 1)]
+
+
+def test_other_tasks_training_rows(settings: list[str], data: Path) -> None:
+    """A text of kansla's dev in betyg's train, which now has texts of its own."""
+    rows = lines_of(data / "scores/train.tsv")
+    leaked = lines_of(data / "dev.tsv")[1][0]
+    write_tsv(data / "scores/train.tsv", *rows, (leaked, "5"))
+    found = kinds(run(settings))
+    # betyg's own dev has the same texts as kansla's.
+    assert found == [("shared across", "kansla", "dev", 1), ("shared", "betyg", "dev", 1)]
+
+
+def test_a_test_file_with_targets_is_a_fact(settings: list[str], data: Path) -> None:
+    header, *rows = lines_of(data / "test.tsv")
+    write_tsv(data / "test.tsv", (*header, "label"), *((*row, "glad") for row in rows))
+    done = run(settings)
+    assert done.findings == []
+    assert "- kansla: its test file has the targets, too; a run does not read them." in done.report
+
+
+def test_whitespace_and_a_quoting_reader_are_facts(settings: list[str], data: Path) -> None:
+    rows = lines_of(data / "test.tsv")
+    write_tsv(data / "test.tsv", *rows, (" kant",), ('"öppet',), ("nästa",), ('slut"',))
+    done = run(settings)
+    assert done.findings == []
+    assert "- Rows with whitespace at an end of a text: 1 of kansla test." in done.report
+    # The mark at the start of its row opens a quotation that the reader ends three rows on.
+    assert "would find 12 of 14 rows of kansla test." in done.report
+
+
+def test_strict_says_by_its_exit_status_that_something_was_found(settings: list[str], data: Path) -> None:
+    def status(*more: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "mtl", "audit", *settings, *more]
+        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+        assert done.stderr == ""
+        return done.returncode, done.stdout.splitlines()[-1]
+
+    assert status("--strict") == (0, "nothing found")
+    rows = lines_of(data / "test.tsv")
+    write_tsv(data / "test.tsv", *rows, rows[-1])
+    assert status() == (0, "1 finding in 1 task")
+    assert status("--strict") == (1, "1 finding in 1 task")
+    assert status("--strict", "tasks=[betyg]") == (0, "nothing found")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["suite=none"], "suite=none: unknown"),
+        (["data_dir=none"], "none: no such folder, where the data of suite liten should be"),
+        (["data_dir=."], ".: holds no file of kansla, samma, betyg (train.tsv, …)"),
+        (["max_lenght=3"], "unknown key 'max_lenght'; did you mean max_length?"),
+        (["tasks=[glue]"], "suite liten has no task glue"),
+        (["embeddings=fasttext"], "embeddings.path: suite liten names no fasttext vectors"),
+        (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin: no such vectors"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line_and_exit_status_2(
+    arguments: list[str],
+    complaint: str,
+    suite_file: Path,
+    settings: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (suite_file.parent / "empty").mkdir()
+    monkeypatch.chdir(suite_file.parent / "empty")
+    small = [setting for setting in settings if not setting.startswith("embeddings.dim")]
+    assert main(["audit", *small, *arguments, "--strict"]) == 2
+    printed = capsys.readouterr()
+    errors = printed.err.splitlines()
+    assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and complaint in errors[0]
+    assert printed.out == ""
+
+
+def test_a_suite_that_can_be_fetched_says_how(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["audit", "suite=klej"]) == 2
+    assert "data/klej: no such folder" in capsys.readouterr().err
+    assert main(["audit"]) == 2
+    assert "get it with: mtl data klej-sample" in capsys.readouterr().err

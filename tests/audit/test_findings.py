@@ -1,0 +1,119 @@
+import pytest
+
+from mtl.audit.findings import Finding, Part, target_findings, text_findings
+from mtl.data.reader import Example
+from mtl.suite import Task
+
+LABELS = Task(id="kansla", text=["text"], target="label", labels=["glad", "arg"], metric="accuracy")
+POSITIVE = Task(id="cbd", text=["text"], target="label", labels=["0", "1"], metric="f1", positive="1")
+RATING = Task(id="betyg", text=["text"], target="score", range=[0, 10], metric="spearman")
+PAIR = Task(id="samma", text=["a", "b"], target="same", labels=["0", "1"], metric="accuracy")
+
+
+def part(
+    *rows: tuple[str, ...] | str, targets: list[float] | None = None, task: Task = LABELS, split: str = "train"
+) -> Part:
+    """Rows from line 2 on. targets: None for a test file."""
+    texts = [(row,) if isinstance(row, str) else row for row in rows]
+    values = targets or [None] * len(texts)
+    examples = [Example(i, t, v) for i, (t, v) in enumerate(zip(texts, values, strict=True), start=2)]
+    return Part(task, split, f"{task.id}/{split}.tsv", examples)
+
+
+def only(findings: list[Finding]) -> Finding:
+    assert len(findings) == 1, [str(finding) for finding in findings]
+    return findings[0]
+
+
+def test_clean_rows_have_no_finding() -> None:
+    clean = part("solen skiner", '"Regnet faller ."', 'jag sa: "hej"', targets=[0, 1, 0])
+    assert text_findings(clean) == target_findings(clean) == []
+
+
+def test_blank_texts() -> None:
+    found = only(text_findings(part("a", "", "b", "   ", "\u00a0")))
+    assert (found.kind, found.count, found.where) == ("blank", 3, "kansla/train.tsv:3, 5, 6")
+    pairs = only(text_findings(part(("a", "b"), ("c", ""), ("d", "e"), task=PAIR)))
+    assert str(pairs) == (
+        "**samma train**: 1 of 3 rows has an empty text, or one of whitespace alone (samma/train.tsv:3);"
+        " there is nothing to predict a target from."
+    )
+
+
+def test_blank_texts_are_not_repeated_and_do_not_contradict() -> None:
+    assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []
+
+
+def test_a_quoting_writer_s_marks() -> None:
+    found = only(text_findings(part('"a ""b"""', "c", 'd "e"', '"""f"" g"', '"h"', "i")))
+    assert (found.kind, found.count) == ("quoting", 2)
+    assert "2 of 6 rows carry" in found.what and "2 cells are wrapped" in found.what and "of 4 cells" in found.what
+    assert found.where == "kansla/train.tsv:2, 5"
+    pairs = only(text_findings(part(('"a ""b"""', '"""c"""'), ("d", "e"), task=PAIR)))
+    assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "as is every cell" in pairs.what
+
+
+def test_a_writer_that_quotes_every_cell() -> None:
+    found = only(text_findings(part('"a"', '"b"', '"c"', "d")))
+    assert (found.kind, found.count) == ("quoting", 3)
+
+
+def test_half_of_a_quoted_cell() -> None:
+    found = only(text_findings(part('"a ""b"" c', "d", "e")))
+    assert (found.kind, found.count) == ("half-quoting", 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "count", "shown"),
+    [
+        ("control", ["Vel\x87zqueza i inni", "a", "b\x01"], 2, r"“Vel\x87zqueza”"),
+        ("replacement", ["za\ufffd\ufffd", "a", "b"], 1, "“za\ufffd\ufffd”"),
+        ("encoding", ["a", "czy Ĺ‚adny", "b"], 1, "“Ĺ‚adny”"),
+        ("spreadsheet", ["#NAME?", "a", "#REF!"], 2, "“#NAME?”"),
+        ("escapes", ["raz\\ndwa trzy", "a", "AT&amp;T"], 2, r"“raz\ndwa”"),
+    ],
+)
+def test_what_no_author_wrote(kind: str, texts: list[str], count: int, shown: str) -> None:
+    found = only(text_findings(part(*texts)))
+    assert (found.kind, found.count) == (kind, count)
+    assert shown in found.what
+
+
+def test_a_constant_column() -> None:
+    found = only(text_findings(part(("a", "b"), ("c", "b"), ("d", "b"), task=PAIR)))
+    assert (found.kind, found.count) == ("constant", 3)
+    assert found.what == "column 'b' holds the same text in all 3 rows, “b”"
+
+
+def test_repeated_rows() -> None:
+    found = only(target_findings(part("a", "b", " a", "a", "b  ", "c", targets=[0, 1, 0, 0, 1, 1])))
+    assert (found.kind, found.count, found.where) == ("duplicates", 3, "kansla/train.tsv:4 = 2, 5 = 2, 6 = 3")
+    assert "training" in found.meaning
+    test = only(target_findings(part("a", "b", "a", split="test")))
+    assert test.count == 1 and "(texts)" in test.what and "score" in test.meaning
+
+
+def test_a_pair_s_order_counts() -> None:
+    assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
+
+
+def test_contradicting_rows() -> None:
+    found = only(target_findings(part("a", "b", "a", "c", targets=[0, 1, 1, 1])))
+    assert (found.kind, found.count, found.where) == ("conflicts", 2, "kansla/train.tsv:2 glad, 4 arg")
+    assert found.what == "1 text stands with different targets, in 2 of 4 rows, as “a”"
+    ratings = target_findings(part("a", "a", "b", "b", "a", "a", targets=[1, 4.5, 2, 2.5, 1, 3], task=RATING))
+    assert [(f.kind, f.count) for f in ratings] == [("duplicates", 1), ("conflicts", 6)]
+    assert ratings[1].what.startswith("2 texts stand") and ratings[1].what.endswith("at most 3.5 apart")
+    assert ratings[1].where == "betyg/train.tsv:2 1, 3 4.5, 7 3; 4 2, 5 2.5"
+
+
+def test_labels_that_never_occur() -> None:
+    train = only(target_findings(part("a", "b", targets=[1, 1])))
+    assert (train.kind, train.what, train.count) == ("labels", "no row has the label glad", 1)
+    dev = only(target_findings(part("a", "b", targets=[0, 0], task=POSITIVE, split="dev")))
+    assert dev.what == "no row has the label 1" and "F1" in dev.meaning
+
+
+def test_ratings_that_are_all_the_same() -> None:
+    found = only(target_findings(part("a", "b", targets=[2, 2], task=RATING)))
+    assert (found.kind, found.what) == ("labels", "all rows have the same target")

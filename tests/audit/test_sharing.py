@@ -1,0 +1,64 @@
+from test_findings import LABELS, PAIR, POSITIVE, only, part
+
+from mtl.audit.sharing import shared_across, shared_within, texts_in_other_pairs
+
+
+def test_nothing_shared_is_no_finding() -> None:
+    parts = {"train": part("a", "b"), "dev": part("c", split="dev"), "test": part("d", " ", split="test")}
+    assert shared_within(parts) == []
+
+
+def test_rows_of_dev_in_train_and_how_many_memory_gets_right() -> None:
+    train = part("a", "b", "c", "", targets=[0, 1, 1, 0])
+    dev = part("x", " b ", "a", "", targets=[0, 1, 1, 0], split="dev")
+    found = only(shared_within({"train": train, "dev": dev}))
+    assert (found.kind, found.split, found.count) == ("shared", "dev", 2)
+    assert found.where == "kansla/dev.tsv:3 = 3, 4 = 2 of kansla/train.tsv"
+    assert found.meaning == "a model that memorised train would get 1 of these 2 right"
+
+
+def test_rows_of_test_in_train_and_in_dev() -> None:
+    parts = {
+        "train": part("a", "b", targets=[0, 1]),
+        "dev": part("c", targets=[0], split="dev"),
+        "test": part("c", "b", "a", "d", split="test"),
+    }
+    train, dev = shared_within(parts)
+    assert (train.split, train.count) == ("test", 2) and "in train" in train.what
+    assert (dev.split, dev.count) == ("test", 1) and "in dev" in dev.what
+
+
+def test_a_quoted_text_is_the_text() -> None:
+    parts = {"train": part('a "b"'), "test": part('"a ""b"""', split="test")}
+    assert only(shared_within(parts)).count == 1
+
+
+def test_pairs_count_as_pairs_and_swapped() -> None:
+    train = part(("a", "b"), ("c", "d"), targets=[0, 1], task=PAIR)
+    dev = part(("b", "a"), ("c", "d"), ("a", "d"), ("x", "y"), targets=[0, 1, 0, 1], task=PAIR, split="dev")
+    found = only(shared_within({"train": train, "dev": dev}))
+    assert found.count == 2 and "1 of them with the two texts swapped" in found.what
+    assert found.meaning.endswith("these 2 right")
+    assert texts_in_other_pairs({"train": train, "dev": dev}) == [("dev", 1, 4)]
+
+
+def test_another_task_s_training_rows() -> None:
+    one = {"train": part("a", "b", targets=[0, 1]), "dev": part("c", "b", "p", targets=[0, 1, 1], split="dev")}
+    two = {"train": part("c", "b", targets=[0, 1], task=POSITIVE), "dev": part("z", task=POSITIVE, split="dev")}
+    pairs = {"train": part(("p", "q"), task=PAIR), "test": part(("q", "p"), ("a", "b"), task=PAIR, split="test")}
+    found = shared_across([one, two, pairs])
+    # b stands in the task's own train: that is said elsewhere. A pair stands nowhere else, though a and b do.
+    assert [(f.kind, f.task, f.split, f.count) for f in found] == [
+        ("shared across", "kansla", "dev", 1),
+        ("shared across", "kansla", "dev", 1),
+    ]
+    assert "in train of cbd" in found[0].what and "in train of samma" in found[1].what
+    assert found[0].where == "kansla/dev.tsv:2 = 2 of cbd/train.tsv"
+
+
+def test_tasks_with_one_training_set_do_not_flood() -> None:
+    one = {"train": part("a", "b"), "dev": part("a", split="dev")}
+    two = {"train": part("a", "b", task=POSITIVE), "dev": part("a", "c", task=POSITIVE, split="dev")}
+    other = {"train": part("x", task=PAIR), "dev": part("b", task=LABELS, split="dev")}
+    found = only(shared_across([one, two, other]))
+    assert (found.task, found.count) == ("kansla", 1) and "in train of kansla" in found.what
