@@ -17,7 +17,10 @@ function drawBoard(suite, choices, changed, panel) {
     return opened ? [line, h("tr", { class: "opened", id: `panel-${row.id}` },
       h("td", { colspan: columns.length }, panel(row)))] : [line];
   });
-  document.getElementById("board").replaceChildren(h("table", { class: choices.columns },
+  const board = document.getElementById("board");
+  // A table of more than a screen or two scrolls under its header.
+  board.classList.toggle("long", rows.length > 30);
+  board.replaceChildren(h("table", {},
     h("caption", { class: "spoken" }, `${suite.title}: models, their average and their score on each task`),
     h("thead", {}, h("tr", {}, columns.map((column) => headerCell(column, changed)))),
     h("tbody", {}, body.length ? body : h("tr", {}, h("td", { colspan: columns.length, class: "empty" },
@@ -36,7 +39,7 @@ function headerCell(column, changed) {
   }, h("button", {
     type: "button", "data-key": `sort:${column.id}`, title: `Sort by ${header}${metric ? `, ${metric}` : ""}`,
     onclick: () => { column.toggleSorting(); changed(); },
-  }, header, h("span", { class: "arrow", "aria-hidden": "true" }, arrow), metric && h("span", { class: "metric" }, metric)));
+  }, arrow && h("span", { class: "arrow", "aria-hidden": "true" }, arrow), header, metric && h("span", { class: "metric" }, metric)));
 }
 
 function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
@@ -46,8 +49,8 @@ function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
     : row.id === reference.id ? "compared with this" : tests ? null : "no paired test";
   const below = (column) => {
     if (!reference) return spreadOf(row, column, choices.spread);
-    if (column !== "average") return verdictOf(at(tests, column.id), reference.label);
-    return choices.hidden.size ? null : verdictOf(at(tests, "average"), reference.label);
+    if (column !== "average") return verdictOf(at(tests, column.id), reference.label, choices.spread);
+    return choices.hidden.size ? null : verdictOf(at(tests, "average"), reference.label, choices.spread);
   };
   return columns.map(({ id, columnDef: { meta } }) => {
     if (id === "model") return modelCell(row, opened, remark, toggle);
@@ -77,7 +80,7 @@ function sortedBy(table) {
 /** What one must know to read the table, as it stands now. */
 function drawNotes(suite, choices, rows) {
   const tasks = shownTasks(suite, choices);
-  const names = plotNames(suite);
+  const names = fullNames(suite);
   const own = rows.some((row) => row.source === "run");
   const published = rows.some((row) => row.source === "published");
   const partial = rows.filter((row) => row.lacking.length);
@@ -92,7 +95,7 @@ function drawNotes(suite, choices, rows) {
     own && !reference && choices.spread === "range" && "Small below a score: the least and the greatest over seeds.",
     own && !reference && choices.spread === "interval" && "Small below a score: its 95 % interval.",
     reference && `Against ${names.get(reference.id)}, in a paired test: ▲ better, ▼ worse, ≈ undecided; `
-      + "then the difference and its 95 % interval."
+      + `then the difference${choices.spread === "interval" ? " and its 95 % interval" : "; its 95 % interval shows with that choice below a score"}.`
       + (choices.hidden.size ? " The average is compared only while no task is hidden." : ""),
     ...partial.map((row) => `* ${names.get(row.id)}: a partial average, without ${inWords(row.lacking.map((task) => task.title))}.`),
     reduced.length && `† ${inWords(reduced.map((task) => task.title))}: other split sizes than the published ones, not comparable `

@@ -25,15 +25,15 @@ function spreadOf(row, column, spread) {
   return h("span", { class: "spread" }, spoken(spread === "range" ? " seeds: " : " 95 % interval: "), inRange(...shown));
 }
 
-/** What the paired test says of a row's score against the reference's. */
-function verdictOf(test, reference) {
+/** What the paired test says of a row's score against the reference's; its interval is seen where `spread` asks for intervals. */
+function verdictOf(test, reference, spread) {
   if (!test) return null;
   const interval = known(test.low) && known(test.high) ? `${inScore(test.low)} to ${inScore(test.high)}` : null;
   const words = `${test.verdict}${test.verdict === "undecided" ? " against" : " than"} ${reference}`;
   return h("span", { class: `verdict ${test.verdict in VERDICTS ? test.verdict : ""}`,
     title: `${words}: ${inDifference(test.difference)}${interval ? `, 95 % interval ${interval}` : ""}` },
   sign(VERDICTS[test.verdict] ?? "", ` ${words}: `), ` ${inDifference(test.difference)}`,
-  interval && h("span", { class: "spread" }, spoken(" 95 % interval: "), interval));
+  interval && h("span", { class: spread === "interval" ? "spread" : "spoken" }, spoken(" 95 % interval: "), interval));
 }
 
 function costCell(row, cost) {
@@ -49,7 +49,7 @@ function splitCell(row) {
 /** The row's name: a button that opens it where there is more to see. */
 function modelCell(row, opened, remark, toggle) {
   const under = [
-    row.source === "published" ? "published" : row.name !== row.label && row.name,
+    row.source === "run" && row.name !== row.label && row.name,
     known(row.size) && `${row.size} units`,
     remark,
   ].filter(Boolean).join(" · ");

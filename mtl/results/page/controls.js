@@ -51,7 +51,7 @@ function valueField(suite, choices, set, name, label, inText) {
 
 function referenceField(suite, choices, set) {
   const own = suite.rows.filter((row) => row.source === "run");
-  const names = plotNames(suite);
+  const names = fullNames(suite);
   return own.length > 1 && Object.keys(suite.comparisons ?? {}).length > 0 && selectField("Compare with", "reference",
     [["", "no run"], ...own.map((row) => [row.id, shortened(names.get(row.id), 60)])], choices.reference, set("reference"));
 }

@@ -22,7 +22,7 @@ function curvePoints(row, stage, task, tasks, whole) {
 function curvePlot(points, rows, names, style, width, title, height = 300) {
   const own = rows.filter((row) => points.some((point) => point.row === row));
   return drawn({
-    width, height, marginLeft: 44, marginRight: 16,
+    width, height, marginLeft: 44, marginRight: 16, marginTop: 28, marginBottom: 42,
     x: { label: "training step", labelAnchor: "right", ticks: Math.max(3, Math.floor(width / 110)), nice: true },
     y: { label: "score × 100", grid: true, nice: true },
     marks: [

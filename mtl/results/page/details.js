@@ -3,8 +3,8 @@
 /** The content of an opened row, as wide as `width` pixels allow. */
 function detailPanel(suite, row, width) {
   const { details } = row;
-  const style = looks(suite);
-  const names = plotNames(suite);
+  const style = new Map([[row.id, { colour: "var(--own)", dash: "none" }]]);
+  const names = fullNames(suite);
   const inner = Math.min(Math.max(width - 48, 260), 560);
   const section = (title, ...content) => h("section", {}, h("h4", {}, title), ...content);
   return h("div", { class: "panel", "data-panel": row.id },
@@ -49,7 +49,7 @@ function taskSection(suite, row, names, style, width, section) {
     const title = `${task.title}, stage 2: score by training step, a line a seed`;
     place.replaceChildren(...[
       predictionsOf(task, at(row.details.classes, id), width),
-      points.length && figure(5, title, null, curvePlot(points, [row], names, style, width, title, 220)),
+      points.length && figure(title, curvePlot(points, [row], names, style, width, title, 220)),
     ].filter(Boolean));
   };
   show(tasks[0].id);
@@ -61,7 +61,7 @@ function stageSection(suite, row, names, style, width, section) {
   const points = curvePoints(row, "pretrain", null, suite.tasks, true);
   if (!points.length) return null;
   const title = "All tasks together: average on the validation data by training step, a line a seed";
-  return section("Stage 1", figure(5, title, null, curvePlot(points, [row], names, style, width, title, 220)));
+  return section("Stage 1", figure(title, curvePlot(points, [row], names, style, width, title, 220)));
 }
 
 function costPairs(row) {

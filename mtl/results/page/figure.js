@@ -14,9 +14,9 @@ function looks(suite) {
   }]));
 }
 
-/** A plot with its heading and, in words, what it shows. */
-function figure(level, title, description, plot, ...more) {
-  return h("figure", {}, h(`h${level}`, {}, title), plot, ...more, description && h("figcaption", {}, description));
+/** A plot under a caption that says what it shows. */
+function figure(caption, ...content) {
+  return h("figure", {}, h("figcaption", {}, caption), ...content);
 }
 
 /** Plot's SVG, named for screen readers as one image. */

@@ -30,6 +30,7 @@ function openSuite(suite) {
   };
   document.getElementById("results-title").textContent = suite.title;
   document.getElementById("lead").textContent = leadOf(suite);
+  document.getElementById("key").replaceChildren(...keyOf(suite));
   reset();
 }
 
@@ -42,6 +43,15 @@ function leadOf(suite) {
   ].filter(Boolean);
   return `${count(suite.tasks.length, "task")}; ${inWords(parts) || "no rows yet"}. `
     + (own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.");
+}
+
+/** Which rows are which, where there are both. */
+function keyOf(suite) {
+  const sources = new Set(suite.rows.map((row) => row.source));
+  return sources.size < 2 ? [] : [
+    h("span", { class: "patch own", "aria-hidden": "true" }), "own run, scored on dev",
+    h("span", { class: "patch", "aria-hidden": "true" }), "published, scored on test",
+  ];
 }
 
 function openReport() {

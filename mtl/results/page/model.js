@@ -111,18 +111,10 @@ function paired(suite, id, reference) {
   }]));
 }
 
-/** Names for plots, by row id: no two are the same. */
-function plotNames(suite) {
-  const count = new Map();
-  for (const row of suite.rows) {
-    const label = plainName(row);
-    count.set(label, (count.get(label) ?? 0) + 1);
-  }
+/** What rows are called outside the table, by row id: the label, and more where several rows have the same. */
+function fullNames(suite) {
+  const count = d3.rollup(suite.rows, (rows) => rows.length, (row) => row.label);
   return new Map(suite.rows.map((row) => [
-    row.id, count.get(plainName(row)) > 1 && row.name !== row.label ? `${plainName(row)} (${row.name})` : plainName(row),
+    row.id, count.get(row.label) > 1 ? `${row.label} (${row.source === "published" ? "published" : row.name})` : row.label,
   ]));
-}
-
-function plainName(row) {
-  return row.source === "published" ? `${row.label} (published)` : row.label;
 }

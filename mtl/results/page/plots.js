@@ -9,7 +9,7 @@ function freshPlotChoices() {
 function drawPlots(suite, choices, plotChoices, rows) {
   const place = document.getElementById("figures");
   const scene = {
-    suite, rows, tasks: shownTasks(suite, choices), names: plotNames(suite), style: looks(suite), choices: plotChoices,
+    suite, rows, tasks: shownTasks(suite, choices), names: fullNames(suite), style: looks(suite), choices: plotChoices,
     width: place.clientWidth, redraw: () => keepingFocus(() => drawPlots(suite, choices, plotChoices, rows)),
   };
   place.replaceChildren(scoreFigures(scene), costFigure(scene), ...curveFigures(scene));
@@ -30,12 +30,12 @@ function scoreFigures(scene) {
       own && [h("span", { class: "bar", "aria-hidden": "true" }), "least to greatest over seeds "],
       published && [h("span", { class: "dot", "aria-hidden": "true" }), "published, test"]),
     columns.length ? h("div", { class: "panels", style: `--across: ${across}` }, columns.map((column) =>
-      figure(4, ...panelTitle(column, tasks, suite), scorePlot(scene, column, panel)))) : h("p", {}, "No row has a score."));
+      h("figure", {}, h("h4", {}, panelTitle(column, tasks, suite)), scorePlot(scene, column, panel)))) : h("p", {}, "No row has a score."));
 }
 
 function panelTitle(column, tasks, suite) {
-  if (column !== "average") return [[column.title, h("span", { class: "quiet" }, ` ${inMetric(column.metric)}`)], null];
-  return [["AVG", h("span", { class: "quiet" }, tasks.length < suite.tasks.length ? ` over ${tasks.length} tasks` : " over all tasks")], null];
+  if (column !== "average") return [column.title, h("span", { class: "quiet" }, ` ${inMetric(column.metric)}`)];
+  return ["AVG", h("span", { class: "quiet" }, tasks.length < suite.tasks.length ? ` over ${tasks.length} tasks` : " over all tasks")];
 }
 
 function scorePlot({ rows, names, width: whole }, column, width) {
@@ -86,8 +86,8 @@ function costFigure(scene) {
   const height = Math.min(460, Math.max(300, width * 0.45));
   const title = `Average against ${cost.unit}`;
   const svg = drawn({
-    width, height, marginLeft: 44, marginRight: 20, marginBottom: 40,
-    x: { type: "log", label: `${cost.unit} (logarithmic)`, grid: true, tickFormat: cost.format,
+    width, height, marginLeft: 44, marginRight: 20, marginTop: 28, marginBottom: 40,
+    x: { type: "log", label: cost.unit, grid: true, tickFormat: cost.format,
       ticks: Math.max(2, Math.floor(width / 130)), domain: widened(points.map((row) => row.cost[cost.id])) },
     y: { label: "AVG, score × 100", grid: true, nice: true, inset: 12 },
     symbol: { type: "identity" }, color: { type: "identity" },
@@ -109,7 +109,7 @@ function costFigure(scene) {
       choices.cost = id;
       scene.redraw();
     }),
-    figure(4, title, null, svg, legend(points, names, style, "symbol")));
+    figure(`${title}, on a logarithmic scale`, svg, legend(points, names, style, "symbol")));
 }
 
 function widened(values) {
@@ -124,6 +124,7 @@ function labelGroup(labels) {
     label.setAttribute("x", left);
     label.setAttribute("y", middle + 4);
     label.setAttribute("fill", "currentColor");
+    label.setAttribute("text-anchor", "start");
     label.textContent = text;
     group.append(label);
   }
@@ -138,7 +139,7 @@ function curveFigures(scene) {
   const points = (stage, task) => own.flatMap((row) => curvePoints(row, stage, task, tasks, whole));
   const drawnCurves = (found, title) => {
     const shown = own.filter((row) => found.some((point) => point.row === row));
-    return figure(4, title, null, curvePlot(found, shown, names, style, width, title), legend(shown, names, style, "line"));
+    return figure(title, curvePlot(found, shown, names, style, width, title), legend(shown, names, style, "line"));
   };
   const first = points("pretrain");
   const second = tasks.filter((task) => points("finetune", task).length);

@@ -28,15 +28,16 @@ function confusionTable(task, { seed, confusion }) {
 function scatter(task, { seed, points }, width) {
   const error = mean(points.map(([gold, predicted]) => Math.abs(gold - predicted)));
   const [low, high] = task.range ?? d3.extent(points.flat());
-  const title = `${task.title}, predictions of seed ${seed}: predicted against right value`;
+  const title = `${task.title}, predictions of seed ${seed}: ${points.length} validation rows, off by ${error.toFixed(2)} on average; `
+    + "on the dashed line a prediction is right";
   const size = Math.min(width, 360);
-  return figure(5, title, `${points.length} validation rows, off by ${error.toFixed(2)} on average; on the line a prediction is right.`,
-    drawn({
-      width: size, height: size, marginLeft: 44, x: { label: "right", domain: [low, high], nice: true },
-      y: { label: "predicted", domain: d3.extent([low, high, ...points.map((point) => point[1])]), nice: true, grid: true },
-      marks: [
-        Plot.line([[low, low], [high, high]], { stroke: "var(--muted)", strokeDasharray: "4 3" }),
-        Plot.dot(points, { x: "0", y: "1", r: 2.5, fill: "var(--own)", fillOpacity: 0.35 }),
-      ],
-    }, `${title}: ${points.length} points, mean absolute error ${error.toFixed(2)}`));
+  return figure(title, drawn({
+    width: size, height: size, marginLeft: 44, marginBottom: 40,
+    x: { label: "right", domain: [low, high], nice: true },
+    y: { label: "predicted", domain: d3.extent([low, high, ...points.map((point) => point[1])]), nice: true, grid: true },
+    marks: [
+      Plot.line([[low, low], [high, high]], { stroke: "var(--muted)", strokeDasharray: "4 3" }),
+      Plot.dot(points, { x: "0", y: "1", r: 2.5, fill: "var(--own)", fillOpacity: 0.35 }),
+    ],
+  }, title));
 }
