@@ -30,8 +30,9 @@ function seedTable(suite, row) {
   const tasks = suite.tasks.filter((task) => known(median(row, task)));
   return h("div", { class: "scroller", role: "region", tabindex: "0", "aria-label": "Scores by seed" },
     h("table", { class: "seeds" }, h("caption", { class: "spoken" }, `${row.label}: scores by task and seed`),
-      h("thead", {}, h("tr", {}, ["Task", ...seeds.map((seed) => `seed ${seed.seed}`), "median", "95 % interval"]
-        .map((title, index) => h("th", { scope: "col", class: index ? "number" : null }, title)))),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Task ╲ seed"),
+        [...seeds.map((seed) => [spoken("seed "), String(seed.seed)]), "median", "95 % interval"]
+          .map((title) => h("th", { scope: "col", class: "number" }, title)))),
       h("tbody", {}, tasks.map((task) => line(task.title, seeds.map((seed) => at(seed.scores, task.id)),
         median(row, task), at(row.scores, task.id).interval)),
       line("AVG (mean)", seeds.map((seed) => seed.average), row.average, row.average_interval))));

@@ -45,6 +45,12 @@ function radioField(label, key, choices, chosen, change) {
     }), text))));
 }
 
+/** What signs mean: [the sign's class, text]. */
+function keyList(entries) {
+  return h("ul", { class: "key" }, entries.filter(Boolean).map(([sample, text]) =>
+    h("li", {}, h("span", { class: sample, "aria-hidden": "true" }), text)));
+}
+
 /** A table of names and values: [name, value], the value a text or an element. */
 function pairs(caption, entries) {
   return h("table", { class: "pairs" }, h("caption", { class: "spoken" }, caption), h("tbody", {},

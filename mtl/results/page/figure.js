@@ -73,7 +73,7 @@ function placed(points, width, height) {
   return points.flatMap((point) => {
     const length = widthOf(point.text);
     for (const offset of [0, -10, 10, -16, 16, -24, 24, -34, 34]) {
-      for (const left of [point.x + 8, point.x - 8 - length, point.x - length / 2]) {
+      for (const left of [point.x + 10, point.x - 10 - length, point.x - length / 2]) {
         const top = point.y + offset - LINE_HEIGHT / 2;
         const box = { left, right: left + length, top, bottom: top + LINE_HEIGHT };
         if (!free(box)) continue;

@@ -48,10 +48,7 @@ function leadOf(suite) {
 /** Which rows are which, where there are both. */
 function keyOf(suite) {
   const sources = new Set(suite.rows.map((row) => row.source));
-  return sources.size < 2 ? [] : [
-    h("span", { class: "patch own", "aria-hidden": "true" }), "own run, scored on dev",
-    h("span", { class: "patch", "aria-hidden": "true" }), "published, scored on test",
-  ];
+  return sources.size < 2 ? [] : [keyList([["patch own", "own run, scored on dev"], ["patch", "published, scored on test"]])];
 }
 
 function openReport() {
@@ -71,6 +68,11 @@ function openReport() {
   if (suites.length > 1) document.getElementById("suites").replaceChildren(selectField("Benchmark", "suite",
     suites.map((suite, index) => [String(index), suite.title]), "0", (index) => openSuite(suites[index])));
   openSuite(suites[0]);
+  const narrow = matchMedia("(max-width: 640px)");
+  const options = document.getElementById("options");
+  const fold = () => { options.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
   let width = document.getElementById("figures").clientWidth;
   new ResizeObserver(([{ contentRect }]) => {
     if (Math.abs(contentRect.width - width) < 2) return;

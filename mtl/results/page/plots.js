@@ -24,11 +24,10 @@ function scoreFigures(scene) {
   const own = rows.some((row) => row.source === "run");
   const published = rows.some((row) => row.source === "published");
   return h("section", { "aria-labelledby": "scores-title" }, h("h3", { id: "scores-title" }, "Scores by task"),
-    h("p", { class: "key" },
-      own && [h("span", { class: "dot own", "aria-hidden": "true" }), "own run, median, dev "],
-      own && [h("span", { class: "bar thick", "aria-hidden": "true" }), "95 % interval "],
-      own && [h("span", { class: "bar", "aria-hidden": "true" }), "least to greatest over seeds "],
-      published && [h("span", { class: "dot", "aria-hidden": "true" }), "published, test"]),
+    keyList([
+      own && ["dot own", "own run, median, dev"], own && ["bar thick", "95 % interval"],
+      own && ["bar", "least to greatest over seeds"], published && ["dot", "published, test"],
+    ]),
     columns.length ? h("div", { class: "panels", style: `--across: ${across}` }, columns.map((column) =>
       h("figure", {}, h("h4", {}, panelTitle(column, tasks, suite)), scorePlot(scene, column, panel)))) : h("p", {}, "No row has a score."));
 }

@@ -9,10 +9,11 @@ function predictionsOf(task, classes, width) {
 /** Rows are the right labels, columns the predicted ones; a cell is the darker the larger its share of the row. */
 function confusionTable(task, { seed, confusion }) {
   const labels = confusion.map((_, index) => String(task.labels?.[index] ?? index));
-  return h("div", { class: "scroller", role: "region", tabindex: "0", "aria-label": `Confusion matrix of ${task.title}` },
+  const caption = `${task.title}, predictions of seed ${seed}: rows are the right labels, columns the predicted ones, `
+    + "shades and percentages shares of the row";
+  return figure(caption, h("div", { class: "scroller", role: "region", tabindex: "0", "aria-label": `Confusion matrix of ${task.title}` },
     h("table", { class: "confusion" },
-      h("caption", {}, `${task.title}, predictions of seed ${seed}: rows are the right labels, columns the predicted ones, `
-        + "shades and percentages shares of the row"),
+      h("caption", { class: "spoken" }, `Confusion matrix of ${task.title}`),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "right ╲ predicted"),
         labels.map((label) => h("th", { scope: "col" }, label)))),
       h("tbody", {}, confusion.map((row, gold) => {
@@ -22,7 +23,7 @@ function confusionTable(task, { seed, confusion }) {
           return h("td", { class: gold === predicted ? "number right" : "number", style: `--share: ${(45 * share).toFixed(1)}%` },
             String(count), h("span", { class: "spread" }, total ? ` ${(100 * share).toFixed(0)} %` : ""));
         }));
-      }))));
+      })))));
 }
 
 function scatter(task, { seed, points }, width) {
