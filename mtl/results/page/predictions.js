@@ -29,8 +29,8 @@ function confusionTable(task, { seed, confusion }) {
 function scatter(task, { seed, points }, width) {
   const error = mean(points.map(([gold, predicted]) => Math.abs(gold - predicted)));
   const [low, high] = task.range ?? d3.extent(points.flat());
-  const title = `${task.title}, predictions of seed ${seed}: ${points.length} validation rows, off by ${error.toFixed(2)} on average; `
-    + "on the dashed line a prediction is right";
+  const title = `${task.title}, seed ${seed}: predicted against right values of ${points.length} validation rows, off by `
+    + `${error.toFixed(2)} on average; on the dashed line a prediction is right`;
   const size = Math.min(width, 360);
   return figure(title, drawn({
     width: size, height: size, marginLeft: 44, marginBottom: 40,
