@@ -164,7 +164,7 @@ def test_averages_follow_the_tasks_shown(opened: Opener) -> None:
     assert page.column("average") == {id: f"{row['average']:.1f}" for id, row in rows.items()}
     partial = page.find(f"tr[data-row={row_id(page, report_sample.PARTIAL)}] .average").text
     assert "*" in partial and "†" in partial
-    assert "a partial average, without PSC" in page.find("#notes").text
+    assert "Partial average, without PSC: LSTM, random, frozen" in page.find("#notes").text
 
 
 @in_browser

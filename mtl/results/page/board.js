@@ -1,4 +1,4 @@
-// The table: header, rows, opened rows, and the notes below it.
+// The table: header, rows, opened rows.
 
 /** Draw the table into #board; `changed` is called where the reader sorts, `panel` makes an opened row's content. */
 function drawBoard(suite, choices, changed, panel) {
@@ -12,19 +12,49 @@ function drawBoard(suite, choices, changed, panel) {
       if (!choices.opened.delete(row.id)) choices.opened.add(row.id);
       changed();
     };
-    const line = h("tr", { class: row.source, "data-row": row.id },
-      cellsOf(suite, choices, row, columns, bests, opened, toggle));
-    return opened ? [line, h("tr", { class: "opened", id: `panel-${row.id}` },
-      h("td", { colspan: columns.length }, panel(row)))] : [line];
+    const line = h(
+      "tr",
+      { class: row.source, "data-row": row.id },
+      cellsOf(suite, choices, row, columns, bests, opened, toggle),
+    );
+    return opened
+      ? [line, h("tr", { class: "opened", id: `panel-${row.id}` }, h("td", { colspan: columns.length }, panel(row)))]
+      : [line];
   });
   const board = document.getElementById("board");
   // A table of more than a screen or two scrolls under its header.
   board.classList.toggle("long", rows.length > 30);
-  board.replaceChildren(h("table", {},
-    h("caption", { class: "spoken" }, `${suite.title}: models, their average and their score on each task`),
-    h("thead", {}, h("tr", {}, columns.map((column) => headerCell(column, changed)))),
-    h("tbody", {}, body.length ? body : h("tr", {}, h("td", { colspan: columns.length, class: "empty" },
-      "No row fits these filters.")))));
+  board.replaceChildren(
+    h(
+      "table",
+      {},
+      h("caption", { class: "spoken" }, `${suite.title}: models, their average and their score on each task`),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          columns.map((column) => headerCell(column, changed)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        body.length
+          ? body
+          : h(
+              "tr",
+              {},
+              h(
+                "td",
+                { colspan: columns.length, class: "empty" },
+                suite.rows.length ? "No row fits these filters." : "There are no rows.",
+              ),
+            ),
+      ),
+    ),
+  );
   return { rows, sorted: sortedBy(table) };
 }
 
@@ -33,20 +63,39 @@ function headerCell(column, changed) {
   const { header } = column.columnDef;
   const metric = column.columnDef.meta?.metric;
   const arrow = direction ? (direction === "desc" ? "▼" : "▲") : "";
-  return h("th", {
-    scope: "col", class: column.id === "model" ? "model" : column.id === "split" ? "" : "number",
-    "aria-sort": direction ? `${direction}ending` : null,
-  }, h("button", {
-    type: "button", "data-key": `sort:${column.id}`, title: `Sort by ${header}${metric ? `, ${metric}` : ""}`,
-    onclick: () => { column.toggleSorting(); changed(); },
-  }, arrow && h("span", { class: "arrow", "aria-hidden": "true" }, arrow), header, metric && h("span", { class: "metric" }, metric)));
+  return h(
+    "th",
+    {
+      scope: "col",
+      class: column.id === "model" ? "model" : column.id === "split" ? "" : "number",
+      "aria-sort": direction ? `${direction}ending` : null,
+    },
+    h(
+      "button",
+      {
+        type: "button",
+        "data-key": `sort:${column.id}`,
+        title: `Sort by ${header}${metric ? `, ${metric}` : ""}`,
+        onclick: () => {
+          column.toggleSorting();
+          changed();
+        },
+      },
+      arrow && h("span", { class: "arrow", "aria-hidden": "true" }, arrow),
+      header,
+      metric && h("span", { class: "metric" }, metric),
+    ),
+  );
 }
 
 function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
   const reference = suite.rows.find((other) => other.id === choices.reference);
-  const tests = reference && row.id !== reference.id && row.source === "run" ? paired(suite, row.id, reference.id) : null;
-  const remark = !reference || row.source !== "run" ? null
-    : row.id === reference.id ? "compared with this" : tests ? null : "no paired test";
+  const tests =
+    reference && row.id !== reference.id && row.source === "run" ? paired(suite, row.id, reference.id) : null;
+  let remark = null;
+  if (reference && row.source === "run" && !tests) {
+    remark = row.id === reference.id ? "compared with this" : "no paired test";
+  }
   const below = (column) => {
     if (!reference) return spreadOf(row, column, choices.spread);
     if (column !== "average") return verdictOf(at(tests, column.id), reference.label, choices.spread);
@@ -63,10 +112,15 @@ function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
 /** For own and for published rows, since they are of different splits: each column's best value. */
 function bestOf(rows, columns) {
   const scores = columns.filter((column) => column.columnDef.meta?.column);
-  return Object.fromEntries(["run", "published"].map((source) => {
-    const among = rows.filter((row) => row.source === source);
-    return [source, new Map(among.length > 1 ? scores.map((column) => [column.id, best(among, column.columnDef.meta.column)]) : [])];
-  }));
+  return Object.fromEntries(
+    ["run", "published"].map((source) => {
+      const among = rows.filter((row) => row.source === source);
+      return [
+        source,
+        new Map(among.length > 1 ? scores.map((column) => [column.id, best(among, column.columnDef.meta.column)]) : []),
+      ];
+    }),
+  );
 }
 
 function sortedBy(table) {
@@ -75,33 +129,4 @@ function sortedBy(table) {
   const what = id.startsWith("cost:") ? `${column.header}, ${column.meta.metric}` : column.header;
   if (id === "model" || id === "split") return `${what.toLowerCase()}, ${desc ? "Z to A" : "A to Z"}`;
   return `${what}, ${desc ? "highest" : "lowest"} first`;
-}
-
-/** What one must know to read the table, as it stands now. */
-function drawNotes(suite, choices, rows) {
-  const tasks = shownTasks(suite, choices);
-  const names = fullNames(suite);
-  const own = rows.some((row) => row.source === "run");
-  const published = rows.some((row) => row.source === "published");
-  const partial = rows.filter((row) => row.lacking.length);
-  const reduced = tasks.filter((task) => rows.some((row) => row.reduced?.includes(task.id)));
-  const reference = suite.rows.find((row) => row.id === choices.reference);
-  const notes = [
-    "Scores × 100; higher is better. AVG is the mean over the tasks shown. Bold is the best of a column"
-      + (own && published ? ", among own runs and among published rows separately: they are scored on different data." : "."),
-    own && "dev: own runs, the median over seeds on the validation data, on which their checkpoints were chosen too.",
-    published && "test: published rows, as printed, on the test data, whose labels are not public."
-      + (own ? " Compare dev with test rows with care." : ""),
-    own && !reference && choices.spread === "range" && "Small below a score: the least and the greatest over seeds.",
-    own && !reference && choices.spread === "interval" && "Small below a score: its 95 % interval.",
-    reference && `Against ${names.get(reference.id)}, in a paired test: ▲ better, ▼ worse, ≈ undecided; `
-      + `then the difference${choices.spread === "interval" ? " and its 95 % interval" : "; its 95 % interval shows with that choice below a score"}.`
-      + (choices.hidden.size ? " The average is compared only while no task is hidden." : ""),
-    ...partial.map((row) => `* ${names.get(row.id)}: a partial average, without ${inWords(row.lacking.map((task) => task.title))}.`),
-    reduced.length && `† ${inWords(reduced.map((task) => task.title))}: other split sizes than the published ones, not comparable `
-      + "with them; an average with † includes such a task.",
-    ...(suite.notes ?? []),
-  ].filter(Boolean);
-  document.getElementById("notes").replaceChildren(h("h3", { class: "spoken" }, "Notes"),
-    h("ul", {}, notes.map((note) => h("li", {}, note))));
 }

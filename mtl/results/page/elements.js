@@ -31,28 +31,63 @@ function keepingFocus(build) {
 
 /** A labelled select; `choices` are [value, text]. */
 function selectField(label, key, choices, chosen, change) {
-  const select = h("select", { "data-key": key, onchange: (event) => change(event.target.value) },
-    choices.map(([value, text]) => h("option", { value, selected: value === chosen }, text)));
+  const select = h(
+    "select",
+    { "data-key": key, onchange: (event) => change(event.target.value) },
+    choices.map(([value, text]) => h("option", { value, selected: value === chosen }, text)),
+  );
   return h("label", { class: "field" }, h("span", {}, label), select);
 }
 
 /** Radio buttons in a fieldset; `choices` are [value, text]. */
 function radioField(label, key, choices, chosen, change) {
-  return h("fieldset", {}, h("legend", {}, label), h("div", { class: "choices" }, choices.map(([value, text]) =>
-    h("label", {}, h("input", {
-      type: "radio", name: key, value, checked: value === chosen, "data-key": `${key}:${value}`,
-      onchange: () => change(value),
-    }), text))));
+  return h(
+    "fieldset",
+    {},
+    h("legend", {}, label),
+    h(
+      "div",
+      { class: "choices" },
+      choices.map(([value, text]) =>
+        h(
+          "label",
+          {},
+          h("input", {
+            type: "radio",
+            name: key,
+            value,
+            checked: value === chosen,
+            "data-key": `${key}:${value}`,
+            onchange: () => change(value),
+          }),
+          text,
+        ),
+      ),
+    ),
+  );
 }
 
 /** What signs mean: [the sign's class, text]. */
 function keyList(entries) {
-  return h("ul", { class: "key" }, entries.filter(Boolean).map(([sample, text]) =>
-    h("li", {}, h("span", { class: sample, "aria-hidden": "true" }), text)));
+  return h(
+    "ul",
+    { class: "key" },
+    entries
+      .filter(Boolean)
+      .map(([sample, text]) => h("li", {}, h("span", { class: sample, "aria-hidden": "true" }), text)),
+  );
 }
 
 /** A table of names and values: [name, value], the value a text or an element. */
 function pairs(caption, entries) {
-  return h("table", { class: "pairs" }, h("caption", { class: "spoken" }, caption), h("tbody", {},
-    entries.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value)))));
+  return h(
+    "table",
+    { class: "pairs" },
+    h("caption", { class: "spoken" }, caption),
+    h(
+      "tbody",
+      {},
+      entries.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value))),
+    ),
+  );
 }

@@ -5,13 +5,21 @@ const DASHES = ["none", "7 3", "2 3", "8 3 2 3"];
 const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "wye", "cross"];
 const LINE_HEIGHT = 13;
 
-/** How an own run looks in every plot: a colour, a dash and a symbol that together are its own, up to dozens of runs. */
+/** How an own run looks in every plot: a colour, a dash and a symbol that together are its own among dozens. */
 function looks(suite) {
   const own = suite.rows.filter((row) => row.source === "run");
-  return new Map(own.map((row, index) => [row.id, {
-    colour: `var(--run-${index % COLOURS})`, dash: DASHES[(index + Math.floor(index / COLOURS)) % DASHES.length],
-    symbol: SYMBOLS[index % SYMBOLS.length],
-  }]));
+  // LSTMs first: they have curves, and the first looks differ most.
+  own.sort((one, other) => (other.method === "lstm") - (one.method === "lstm"));
+  return new Map(
+    own.map((row, index) => [
+      row.id,
+      {
+        colour: `var(--run-${index % COLOURS})`,
+        dash: DASHES[(index + Math.floor(index / COLOURS)) % DASHES.length],
+        symbol: SYMBOLS[index % SYMBOLS.length],
+      },
+    ]),
+  );
 }
 
 /** A plot under a caption that says what it shows. */
@@ -50,26 +58,61 @@ function lines(name, width) {
 
 /** A legend of own runs: the line or the symbol that each has. */
 function legend(rows, names, style, kind) {
-  return h("ul", { class: "legend" }, rows.map((row) => {
-    const { colour, dash, symbol } = style.get(row.id) ?? { colour: "var(--muted)", symbol: "circle" };
-    const sample = kind === "line"
-      ? Plot.plot({ width: 34, height: 12, margin: 0, axis: null, x: { domain: [0, 1] }, y: { domain: [0, 1] },
-        marks: [Plot.line([[0, 0.5], [1, 0.5]], { stroke: colour, strokeWidth: 2, strokeDasharray: dash })] })
-      : Plot.plot({ width: 14, height: 14, margin: 0, axis: null, x: { domain: [0, 1] }, y: { domain: [0, 1] },
-        marks: [Plot.dot([[0.5, 0.5]], { symbol, r: 4.5, stroke: colour, fill: style.has(row.id) ? colour : "none" })] });
-    sample.setAttribute("aria-hidden", "true");
-    return h("li", {}, sample, h("span", {}, names.get(row.id)));
-  }));
+  return h(
+    "ul",
+    { class: "legend" },
+    rows.map((row) => {
+      const { colour, dash, symbol } = style.get(row.id) ?? { colour: "var(--muted)", symbol: "circle" };
+      const sample =
+        kind === "line"
+          ? Plot.plot({
+              width: 34,
+              height: 12,
+              margin: 0,
+              axis: null,
+              x: { domain: [0, 1] },
+              y: { domain: [0, 1] },
+              marks: [
+                Plot.line(
+                  [
+                    [0, 0.5],
+                    [1, 0.5],
+                  ],
+                  { stroke: colour, strokeWidth: 2, strokeDasharray: dash },
+                ),
+              ],
+            })
+          : Plot.plot({
+              width: 14,
+              height: 14,
+              margin: 0,
+              axis: null,
+              x: { domain: [0, 1] },
+              y: { domain: [0, 1] },
+              marks: [
+                Plot.dot([[0.5, 0.5]], { symbol, r: 4.5, stroke: colour, fill: style.has(row.id) ? colour : "none" }),
+              ],
+            });
+      sample.setAttribute("aria-hidden", "true");
+      return h("li", {}, sample, h("span", {}, names.get(row.id)));
+    }),
+  );
 }
 
 /**
  * Where the labels of points go so that none covers another or a point: beside the point, or above or below it.
- * `points` are {x, y, text} in pixels; those that find no place come back without one. Needs the plot's size.
+ * `points` are {x, y, text} in pixels, labels stay within `bounds`; a label that finds no place is left out.
  */
-function placed(points, width, height) {
+function placed(points, bounds) {
   const boxes = points.map(({ x, y }) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
-  const free = (box) => box.left >= 0 && box.right <= width && box.top >= 0 && box.bottom <= height
-    && boxes.every((other) => box.right < other.left || box.left > other.right || box.bottom < other.top || box.top > other.bottom);
+  const free = (box) =>
+    box.left >= bounds.left &&
+    box.right <= bounds.right &&
+    box.top >= bounds.top &&
+    box.bottom <= bounds.bottom &&
+    boxes.every(
+      (other) => box.right < other.left || box.left > other.right || box.bottom < other.top || box.top > other.bottom,
+    );
   return points.flatMap((point) => {
     const length = widthOf(point.text);
     for (const offset of [0, -10, 10, -16, 16, -24, 24, -34, 34]) {

@@ -2,13 +2,15 @@
 
 const MISSING = "–";
 const METRICS = {
-  accuracy: "accuracy", f1: "F1", macro_f1: "macro F1", matthews: "Matthews", pearson: "Pearson",
-  spearman: "Spearman", one_minus_wmae: "1 − wMAE",
+  accuracy: "accuracy",
+  f1: "F1",
+  macro_f1: "macro F1",
+  matthews: "Matthews",
+  pearson: "Pearson",
+  spearman: "Spearman",
+  one_minus_wmae: "1 − wMAE",
 };
 const FAMILIES = { floor: "floor", lstm: "LSTM", transformer: "transformer" };
-const FAMILIES_IN_FULL = {
-  floor: "Floors (no neural network)", lstm: "LSTM baselines", transformer: "Transformers",
-};
 
 /** The value of an object's own key, else undefined: a task may be called "constructor". */
 function at(object, key) {

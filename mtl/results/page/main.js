@@ -11,18 +11,28 @@ function openSuite(suite) {
   // An opened row keeps what the reader did in it while the table around it is drawn again.
   const panels = new Map();
   const panel = (row) => {
-    if (!panels.has(row.id)) panels.set(row.id, detailPanel(suite, suite.rows.find((own) => own.id === row.id), board.clientWidth));
+    if (!panels.has(row.id))
+      panels.set(
+        row.id,
+        detailPanel(
+          suite,
+          suite.rows.find((own) => own.id === row.id),
+          board.clientWidth,
+        ),
+      );
     return panels.get(row.id);
   };
   let waiting = null;
-  const changed = (remark = "") => keepingFocus(() => {
-    const { rows, sorted } = drawBoard(suite, choices, changed, panel);
-    drawNotes(suite, choices, rows);
-    document.getElementById("status").textContent = `${remark}${rows.length} of ${suite.rows.length} rows shown, sorted by ${sorted}.`;
-    drawPlotsAgain = () => drawPlots(suite, choices, plotChoices, rows);
-    clearTimeout(waiting);
-    waiting = setTimeout(drawPlotsAgain);
-  });
+  const changed = (remark = "") =>
+    keepingFocus(() => {
+      const { rows, sorted } = drawBoard(suite, choices, changed, panel);
+      drawNotes(suite, choices, rows);
+      document.getElementById("status").textContent =
+        `${remark}${rows.length} of ${suite.rows.length} rows shown, sorted by ${sorted}.`;
+      drawPlotsAgain = () => drawPlots(suite, choices, plotChoices, rows);
+      clearTimeout(waiting);
+      waiting = setTimeout(drawPlotsAgain);
+    });
   const reset = () => {
     choices = freshChoices(suite);
     keepingFocus(() => drawControls(suite, choices, changed, reset));
@@ -39,38 +49,71 @@ function leadOf(suite) {
   const published = suite.rows.length - own;
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
   const parts = [
-    own && `${count(own, "own run")} (scored on dev)`, published && `${count(published, "published row")} (scored on test)`,
+    own && `${count(own, "own run")} (scored on dev)`,
+    published && `${count(published, "published row")} (scored on test)`,
   ].filter(Boolean);
-  return `${count(suite.tasks.length, "task")}; ${inWords(parts) || "no rows yet"}. `
-    + (own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.");
+  return (
+    `${count(suite.tasks.length, "task")}; ${inWords(parts) || "no rows yet"}. ` +
+    (own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.")
+  );
 }
 
 /** Which rows are which, where there are both. */
 function keyOf(suite) {
   const sources = new Set(suite.rows.map((row) => row.source));
-  return sources.size < 2 ? [] : [keyList([["patch own", "own run, scored on dev"], ["patch", "published, scored on test"]])];
+  return sources.size < 2
+    ? []
+    : [
+        keyList([
+          ["patch own", "own run, scored on dev"],
+          ["patch", "published, scored on test"],
+        ]),
+      ];
 }
 
 function openReport() {
   const { suites } = report;
-  document.getElementById("origin").textContent =
-    [report.generated && `Made ${report.generated}`, report.version && `mtl ${report.version}`].filter(Boolean).join(", by ");
-  document.getElementById("footer").replaceChildren(...[
-    report.command && h("p", {}, "Made with ", h("code", {}, report.command)),
-    h("p", {}, "This page is one file and loads nothing from the network. In it: table-core (MIT), D3 (ISC), Observable Plot (ISC); "
-      + "their licences stand in the page's source."),
-  ].filter(Boolean));
+  document.getElementById("origin").textContent = [
+    report.generated && `Made ${report.generated}`,
+    report.version && `mtl ${report.version}`,
+  ]
+    .filter(Boolean)
+    .join(", by ");
+  document
+    .getElementById("footer")
+    .replaceChildren(
+      ...[
+        report.command && h("p", {}, "Made with ", h("code", {}, report.command)),
+        h(
+          "p",
+          {},
+          "This page is one file and loads nothing from the network. In it: table-core (MIT), D3 (ISC), " +
+            "Observable Plot (ISC); " +
+            "their licences stand in the page's source.",
+        ),
+      ].filter(Boolean),
+    );
   if (!suites.length) {
     document.getElementById("status").textContent = "The report has no suite.";
     document.getElementById("plots").hidden = true;
     return;
   }
-  if (suites.length > 1) document.getElementById("suites").replaceChildren(selectField("Benchmark", "suite",
-    suites.map((suite, index) => [String(index), suite.title]), "0", (index) => openSuite(suites[index])));
+  if (suites.length > 1)
+    document.getElementById("suites").replaceChildren(
+      selectField(
+        "Benchmark",
+        "suite",
+        suites.map((suite, index) => [String(index), suite.title]),
+        "0",
+        (index) => openSuite(suites[index]),
+      ),
+    );
   openSuite(suites[0]);
   const narrow = matchMedia("(max-width: 640px)");
   const options = document.getElementById("options");
-  const fold = () => { options.open = !narrow.matches; };
+  const fold = () => {
+    options.open = !narrow.matches;
+  };
   narrow.addEventListener("change", fold);
   fold();
   let width = document.getElementById("figures").clientWidth;

@@ -2,20 +2,39 @@
 
 const COSTS = [
   { id: "parameters", title: "Parameters", metric: "all", unit: "parameters", format: inCount },
-  { id: "parameters_without_embeddings", title: "Parameters", metric: "without embeddings",
-    unit: "parameters without embeddings", format: inCount },
-  { id: "pretrain_seconds", title: "Stage 1", metric: "time", unit: "stage 1, seconds", format: inSeconds },
-  { id: "finetune_seconds", title: "Stage 2", metric: "time", unit: "stage 2, seconds", format: inSeconds },
-  { id: "peak_memory", title: "Memory", metric: "peak", unit: "peak memory, bytes", format: inBytes },
-  { id: "sentences_per_second", title: "Speed", metric: "sentences/s", unit: "sentences per second",
-    format: inRate, descending: true },
+  {
+    id: "parameters_without_embeddings",
+    title: "Parameters",
+    metric: "without embeddings",
+    unit: "parameters without embeddings",
+    format: inCount,
+  },
+  { id: "pretrain_seconds", title: "Stage 1", metric: "time", unit: "time of stage 1", format: inSeconds },
+  { id: "finetune_seconds", title: "Stage 2", metric: "time", unit: "time of stage 2", format: inSeconds },
+  { id: "peak_memory", title: "Memory", metric: "peak", unit: "peak memory", format: inBytes },
+  {
+    id: "sentences_per_second",
+    title: "Speed",
+    metric: "sentences/s",
+    unit: "sentences per second",
+    format: inRate,
+    descending: true,
+  },
 ];
 
 /** What a reader finds chosen: everything shown, best average first. */
 function freshChoices(suite) {
   return {
-    search: "", source: "", families: new Set(suite.rows.map((row) => row.family)), embeddings: "", size: "",
-    hidden: new Set(), columns: "scores", spread: "range", reference: "", opened: new Set(),
+    search: "",
+    source: "",
+    families: new Set(suite.rows.map((row) => row.family)),
+    embeddings: "",
+    size: "",
+    hidden: new Set(),
+    columns: "scores",
+    spread: "range",
+    reference: "",
+    opened: new Set(),
     sorting: [{ id: "average", desc: true }],
   };
 }
@@ -40,7 +59,7 @@ function overTasks(row, tasks, suite) {
   const average = mean(present.map((task) => median(row, task)));
   return {
     ...row,
-    average: whole ? row.average ?? average : average,
+    average: whole ? (row.average ?? average) : average,
     average_interval: whole ? row.average_interval : null,
     average_range: averageRange(row, present),
     lacking: tasks.filter((task) => !present.includes(task)),
@@ -52,25 +71,28 @@ function overTasks(row, tasks, suite) {
 function averageRange(row, tasks) {
   const seeds = (row.details?.seeds ?? [])
     .map((seed) => tasks.map((task) => at(seed.scores, task.id)))
-    .filter((scores) => scores.length && scores.every(known)).map(mean);
+    .filter((scores) => scores.length && scores.every(known))
+    .map(mean);
   return seeds.length > 1 ? [Math.min(...seeds), Math.max(...seeds)] : null;
 }
 
 function matches(row, choices) {
   const words = choices.search.toLowerCase().split(/\s+/).filter(Boolean);
   const text = `${row.label} ${row.name}`.toLowerCase();
-  return choices.families.has(row.family)
-    && (!choices.source || row.source === choices.source)
-    && (!choices.embeddings || (row.embeddings ?? "none") === choices.embeddings)
-    && (!choices.size || String(row.size ?? "none") === choices.size)
-    && words.every((word) => text.includes(word));
+  return (
+    choices.families.has(row.family) &&
+    (!choices.source || row.source === choices.source) &&
+    (!choices.embeddings || (row.embeddings ?? "none") === choices.embeddings) &&
+    (!choices.size || String(row.size ?? "none") === choices.size) &&
+    words.every((word) => text.includes(word))
+  );
 }
 
 /** What makes a value not comparable with the others: a partial average, other split sizes. "" where nothing does. */
 function caveat(row, column) {
   const ids = (tasks) => tasks.map((task) => task.id).join();
-  if (column === "average") return row.lacking.length || row.other_sizes.length
-    ? `${ids(row.lacking)};${ids(row.other_sizes)}` : "";
+  if (column === "average")
+    return row.lacking.length || row.other_sizes.length ? `${ids(row.lacking)};${ids(row.other_sizes)}` : "";
   return row.reduced?.includes(column.id) ? column.id : "";
 }
 
@@ -105,16 +127,30 @@ function paired(suite, id, reference) {
   const inverse = at(suite.comparisons, `${reference}|${id}`);
   if (!inverse) return null;
   const turned = { better: "worse", worse: "better" };
-  return Object.fromEntries(Object.entries(inverse).map(([task, test]) => [task, {
-    difference: -test.difference, low: known(test.high) ? -test.high : null,
-    high: known(test.low) ? -test.low : null, verdict: turned[test.verdict] ?? test.verdict,
-  }]));
+  return Object.fromEntries(
+    Object.entries(inverse).map(([task, test]) => [
+      task,
+      {
+        difference: -test.difference,
+        low: known(test.high) ? -test.high : null,
+        high: known(test.low) ? -test.low : null,
+        verdict: turned[test.verdict] ?? test.verdict,
+      },
+    ]),
+  );
 }
 
 /** What rows are called outside the table, by row id: the label, and more where several rows have the same. */
 function fullNames(suite) {
-  const count = d3.rollup(suite.rows, (rows) => rows.length, (row) => row.label);
-  return new Map(suite.rows.map((row) => [
-    row.id, count.get(row.label) > 1 ? `${row.label} (${row.source === "published" ? "published" : row.name})` : row.label,
-  ]));
+  const count = d3.rollup(
+    suite.rows,
+    (rows) => rows.length,
+    (row) => row.label,
+  );
+  return new Map(
+    suite.rows.map((row) => [
+      row.id,
+      count.get(row.label) > 1 ? `${row.label} (${row.source === "published" ? "published" : row.name})` : row.label,
+    ]),
+  );
 }
