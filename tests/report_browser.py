@@ -82,9 +82,6 @@ class Page:
     def status(self) -> str:
         return self.find("#status").text
 
-    def complaints(self) -> list[str]:
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
 
 Opener = Callable[..., Page]
 

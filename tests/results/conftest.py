@@ -20,7 +20,6 @@ def driver() -> Iterator[webdriver.Chrome]:
 @pytest.fixture
 def opened(driver: webdriver.Chrome, tmp_path: Path) -> Iterator[Opener]:
     """Opens a report at a size; whatever a test does, the browser must have nothing to complain of."""
-    pages: list[Page] = []
 
     def open_page(
         report: dict[str, Any] | None = None, width: int = 1280, height: int = 900, scheme: str = "light"
@@ -29,8 +28,7 @@ def opened(driver: webdriver.Chrome, tmp_path: Path) -> Iterator[Opener]:
         driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        pages.append(Page(driver, tmp_path / "page.html", report or report_sample.report()))
-        return pages[-1]
+        return Page(driver, tmp_path / "page.html", report or report_sample.report())
 
     yield open_page
-    assert [page.complaints() for page in pages[:1]] == [[]]
+    assert [entry["message"] for entry in driver.get_log("browser")] == []

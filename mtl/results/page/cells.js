@@ -11,20 +11,16 @@ function scoreCell(row, column, emphasised, below) {
     "td",
     { class: average ? "number average" : "number" },
     h("span", { class: emphasised ? "score best" : "score" }, inScore(value), emphasised && spoken(" (best)")),
-    average && row.lacking.length > 0 && sign("*", " partial"),
-    (average ? row.other_sizes.length > 0 : row.reduced?.includes(column.id)) && sign("†", " other split sizes"),
+    [...marksOf(row, column)].map((mark) => sign(mark, mark === "*" ? " partial" : " other split sizes")),
     below,
   );
 }
 
-/** The seeds' range or the interval of a score, where it is known and not a point. */
+/** The seeds' range or the interval of a score, where it is known. */
 function spreadOf(row, column, spread) {
-  if (spread === "none" || row.source !== "run") return null;
-  const score = column === "average" ? null : at(row.scores, column.id);
-  const range = column === "average" ? row.average_range : known(score?.min) ? [score.min, score.max] : null;
-  const interval = column === "average" ? row.average_interval : score?.interval;
-  const shown = spread === "range" ? range : interval;
-  if (!shown || inScore(shown[0]) === inScore(shown[1])) return null;
+  if (spread === "none") return null;
+  const shown = spread === "range" ? rangeOf(row, column) : intervalOf(row, column);
+  if (!shown) return null;
   return h(
     "span",
     { class: "spread" },

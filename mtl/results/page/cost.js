@@ -66,7 +66,7 @@ function costFigure(scene) {
         points.map((row) => ({
           x: x.apply(row.cost[cost.id]),
           y: y.apply(row.average),
-          text: shortened(names.get(row.id), 48),
+          text: shortened(names.get(row.id), 48) + marksOf(row, "average"),
         })),
         { left: 46, right: width, top: 20, bottom: height - 42 },
       ),

@@ -48,14 +48,14 @@ function leadOf(suite) {
   const own = suite.rows.filter((row) => row.source === "run").length;
   const published = suite.rows.length - own;
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-  const parts = [
-    own && `${count(own, "own run")} (scored on dev)`,
-    published && `${count(published, "published row")} (scored on test)`,
-  ].filter(Boolean);
-  return (
-    `${count(suite.tasks.length, "task")}; ${inWords(parts) || "no rows yet"}. ` +
-    (own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.")
-  );
+  return [
+    `${count(suite.tasks.length, "task")}.`,
+    own && `${count(own, "own run")}, scored on the validation data (dev).`,
+    published && `${count(published, "published row")}, scored on the test data (test).`,
+    own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.",
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 /** Which rows are which, where there are both. */
@@ -79,20 +79,10 @@ function openReport() {
   ]
     .filter(Boolean)
     .join(", by ");
-  document
-    .getElementById("footer")
-    .replaceChildren(
-      ...[
-        report.command && h("p", {}, "Made with ", h("code", {}, report.command)),
-        h(
-          "p",
-          {},
-          "This page is one file and loads nothing from the network. In it: table-core (MIT), D3 (ISC), " +
-            "Observable Plot (ISC); " +
-            "their licences stand in the page's source.",
-        ),
-      ].filter(Boolean),
-    );
+  const footer = document.getElementById("footer");
+  if (report.command) footer.append(h("p", {}, "Made with ", h("code", {}, report.command)));
+  const libraries = "table-core (MIT), D3 (ISC), Observable Plot (ISC); their licences stand in the page's source";
+  footer.append(h("p", {}, `This page is one file and loads nothing from the network. In it: ${libraries}.`));
   if (!suites.length) {
     document.getElementById("status").textContent = "The report has no suite.";
     document.getElementById("plots").hidden = true;

@@ -96,6 +96,25 @@ function caveat(row, column) {
   return row.reduced?.includes(column.id) ? column.id : "";
 }
 
+/** The least and the greatest of an own run's seeds, or null where they are one or not known. */
+function rangeOf(row, column) {
+  if (row.source !== "run") return null;
+  if (column === "average") return row.average_range;
+  const score = at(row.scores, column.id);
+  return known(score?.min) && score.min < score.max ? [score.min, score.max] : null;
+}
+
+function intervalOf(row, column) {
+  return (column === "average" ? row.average_interval : at(row.scores, column.id)?.interval) ?? null;
+}
+
+/** The signs of a value's caveats, which the notes explain. */
+function marksOf(row, column) {
+  const average = column === "average";
+  const reduced = average ? row.other_sizes.length > 0 : row.reduced?.includes(column.id);
+  return `${average && row.lacking.length ? "*" : ""}${reduced ? "†" : ""}`;
+}
+
 function valueOf(row, column) {
   return column === "average" ? row.average : median(row, column);
 }

@@ -16,9 +16,9 @@ function drawPlots(suite, choices, plotChoices, rows) {
     style: looks(suite),
     choices: plotChoices,
     width: place.clientWidth,
-    redraw: () => keepingFocus(() => drawPlots(suite, choices, plotChoices, rows)),
+    redraw: () => drawPlots(suite, choices, plotChoices, rows),
   };
-  place.replaceChildren(scoreFigures(scene), costFigure(scene), ...curveFigures(scene));
+  keepingFocus(() => place.replaceChildren(scoreFigures(scene), costFigure(scene), ...curveFigures(scene)));
 }
 
 /** The learning curves of both stages, as far as rows have them. */

@@ -8,6 +8,7 @@ function scoreFigures(scene) {
   const columns = ["average", ...tasks].filter((column) => rows.some((row) => known(valueOf(row, column))));
   const own = rows.some((row) => row.source === "run");
   const published = rows.some((row) => row.source === "published");
+  const marked = columns.some((column) => rows.some((row) => known(valueOf(row, column)) && marksOf(row, column)));
   return h(
     "section",
     { "aria-labelledby": "scores-title" },
@@ -17,6 +18,7 @@ function scoreFigures(scene) {
       own && ["bar thick", "95 % interval"],
       own && ["bar", "least to greatest over seeds"],
       published && ["dot", "published, test"],
+      marked && ["", "* † see the notes below the table"],
     ]),
     columns.length
       ? h(
@@ -45,26 +47,18 @@ function panelTitle(column, tasks, suite) {
 function scorePlot({ rows, names, width: whole }, column, width) {
   const marks = rows
     .filter((row) => known(valueOf(row, column)))
-    .map((row) => {
-      const score = column === "average" ? null : at(row.scores, column.id);
-      const range =
-        column === "average"
-          ? row.average_range
-          : row.source === "run" && known(score.min)
-            ? [score.min, score.max]
-            : null;
-      const interval = column === "average" ? row.average_interval : score.interval;
-      return { row, id: row.id, value: valueOf(row, column), range, interval };
-    });
-  const margin = Math.min(
-    Math.max(...marks.map(({ id }) => widthOf(names.get(id)))) + 2,
-    width * (whole < 500 ? 0.42 : 0.46),
-  );
-  const wrapped = new Map(marks.map(({ id }) => [id, lines(names.get(id), margin).join("\n")]));
+    .map((row) => ({
+      row,
+      id: row.id,
+      name: names.get(row.id) + marksOf(row, column),
+      value: valueOf(row, column),
+      range: rangeOf(row, column),
+      interval: intervalOf(row, column),
+    }));
+  const margin = Math.min(Math.max(...marks.map(({ name }) => widthOf(name))) + 2, width * (whole < 500 ? 0.42 : 0.46));
+  const wrapped = new Map(marks.map(({ id, name }) => [id, lines(name, margin).join("\n")]));
   const tallest = Math.max(...[...wrapped.values()].map((text) => text.split("\n").length));
   const title = column === "average" ? "AVG" : column.title;
-  const marked = ({ row, value }) =>
-    `${names.get(row.id)} ${inScore(value)}${caveat(row, column) && " (see the notes)"}`;
   return drawn(
     {
       width,
@@ -106,20 +100,14 @@ function scorePlot({ rows, names, width: whole }, column, width) {
           marks.filter(({ row }) => row.source === "run"),
           { x: "value", y: "id", r: 4, fill: "var(--own)" },
         ),
-        Plot.tip(marks, Plot.pointerY({ x: "value", y: "id", title: tipOf(names) })),
+        Plot.tip(marks, Plot.pointerY({ x: "value", y: "id", title: tipOf })),
       ],
     },
-    `${title}: ${marks.map(marked).join("; ")}`,
+    `${title}: ${marks.map(({ name, value }) => `${name} ${inScore(value)}`).join("; ")}`,
   );
 }
 
-function tipOf(names) {
-  return ({ row, value, range, interval }) =>
-    [
-      `${shortened(names.get(row.id), 60)}: ${inScore(value)}`,
-      range && `seeds ${inRange(...range)}`,
-      interval && `95 % interval ${inRange(...interval)}`,
-    ]
-      .filter(Boolean)
-      .join("\n");
+function tipOf({ name, value, range, interval }) {
+  const spreads = [range && `seeds ${inRange(...range)}`, interval && `95 % interval ${inRange(...interval)}`];
+  return [`${shortened(name, 60)}: ${inScore(value)}`, ...spreads.filter(Boolean)].join("\n");
 }
