@@ -12,6 +12,7 @@ from report_browser import Opener, Page, in_browser, row_id
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+from mtl.results import page as page_module
 from mtl.results.page import render_page
 
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
@@ -53,8 +54,13 @@ def test_unknown_numbers_are_null() -> None:
     assert json.loads(scripts(render_page(report))[0][1])["suites"][0]["rows"][0]["average"] is None
 
 
+def test_every_script_is_in_the_page() -> None:
+    folder = Path(page_module.__file__).parent
+    assert sorted(page_module.OWN) == sorted(file.name for file in folder.glob("*.js"))
+
+
 def test_the_vendored_libraries_are_those_of_the_list() -> None:
-    vendor = Path(__file__).parents[2] / "mtl/results/page/vendor"
+    vendor = Path(page_module.__file__).parent / "vendor"
     listed = dict(
         re.findall(r"^\| `([^`]+)` .*`([0-9a-f]{64})` \|$", (vendor / "README.md").read_text(), flags=re.MULTILINE)
     )
@@ -81,6 +87,7 @@ def test_the_page_opens_with_the_best_average_first(opened: Opener) -> None:
     svm = row_id(page, "svm")
     assert page.find(f"tr[data-row={svm}] .split").text == "dev"
     assert page.find("tr.published .split").text == "test"
+    assert page.all(f"tr[data-row={svm}] .spread") == []  # its seeds are all the same
 
 
 @in_browser

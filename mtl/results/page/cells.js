@@ -16,11 +16,11 @@ function scoreCell(row, column, emphasised, below) {
   );
 }
 
-/** The seeds' range or the interval of a score, where it is known. */
+/** The seeds' range or the interval of a score, where it is known and no point. */
 function spreadOf(row, column, spread) {
   if (spread === "none") return null;
   const shown = spread === "range" ? rangeOf(row, column) : intervalOf(row, column);
-  if (!shown) return null;
+  if (!shown || inScore(shown[0]) === inScore(shown[1])) return null;
   return h(
     "span",
     { class: "spread" },
