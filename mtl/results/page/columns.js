@@ -1,0 +1,73 @@
+// The table's model: TanStack's table-core sorts, filters and hides; the elements are board.js's.
+
+/** The model of the table: its rows in order, its columns, and what is known of sorting. */
+function tableOf(suite, choices) {
+  const tasks = shownTasks(suite, choices);
+  const showing = choices.columns;
+  const columns = [
+    { id: "model", accessorFn: (row) => row.label, header: "Model", sortingFn: "text", filterFn: matchesChoices },
+    { id: "split", accessorFn: (row) => row.split, header: "Split", sortingFn: "text" },
+    scoreColumn(
+      "average",
+      "AVG",
+      tasks.length < suite.tasks.length ? `mean of ${tasks.length}` : "mean",
+      (row) => row.average,
+      { column: "average" },
+    ),
+    ...(showing === "costs"
+      ? []
+      : tasks.map((task) =>
+          scoreColumn(`task:${task.id}`, task.title, inMetric(task.metric), (row) => median(row, task), {
+            column: task,
+          }),
+        )),
+    ...(showing === "scores"
+      ? []
+      : COSTS.map((cost) => ({
+          ...scoreColumn(`cost:${cost.id}`, cost.title, cost.metric, (row) => row.cost?.[cost.id], { cost }),
+          sortDescFirst: Boolean(cost.descending),
+        }))),
+  ];
+  const sorting = choices.sorting.filter(({ id }) => columns.some((column) => column.id === id));
+  const table = TableCore.createTable({
+    data: suite.rows.map((row) => overTasks(row, tasks, suite)),
+    columns,
+    renderFallbackValue: null,
+    getRowId: (row) => row.id,
+    enableSortingRemoval: false,
+    getCoreRowModel: TableCore.getCoreRowModel(),
+    getSortedRowModel: TableCore.getSortedRowModel(),
+    getFilteredRowModel: TableCore.getFilteredRowModel(),
+    state: {},
+    onStateChange: () => {},
+  });
+  const state = {
+    ...table.initialState,
+    sorting: sorting.length ? sorting : [{ id: "average", desc: true }],
+    columnFilters: [{ id: "model", value: choices }],
+  };
+  table.setOptions((options) => ({
+    ...options,
+    state,
+    onSortingChange: (change) => {
+      choices.sorting = change(state.sorting);
+    },
+  }));
+  return table;
+}
+
+function scoreColumn(id, header, metric, value, meta) {
+  return {
+    id,
+    header,
+    accessorFn: (row) => value(row) ?? undefined,
+    sortingFn: "basic",
+    sortDescFirst: true,
+    sortUndefined: "last",
+    meta: { ...meta, metric },
+  };
+}
+
+function matchesChoices(row, column, choices) {
+  return matches(row.original, choices);
+}

@@ -1,0 +1,107 @@
+// The plot of the average against what it cost.
+
+/** The average over the tasks shown, against one cost on a logarithmic scale. */
+function costFigure(scene) {
+  const { rows, names, style, width, choices } = scene;
+  const priced = (cost) => rows.filter((row) => row.cost?.[cost.id] > 0 && known(row.average));
+  const offered = COSTS.filter((cost) => priced(cost).length);
+  const cost = offered.find(({ id }) => id === choices.cost) ?? offered[0];
+  const section = (...content) =>
+    h(
+      "section",
+      { "aria-labelledby": "cost-title" },
+      h("h3", { id: "cost-title" }, "Average against cost"),
+      ...content,
+    );
+  if (!cost) return section(h("p", {}, "No cost is known of the rows shown."));
+  const points = priced(cost);
+  const height = Math.min(460, Math.max(300, width * 0.45));
+  const title = `Average against ${cost.unit}`;
+  const described = (row) => `${names.get(row.id)} ${inScore(row.average)} at ${cost.format(row.cost[cost.id])}`;
+  const svg = drawn(
+    {
+      width,
+      height,
+      marginLeft: 44,
+      marginRight: 20,
+      marginTop: 28,
+      marginBottom: 40,
+      x: {
+        type: "log",
+        label: cost.unit,
+        grid: true,
+        tickFormat: cost.format,
+        ticks: Math.max(2, Math.floor(width / 130)),
+        domain: widened(points.map((row) => row.cost[cost.id])),
+      },
+      y: { label: "AVG, score × 100", grid: true, nice: true, inset: 12 },
+      symbol: { type: "identity" },
+      color: { type: "identity" },
+      marks: [
+        Plot.dot(points, {
+          x: (row) => row.cost[cost.id],
+          y: "average",
+          r: 5,
+          symbol: (row) => style.get(row.id)?.symbol ?? "circle",
+          stroke: (row) => style.get(row.id)?.colour ?? "var(--muted)",
+          fill: (row) => style.get(row.id)?.colour ?? "none",
+        }),
+        Plot.tip(
+          points,
+          Plot.pointer({
+            x: (row) => row.cost[cost.id],
+            y: "average",
+            title: (row) =>
+              `${shortened(names.get(row.id), 60)}\n${inScore(row.average)}, ${cost.format(row.cost[cost.id])}`,
+          }),
+        ),
+      ],
+    },
+    `${title}: ${points.map(described).join("; ")}`,
+  );
+  const [x, y] = [svg.scale("x"), svg.scale("y")];
+  svg.append(
+    labelGroup(
+      placed(
+        points.map((row) => ({
+          x: x.apply(row.cost[cost.id]),
+          y: y.apply(row.average),
+          text: shortened(names.get(row.id), 48) + marksOf(row, "average"),
+        })),
+        { left: 46, right: width, top: 20, bottom: height - 42 },
+      ),
+    ),
+  );
+  return section(
+    selectField(
+      "Cost",
+      "plot:cost",
+      offered.map(({ id, unit }) => [id, unit]),
+      cost.id,
+      (id) => {
+        choices.cost = id;
+        scene.redraw();
+      },
+    ),
+    figure(`${title}, on a logarithmic scale`, svg, legend(points, names, style, "symbol")),
+  );
+}
+
+function widened(values) {
+  return [Math.min(...values) / 1.6, Math.max(...values) * 1.6];
+}
+
+/** Labels at the places found for them. */
+function labelGroup(labels) {
+  const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
+  for (const { left, middle, text } of labels) {
+    const label = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    label.setAttribute("x", left);
+    label.setAttribute("y", middle + 4);
+    label.setAttribute("fill", "currentColor");
+    label.setAttribute("text-anchor", "start");
+    label.textContent = text;
+    group.append(label);
+  }
+  return group;
+}

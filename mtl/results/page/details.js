@@ -1,0 +1,192 @@
+// An opened row: everything that is known of a run.
+
+/** The content of an opened row, as wide as `width` pixels allow. */
+function detailPanel(suite, row, width) {
+  const { details } = row;
+  const style = new Map([[row.id, { colour: "var(--own)", dash: "none" }]]);
+  const names = fullNames(suite);
+  const inner = Math.min(Math.max(width - 48, 260), 560);
+  const section = (title, ...content) => h("section", {}, h("h4", {}, title), ...content);
+  return h(
+    "div",
+    { class: "panel", "data-panel": row.id },
+    h("h3", {}, row.label, row.name !== row.label && h("span", { class: "quiet" }, ` ${row.name}`)),
+    h(
+      "div",
+      { class: "sections" },
+      details.seeds?.length > 0 && section("Scores by seed", seedTable(suite, row)),
+      taskSection(suite, row, names, style, inner, section),
+      stageSection(suite, row, names, style, inner, section),
+      row.cost && section("Cost", costPairs(row)),
+      details.machine && section("Machine", h("p", {}, details.machine)),
+      versionSection(details, section),
+      details.command && section("Command", copyable(row, details.command)),
+      inputSection(details, section),
+      configSection(suite, row, section),
+    ),
+  );
+}
+
+/** Tasks down, seeds across, so that it fits a narrow screen. */
+function seedTable(suite, row) {
+  const { seeds } = row.details;
+  const number = (value) => h("td", { class: "number" }, known(value) ? inScore(value) : sign(MISSING, "no score"));
+  const interval = (pair) => h("td", { class: "number" }, pair ? inRange(...pair) : sign(MISSING, "not known"));
+  const line = (title, values, middle, pair) =>
+    h("tr", {}, h("th", { scope: "row" }, title), values.map(number), number(middle), interval(pair));
+  const tasks = suite.tasks.filter((task) => known(median(row, task)));
+  return h(
+    "div",
+    { class: "scroller", role: "region", tabindex: "0", "aria-label": "Scores by seed" },
+    h(
+      "table",
+      { class: "seeds" },
+      h("caption", { class: "spoken" }, `${row.label}: scores by task and seed`),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "Task ╲ seed"),
+          [...seeds.map((seed) => [spoken("seed "), String(seed.seed)]), "median", "95 % interval"].map((title) =>
+            h("th", { scope: "col", class: "number" }, title),
+          ),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        tasks.map((task) =>
+          line(
+            task.title,
+            seeds.map((seed) => at(seed.scores, task.id)),
+            median(row, task),
+            at(row.scores, task.id).interval,
+          ),
+        ),
+        line(
+          "AVG (mean)",
+          seeds.map((seed) => seed.average),
+          row.average,
+          row.average_interval,
+        ),
+      ),
+    ),
+  );
+}
+
+/** Predictions and the learning curve of stage 2, a task at a time. */
+function taskSection(suite, row, names, style, width, section) {
+  const tasks = suite.tasks.filter(
+    (task) => at(row.details.classes, task.id) || curvePoints(row, "finetune", task, suite.tasks, true).length,
+  );
+  if (!tasks.length) return null;
+  const place = h("div", { "aria-live": "polite" });
+  const show = (id) => {
+    const task = tasks.find((candidate) => candidate.id === id);
+    const points = curvePoints(row, "finetune", task, suite.tasks, true);
+    const title = `${task.title}, stage 2: score by training step, a line a seed`;
+    place.replaceChildren(
+      ...[
+        predictionsOf(task, at(row.details.classes, id), width),
+        points.length && figure(title, curvePlot(points, [row], names, style, width, title, 220)),
+      ].filter(Boolean),
+    );
+  };
+  show(tasks[0].id);
+  return section(
+    "Predictions and stage 2",
+    selectField(
+      "Task",
+      `task:${row.id}`,
+      tasks.map((task) => [task.id, task.title]),
+      tasks[0].id,
+      show,
+    ),
+    place,
+  );
+}
+
+function stageSection(suite, row, names, style, width, section) {
+  const points = curvePoints(row, "pretrain", null, suite.tasks, true);
+  if (!points.length) return null;
+  const title = "All tasks together: average on the validation data by training step, a line a seed";
+  return section("Stage 1", figure(title, curvePlot(points, [row], names, style, width, title, 220)));
+}
+
+function costPairs(row) {
+  const entries = COSTS.filter((cost) => known(row.cost[cost.id])).map((cost) => [
+    `${cost.title}, ${cost.metric}`,
+    cost.format(row.cost[cost.id]),
+  ]);
+  return entries.length ? pairs("Cost", entries) : h("p", {}, "not known");
+}
+
+function versionSection(details, section) {
+  const entries = Object.entries(details.versions ?? {});
+  return entries.length > 0 && section("Versions", pairs("Versions", entries));
+}
+
+function inputSection(details, section) {
+  const entries = Object.entries(details.inputs ?? {}).map(([file, hash]) => [file, h("code", {}, String(hash))]);
+  return (
+    entries.length > 0 &&
+    section("Data (SHA-256)", h("details", {}, h("summary", {}, `${entries.length} files`), pairs("Data", entries)))
+  );
+}
+
+/** The configuration; keys in which own runs differ come first. */
+function configSection(suite, row, section) {
+  const config = Object.entries(row.details.config ?? {});
+  if (!config.length) return null;
+  const others = suite.rows.filter((other) => other.details?.config).map((other) => other.details.config);
+  const differs = (key, value) => others.some((other) => at(other, key) !== value);
+  const ordered = [
+    ...config.filter(([key, value]) => differs(key, value)),
+    ...config.filter(([key, value]) => !differs(key, value)),
+  ];
+  const table = pairs(
+    "Configuration",
+    ordered.map(([key, value]) => [
+      [key, differs(key, value) && h("span", { class: "differs" }, " differs")],
+      h("code", {}, String(value)),
+    ]),
+  );
+  const filter = h("input", {
+    type: "search",
+    autocomplete: "off",
+    "data-key": `config:${row.id}`,
+    oninput: () => {
+      const text = filter.value.trim().toLowerCase();
+      for (const line of table.querySelectorAll("tr")) line.hidden = !line.textContent.toLowerCase().includes(text);
+    },
+  });
+  return section(
+    "Configuration",
+    h("label", { class: "field" }, h("span", {}, "Filter keys"), filter),
+    h("div", { class: "list scroller", role: "region", tabindex: "0", "aria-label": "Configuration" }, table),
+  );
+}
+
+function copyable(row, command) {
+  const text = h("code", {}, command);
+  const button = h(
+    "button",
+    {
+      type: "button",
+      "data-key": `copy:${row.id}`,
+      onclick: async () => {
+        // Where a browser keeps the clipboard from files, the command is at least selected.
+        getSelection().selectAllChildren(text);
+        const copied = await navigator.clipboard?.writeText(command).then(
+          () => true,
+          () => false,
+        );
+        button.textContent = copied ? "Copied" : "Selected";
+      },
+    },
+    "Copy",
+  );
+  return [h("pre", { tabindex: "0", "aria-label": "Command" }, text), button];
+}

@@ -1,0 +1,72 @@
+// Numbers and names in words.
+
+const MISSING = "–";
+const METRICS = {
+  accuracy: "accuracy",
+  f1: "F1",
+  macro_f1: "macro F1",
+  matthews: "Matthews",
+  pearson: "Pearson",
+  spearman: "Spearman",
+  one_minus_wmae: "1 − wMAE",
+};
+const FAMILIES = { floor: "floor", lstm: "LSTM", transformer: "transformer" };
+
+/** The value of an object's own key, else undefined: a task may be called "constructor". */
+function at(object, key) {
+  return object && Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function known(value) {
+  return value !== null && value !== undefined;
+}
+
+function inMetric(name) {
+  return at(METRICS, name) ?? name.replaceAll("_", " ");
+}
+
+function inScore(value) {
+  return value.toFixed(1).replace("-", "−");
+}
+
+function inDifference(value) {
+  const text = inScore(value);
+  return text.startsWith("−") || text === "0.0" ? text.replace("−0.0", "0.0") : `+${text}`;
+}
+
+function inRange(low, high) {
+  return low < 0 || high < 0 ? `${inScore(low)} to ${inScore(high)}` : `${inScore(low)}–${inScore(high)}`;
+}
+
+function inCount(value) {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(2)} G`;
+  if (value >= 1e6) return `${(value / 1e6).toFixed(1)} M`;
+  return value >= 1e4 ? `${(value / 1e3).toFixed(0)} k` : value.toLocaleString("en", { maximumFractionDigits: 0 });
+}
+
+function inSeconds(value) {
+  if (value >= 36000) return `${(value / 3600).toFixed(0)} h`;
+  if (value >= 3600) return `${(value / 3600).toFixed(1)} h`;
+  if (value >= 120) return `${(value / 60).toFixed(0)} min`;
+  return value >= 10 ? `${value.toFixed(0)} s` : `${value.toFixed(1)} s`;
+}
+
+function inBytes(value) {
+  return value >= 1e9 ? `${(value / 1e9).toFixed(1)} GB` : `${Math.ceil(value / 1e6)} MB`;
+}
+
+function inRate(value) {
+  return value >= 10 ? value.toFixed(0) : value.toFixed(1);
+}
+
+/** "a, b and c" */
+function inWords(names) {
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
+}
+
+/** A name of at most `limit` characters: of a longer one the beginning and the end. */
+function shortened(name, limit) {
+  if (name.length <= limit) return name;
+  const half = Math.floor((limit - 1) / 2);
+  return `${name.slice(0, half)}…${name.slice(-half)}`;
+}

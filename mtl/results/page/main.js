@@ -1,0 +1,117 @@
+// The page: reads the report, and draws again what a choice changes.
+
+const report = JSON.parse(document.getElementById("report").textContent);
+let drawPlotsAgain = () => {};
+
+/** Show a suite from a fresh start. */
+function openSuite(suite) {
+  let choices = freshChoices(suite);
+  const plotChoices = freshPlotChoices();
+  const board = document.getElementById("board");
+  // An opened row keeps what the reader did in it while the table around it is drawn again.
+  const panels = new Map();
+  const panel = (row) => {
+    if (!panels.has(row.id))
+      panels.set(
+        row.id,
+        detailPanel(
+          suite,
+          suite.rows.find((own) => own.id === row.id),
+          board.clientWidth,
+        ),
+      );
+    return panels.get(row.id);
+  };
+  let waiting = null;
+  const changed = (remark = "") =>
+    keepingFocus(() => {
+      const { rows, sorted } = drawBoard(suite, choices, changed, panel);
+      drawNotes(suite, choices, rows);
+      document.getElementById("status").textContent =
+        `${remark}${rows.length} of ${suite.rows.length} rows shown, sorted by ${sorted}.`;
+      drawPlotsAgain = () => drawPlots(suite, choices, plotChoices, rows);
+      clearTimeout(waiting);
+      waiting = setTimeout(drawPlotsAgain);
+    });
+  const reset = () => {
+    choices = freshChoices(suite);
+    keepingFocus(() => drawControls(suite, choices, changed, reset));
+    changed();
+  };
+  document.getElementById("results-title").textContent = suite.title;
+  document.getElementById("lead").textContent = leadOf(suite);
+  document.getElementById("key").replaceChildren(...keyOf(suite));
+  reset();
+}
+
+function leadOf(suite) {
+  const own = suite.rows.filter((row) => row.source === "run").length;
+  const published = suite.rows.length - own;
+  const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  return [
+    `${count(suite.tasks.length, "task")}.`,
+    own && `${count(own, "own run")}, scored on the validation data (dev).`,
+    published && `${count(published, "published row")}, scored on the test data (test).`,
+    own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.",
+  ]
+    .filter(Boolean)
+    .join(" ");
+}
+
+/** Which rows are which, where there are both. */
+function keyOf(suite) {
+  const sources = new Set(suite.rows.map((row) => row.source));
+  return sources.size < 2
+    ? []
+    : [
+        keyList([
+          ["patch own", "own run, scored on dev"],
+          ["patch", "published, scored on test"],
+        ]),
+      ];
+}
+
+function openReport() {
+  const { suites } = report;
+  document.getElementById("origin").textContent = [
+    report.generated && `Made ${report.generated}`,
+    report.version && `mtl ${report.version}`,
+  ]
+    .filter(Boolean)
+    .join(", by ");
+  const footer = document.getElementById("footer");
+  if (report.command) footer.append(h("p", {}, "Made with ", h("code", {}, report.command)));
+  const libraries = "table-core (MIT), D3 (ISC), Observable Plot (ISC); their licences stand in the page's source";
+  footer.append(h("p", {}, `This page is one file and loads nothing from the network. In it: ${libraries}.`));
+  if (!suites.length) {
+    document.getElementById("status").textContent = "The report has no suite.";
+    document.getElementById("plots").hidden = true;
+    return;
+  }
+  if (suites.length > 1)
+    document.getElementById("suites").replaceChildren(
+      selectField(
+        "Benchmark",
+        "suite",
+        suites.map((suite, index) => [String(index), suite.title]),
+        "0",
+        (index) => openSuite(suites[index]),
+      ),
+    );
+  openSuite(suites[0]);
+  const narrow = matchMedia("(max-width: 640px)");
+  const options = document.getElementById("options");
+  const fold = () => {
+    options.open = !narrow.matches;
+  };
+  narrow.addEventListener("change", fold);
+  fold();
+  let width = document.getElementById("figures").clientWidth;
+  new ResizeObserver(([{ contentRect }]) => {
+    if (Math.abs(contentRect.width - width) < 2) return;
+    width = contentRect.width;
+    drawPlotsAgain();
+  }).observe(document.getElementById("figures"));
+}
+
+openReport();

@@ -1,0 +1,67 @@
+// All plots below the table.
+
+/** What a reader chose in the plots; it outlives every redrawing. */
+function freshPlotChoices() {
+  return { cost: "", task: "" };
+}
+
+/** Draw all plots of the rows that the table shows. */
+function drawPlots(suite, choices, plotChoices, rows) {
+  const place = document.getElementById("figures");
+  const scene = {
+    suite,
+    rows,
+    tasks: shownTasks(suite, choices),
+    names: fullNames(suite),
+    style: looks(suite),
+    choices: plotChoices,
+    width: place.clientWidth,
+    redraw: () => drawPlots(suite, choices, plotChoices, rows),
+  };
+  keepingFocus(() => place.replaceChildren(scoreFigures(scene), costFigure(scene), ...curveFigures(scene)));
+}
+
+/** The learning curves of both stages, as far as rows have them. */
+function curveFigures(scene) {
+  const { suite, rows, tasks, names, style, width, choices } = scene;
+  const own = rows.filter((row) => row.details?.curves?.length);
+  const whole = tasks.length === suite.tasks.length;
+  const points = (stage, task) => own.flatMap((row) => curvePoints(row, stage, task, tasks, whole));
+  const drawnCurves = (found, title) => {
+    const shown = own.filter((row) => found.some((point) => point.row === row));
+    return figure(title, curvePlot(found, shown, names, style, width, title), legend(shown, names, style, "line"));
+  };
+  const first = points("pretrain");
+  const second = tasks.filter((task) => points("finetune", task).length);
+  const task = second.find(({ id }) => id === choices.task) ?? second[0];
+  const none = h("p", {}, "No row shown has such curves over these tasks.");
+  return [
+    h(
+      "section",
+      { "aria-labelledby": "stage1-title" },
+      h("h3", { id: "stage1-title" }, "Learning curves, stage 1: all tasks together"),
+      first.length
+        ? drawnCurves(first, "Average on the validation data by training step, a line a seed")
+        : none.cloneNode(true),
+    ),
+    h(
+      "section",
+      { "aria-labelledby": "stage2-title" },
+      h("h3", { id: "stage2-title" }, "Learning curves, stage 2: each task alone"),
+      task &&
+        selectField(
+          "Task",
+          "plot:task",
+          second.map(({ id, title }) => [id, title]),
+          task.id,
+          (id) => {
+            choices.task = id;
+            scene.redraw();
+          },
+        ),
+      task
+        ? drawnCurves(points("finetune", task), `${task.title} on the validation data by training step, a line a seed`)
+        : none,
+    ),
+  ];
+}

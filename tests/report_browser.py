@@ -1,0 +1,91 @@
+"""The page of a report in a headless Chromium, for tests."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from mtl.results.page import render_page
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMEDRIVER = shutil.which("chromedriver")
+OPTIONS = (
+    "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
+    "disable-component-update disable-sync"
+)
+in_browser = pytest.mark.skipif(
+    not (CHROMIUM and CHROMEDRIVER), reason="needs Chromium and its driver: apt-get install chromium chromium-driver"
+)
+
+
+def start(profile: Path) -> webdriver.Chrome:
+    """A browser with a fresh profile."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = str(CHROMIUM)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    for option in [*OPTIONS.split(), f"user-data-dir={profile}"]:
+        options.add_argument(f"--{option}")
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService(str(CHROMEDRIVER)))
+
+
+class Page:
+    """The page of a report in a browser."""
+
+    def __init__(self, driver: webdriver.Chrome, file: Path, report: dict[str, Any]) -> None:
+        self.driver, self.report = driver, report
+        self.suite = report["suites"][0] if report["suites"] else {}
+        file.write_text(render_page(report), encoding="utf-8", newline="")
+        driver.get(file.as_uri())
+        if self.suite:
+            self.wait("#figures > *")
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def wait(self, selector: str, count: int | None = None) -> None:
+        """Wait until there is such an element, or until there are `count` of them."""
+        WebDriverWait(self.driver, 20).until(
+            lambda _: len(self.all(selector)) == (count or len(self.all(selector)) or 1)
+        )
+
+    def all(self, selector: str) -> list[Any]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def key(self, key: str) -> Any:
+        return self.find(f'[data-key="{key}"]')
+
+    def rows(self) -> list[str]:
+        return [row.get_attribute("data-row") for row in self.all("tr[data-row]")]
+
+    def script(self, code: str) -> Any:
+        return self.driver.execute_script(code)
+
+    def column(self, header: str) -> dict[str, str]:
+        """The scores of a column as shown, by row."""
+        titles = [
+            button.get_attribute("data-key").removeprefix("sort:").removeprefix("task:")
+            for button in self.all("#board thead button")
+        ]
+        position = titles.index(header) + 1
+        return {
+            row: self.script(
+                f"return document.querySelector('tr[data-row={row}] > :nth-child({position}) .score')?.firstChild.textContent ?? ''"
+            )
+            for row in self.rows()
+        }
+
+    def status(self) -> str:
+        return self.find("#status").text
+
+
+Opener = Callable[..., Page]
+
+
+def row_id(page: Page, name: str) -> str:
+    """The id of the own run of that name."""
+    return next(row["id"] for row in page.suite["rows"] if row["name"] == name and row["source"] == "run")

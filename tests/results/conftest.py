@@ -1,0 +1,34 @@
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_sample
+from report_browser import Opener, Page, start
+from selenium import webdriver
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[webdriver.Chrome]:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        driver = start(Path(profile))
+        yield driver
+        driver.quit()
+
+
+@pytest.fixture
+def opened(driver: webdriver.Chrome, tmp_path: Path) -> Iterator[Opener]:
+    """Opens a report at a size; whatever a test does, the browser must have nothing to complain of."""
+
+    def open_page(
+        report: dict[str, Any] | None = None, width: int = 1280, height: int = 900, scheme: str = "light"
+    ) -> Page:
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        return Page(driver, tmp_path / "page.html", report or report_sample.report())
+
+    yield open_page
+    assert [entry["message"] for entry in driver.get_log("browser")] == []

@@ -1,0 +1,248 @@
+import copy
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import report_sample
+from report_browser import Opener, in_browser, row_id
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
+
+
+@in_browser
+def test_an_opened_row_has_everything_that_is_known_of_it(opened: Opener) -> None:
+    page = opened()
+    run = row_id(page, "elmo-finetune")
+    row = next(row for row in page.suite["rows"] if row["id"] == run)
+    page.key(f"open:{run}").click()
+    seeds = [[cell.text for cell in line.find_elements(By.CSS_SELECTOR, "td")] for line in page.all(".seeds tbody tr")]
+    assert seeds[0][:5] == [f"{seed['scores']['nkjp-ner']:.1f}" for seed in row["details"]["seeds"]]
+    assert len(seeds) == 10 and seeds[-1][0] == f"{row['details']['seeds'][0]['average']:.1f}"
+    counts = [
+        [int(cell.text.split()[0]) for cell in line.find_elements(By.CSS_SELECTOR, "td")]
+        for line in page.all(".confusion tbody tr")
+    ]
+    assert counts == row["details"]["classes"]["nkjp-ner"]["confusion"]
+    assert "seed 3" in page.find(".opened figcaption").text
+    Select(page.key(f"task:{run}")).select_by_value("cdsc-r")
+    assert page.all(".confusion") == [] and "predicted" in page.find(".opened svg").get_attribute("aria-label")
+    text = page.find(".panel").text
+    for known in ("AMD EPYC", "3.11.7", row["details"]["command"], "50.0 M"):
+        assert known in text
+    keys = [cell.text for cell in page.all(".list th")]
+    assert keys[0].startswith("embeddings.name") and "differs" in keys[0] and len(keys) == 7
+    page.key(f"config:{run}").send_keys("layers")
+    assert [line.text for line in page.all(".list tr") if line.is_displayed()] == ["encoder.num_layers 2"]
+    # What was done in an opened row outlives a change around it.
+    page.key("sort:task:ar").click()
+    assert page.key(f"config:{run}").get_attribute("value") == "layers"
+
+
+@in_browser
+def test_markup_is_shown_as_text(opened: Opener) -> None:
+    report = report_sample.report()
+    suite = report["suites"][0]
+    suite["rows"][0]["label"] = suite["notes"][0] = suite["tasks"][0]["title"] = suite["title"] = HOSTILE
+    suite["rows"][0]["details"]["machine"] = suite["rows"][0]["details"]["config"][HOSTILE] = HOSTILE
+    page = opened(report)
+    run = row_id(page, report_sample.MARKUP)
+    assert report_sample.MARKUP in page.find(f"tr[data-row={run}] .under").text
+    for opener in (run, "r0"):
+        page.key(f"open:{opener}").click()
+    Select(page.key(f"task:{run}")).select_by_value("psc")
+    assert report_sample.MARKUP in page.find(f"[data-panel={run}] .confusion").text
+    page.script("return new Promise((done) => setTimeout(done, 300))")
+    assert page.script("return [document.scripts.length, document.images.length]") == [5, 0]
+    assert page.find("h2").get_attribute("textContent") == HOSTILE
+
+
+@in_browser
+def test_comparing_says_better_worse_or_undecided(opened: Opener) -> None:
+    page = opened()
+    reference = row_id(page, "svm")
+    Select(page.key("reference")).select_by_value(reference)
+    signs = {"better": "▲", "worse": "▼", "undecided": "≈"}
+    turned = {"better": "worse", "worse": "better", "undecided": "undecided"}
+    for run in ("majority", "elmo-finetune"):
+        id = row_id(page, run)
+        key = f"{id}|{reference}"
+        test = page.suite["comparisons"].get(key) or page.suite["comparisons"][f"{reference}|{id}"]
+        sign, by = (1, lambda verdict: verdict) if key in page.suite["comparisons"] else (-1, turned.get)
+        for position, task in ((3, "average"), (4, "nkjp-ner"), (10, "dyk")):
+            shown = page.find(f"tr[data-row={id}] > :nth-child({position}) .verdict")
+            verdict = by(test[task]["verdict"])
+            difference = f"{sign * test[task]['difference']:+.1f}".replace("-", "−")
+            assert signs[verdict] in shown.text and difference in shown.text and verdict in shown.text
+            assert "95 % interval" in shown.get_attribute("title")
+    assert "no paired test" in page.find(f"tr[data-row={row_id(page, 'random')}]").text
+    assert page.all(f"tr[data-row={reference}] .verdict") == page.all("tr.published .verdict") == []
+    page.find("details.tasks summary").click()
+    page.key("task:psc").click()
+    assert page.all(".average .verdict") == [] and page.all(".verdict") != []
+
+
+@in_browser
+def test_a_phone_never_scrolls_sideways(opened: Opener) -> None:
+    report = report_sample.report()
+    report["suites"][0]["rows"][3]["name"] = report["suites"][0]["rows"][3]["label"] = "x" * 200
+    page = opened(report, width=360, height=740)
+    page.find("#options summary").click()
+    page.find("details.tasks summary").click()
+    for run in ("r3", "r5"):
+        page.key(f"open:{run}").click()
+    assert page.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    page.script("document.getElementById('board').scrollLeft = 300")
+    model = page.find("tbody th.model").rect
+    assert model["width"] <= 0.4 * 360 and model["x"] < 20
+
+
+@in_browser
+def test_dark_and_light_differ_and_text_stands_out(opened: Opener) -> None:
+    colours = {}
+    for scheme in ("light", "dark"):
+        page = opened(scheme=scheme)
+        page.key("open:r5").click()
+        colours[scheme] = page.script("return getComputedStyle(document.body).backgroundColor")
+        weak = page.script(CONTRAST)
+        assert weak == [], scheme
+    assert colours["light"] != colours["dark"]
+
+
+# The texts whose colour has less than 4.5:1 against the first background behind them.
+CONTRAST = """
+const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+const rgba = (colour) => {
+  canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+  return [...canvas.getImageData(0, 0, 1, 1).data];
+};
+const light = (colour) => {
+  const [r, g, b] = rgba(colour).map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const behind = (element) => {
+  for (let e = element; e; e = e.parentElement) {
+    const colour = getComputedStyle(e).backgroundColor;
+    if (rgba(colour)[3] === 255) return colour;
+  }
+  return "white";
+};
+return [...document.querySelectorAll("body *:not(script):not(svg *):not(.spoken)")]
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.getClientRects().length)
+  .filter((e) => {
+    const [one, other] = [light(getComputedStyle(e).color), light(behind(e))];
+    return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) < 4.5;
+  }).map((e) => e.outerHTML.slice(0, 100));
+"""
+
+
+@in_browser
+def test_every_control_has_a_name_and_headings_are_in_order(opened: Opener) -> None:
+    page = opened()
+    page.find("details.tasks summary").click()
+    for run in ("r3", "r5"):
+        page.key(f"open:{run}").click()
+    controls = [
+        control
+        for control in page.all("a[href], button, input, select, summary, [tabindex='0'], svg[role=img]")
+        if control.is_displayed()
+    ]
+    assert len(controls) > 60
+    assert [
+        control.get_attribute("outerHTML")[:120] for control in controls if not control.accessible_name.strip()
+    ] == []
+    levels = [int(heading.tag_name[1]) for heading in page.all("h1, h2, h3, h4, h5, h6")]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(level <= before + 1 for before, level in pairwise(levels))
+    ids = page.script("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+    assert page.find("#board table caption").get_attribute("textContent")
+
+
+@in_browser
+def test_plots_follow_filters_and_hidden_tasks(opened: Opener) -> None:
+    page = opened()
+    page.wait(".panels svg", 10)
+    page.find("details.tasks summary").click()
+    page.key("task:psc").click()
+    page.wait(".panels svg", 9)
+    page.key("search").send_keys("elmo")
+    WebDriverWait(page.driver, 20).until(
+        lambda _: "HerBERT" not in page.find(".panels svg").get_attribute("aria-label")
+    )
+    label = page.find(".panels svg").get_attribute("aria-label")
+    assert label.startswith("AVG: ") and label.count(";") == len(page.rows()) - 1 == 3
+    Select(page.key("plot:cost")).select_by_value("peak_memory")
+    assert "peak memory" in page.find("#figures section:nth-of-type(2) figcaption").text
+    Select(page.key("plot:task")).select_by_value("ar")
+    assert page.all("#figures figcaption")[-1].text.startswith("AR on the validation data")
+
+
+def only_published(suite: dict[str, Any]) -> None:
+    suite["rows"] = [row for row in suite["rows"] if row["source"] == "published"]
+    suite["comparisons"] = {}
+
+
+def one_seed(suite: dict[str, Any]) -> None:
+    run = suite["rows"][5]
+    run["details"]["seeds"] = run["details"]["seeds"][:1]
+    run["details"]["curves"] = [curve for curve in run["details"]["curves"] if curve["seed"] == 1]
+    for score in run["scores"].values():
+        score["min"] = score["max"] = score["median"]
+    suite["rows"], suite["comparisons"] = [run], {}
+
+
+def many(suite: dict[str, Any]) -> None:
+    tasks = [{**task, "id": f"{task['id']}-{copy}"} for copy in range(4) for task in suite["tasks"]][:30]
+    rows = []
+    for number in range(40):
+        row = copy.deepcopy(suite["rows"][number % 7])
+        row["id"], row["name"] = f"r{number}", f"{row['name']}-{number}"
+        row["scores"] = {task["id"]: row["scores"][id] for task in tasks if (id := task["id"][:-2]) in row["scores"]}
+        rows.append(row)
+    suite["tasks"], suite["rows"], suite["comparisons"] = tasks, rows, {}
+
+
+def unknown(suite: dict[str, Any]) -> None:
+    for row in suite["rows"]:
+        row["details"] = row["cost"] = row["average_interval"] = None
+        row["scores"].pop("ar", None)
+    suite["rows"][0].update(scores={}, average=None)
+    suite["notes"], suite["comparisons"] = [], {}
+
+
+def sparse_details(suite: dict[str, Any]) -> None:
+    for row in suite["rows"][:7]:
+        row["details"] = dict.fromkeys(row["details"])
+        row["cost"] = dict.fromkeys(row["cost"])
+
+
+def empty(suite: dict[str, Any]) -> None:
+    suite["rows"], suite["comparisons"] = [], {}
+
+
+@in_browser
+@pytest.mark.parametrize("change", [only_published, one_seed, many, unknown, sparse_details, empty])
+def test_a_report_of_any_shape_is_shown(opened: Opener, change: Callable[[dict[str, Any]], None]) -> None:
+    report = report_sample.report()
+    change(report["suites"][0])
+    page = opened(report)
+    assert len(page.rows()) == len(page.suite["rows"])
+    for key in [opener.get_attribute("data-key") for opener in page.all(".opener")[:2]]:
+        page.key(key).click()
+    assert page.script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@in_browser
+def test_suites_are_chosen_by_name(opened: Opener) -> None:
+    report = report_sample.report()
+    other = copy.deepcopy(report["suites"][0])
+    other.update(name="other", title="Other", rows=other["rows"][:2])
+    report["suites"].append(other)
+    page = opened(report)
+    Select(page.key("suite")).select_by_visible_text("Other")
+    assert page.find("h2").text == "Other" and len(page.rows()) == 2
+    report["suites"] = []
+    assert opened(report).status() == "The report has no suite."
