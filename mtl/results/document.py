@@ -35,7 +35,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             {"id": task.id, "title": task.title, "metric": task.metric, "labels": task.labels, "range": task.range}
             for task in suite.tasks.values()
         ],
-        "notes": board.notes,
+        "notes": board.facts,
         "rows": [_row(row, place) for place, row in enumerate(board.rows)],
         "comparisons": {
             f"r{one}|r{other}": {

@@ -84,18 +84,12 @@ class Leaderboard:
     @property
     def notes(self) -> list[str]:
         """What a reader must know to read the rows, in sentences."""
-        ours = [row for row in self.rows if row.run]
         notes = [
             "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on dev, on which checkpoints and settings were chosen, "
             "which flatters them a little."
         ]
-        if len(ours) < len(self.rows):
+        if any(row.run is None for row in self.rows):
             notes.append("Published rows are scores on the test sets: the best of each kind stands out apart.")
-        notes.append(
-            f"Intervals ({COVERAGE:g} %) and paired tests: {RESAMPLES} bootstrap resamples of the dev rows, the same for all runs. They say "
-            "how much depends on the rows; min and max over seeds say how much depends on the seed. "
-            "A difference is better or worse where its interval leaves out 0, else undecided; tests are not corrected for their number."
-        )
         if any(row.missing for row in self.rows):
             by_row = "; ".join(f"{row.name} without {', '.join(row.missing)}" for row in self.rows if row.missing)
             notes.append(f"* AVG is partial, over the tasks that the row has: {by_row}.")
@@ -103,13 +97,23 @@ class Leaderboard:
             notes.append(
                 f"† other split sizes than the published ones, not comparable with published scores: {', '.join(reduced)}."
             )
-        held_out = {id: count for row in ours if row.run for id, count in row.run.summary["held_out"].items()}
+        return notes + self.facts
+
+    @property
+    def facts(self) -> list[str]:
+        """Those among the notes that no mark in the table stands for."""
+        facts = [
+            f"Intervals ({COVERAGE:g} %) and paired tests: {RESAMPLES} bootstrap resamples of the dev rows, the same for all runs. They say "
+            "how much depends on the rows; min and max over seeds say how much depends on the seed. "
+            "A difference is better or worse where its interval leaves out 0, else undecided; tests are not corrected for their number."
+        ]
+        held_out = {id: n for row in self.rows if row.run for id, n in row.run.summary["held_out"].items()}
         if held_out:
             counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-            notes.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
+            facts.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
         if self.suite.generated:
-            notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
-        return notes
+            facts.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
+        return facts
 
 
 def leaderboard(runs: Sequence[Run]) -> Leaderboard:
