@@ -110,7 +110,7 @@ def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
         for row in read_json(file)["curve"]:
             point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"])}
             if "train/loss" in row:
-                point["loss"] = round(row["train/loss"], 4)
+                point["loss"] = _short(row["train/loss"])
             if first:
                 point["scores"] = {task.id: _short(row[f"dev/{task.id}"]) for task in run.tasks}
             points.append(point)
@@ -147,7 +147,7 @@ def _pair(interval: tuple[float, float] | None) -> list[float] | None:
 
 
 def _short(value: float) -> float:
-    return round(float(value), 2)
+    return round(float(value), 4)  # one decimal of it is shown, and must not be rounded twice
 
 
 def _plain(value: Any) -> str:
