@@ -27,7 +27,7 @@ def test_an_opened_row_has_everything_that_is_known_of_it(opened: Opener) -> Non
     ]
     assert counts == row["details"]["classes"]["nkjp-ner"]["confusion"]
     assert "seed 3" in page.find(".opened figcaption").text
-    Select(page.key(f"task:{run}")).select_by_value("cdsc-r")
+    Select(page.key(f"predictions:{run}")).select_by_value("cdsc-r")
     assert page.all(".confusion") == [] and "predicted" in page.find(".opened svg").get_attribute("aria-label")
     text = page.find(".panel").text
     for known in ("AMD EPYC", "3.11.7", row["details"]["command"], "50.0 M"):
@@ -52,7 +52,7 @@ def test_markup_is_shown_as_text(opened: Opener) -> None:
     assert report_sample.MARKUP in page.find(f"tr[data-row={run}] .under").text
     for opener in (run, "r0"):
         page.key(f"open:{opener}").click()
-    Select(page.key(f"task:{run}")).select_by_value("psc")
+    Select(page.key(f"predictions:{run}")).select_by_value("psc")
     assert report_sample.MARKUP in page.find(f"[data-panel={run}] .confusion").text
     page.script("return new Promise((done) => setTimeout(done, 300))")
     assert page.script("return [document.scripts.length, document.images.length]") == [5, 0]

@@ -13,10 +13,8 @@ function drawControls(suite, choices, changed, reset) {
       searchField(choices, changed),
       sourceField(suite, choices, set),
       familyField(suite, choices, changed),
-      ...[
-        valueField(suite, choices, set, "embeddings", "Embeddings", (value) => value),
-        valueField(suite, choices, set, "size", "Size", (value) => `${value} units`),
-      ],
+      valueField(suite, choices, set, "embeddings", "Embeddings", (value) => value),
+      valueField(suite, choices, set, "size", "Size", (value) => `${value} units`),
     ),
     h(
       "div",

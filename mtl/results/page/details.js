@@ -99,7 +99,7 @@ function taskSection(suite, row, names, style, width, section) {
     "Predictions and stage 2",
     selectField(
       "Task",
-      `task:${row.id}`,
+      `predictions:${row.id}`,
       tasks.map((task) => [task.id, task.title]),
       tasks[0].id,
       show,
