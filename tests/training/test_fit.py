@@ -71,7 +71,7 @@ def test_patience_that_was_spent_stays_spent(tmp_path: Path, monkeypatch: pytest
 
     # Cut off after the last validation, before the stage is wound up.
     with monkeypatch.context() as patch, pytest.raises(Cut):
-        patch.setattr(fitting, "load_best", killed)
+        patch.setattr(fitting, "load_weights", killed)
         fit(module(), stage(tmp_path / "cut" / "stage", patience=1), CPU)
     resumed = module()
     assert fit(resumed, stage(tmp_path / "cut" / "stage", patience=1), CPU) == best
