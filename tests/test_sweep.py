@@ -149,7 +149,10 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("runs: [{embeddings: word2vec}]", "run 1 .*embeddings=word2vec: unknown"),
         ("runs: [{tasks: [glue]}]", "run 1 .*has no task glue"),
         ("runs: [{run_dir: x}]", "run 1 .*run_dir: each run has a folder of its own"),
-        ("runs: [{}, {embeddings: random}]", "runs 1 and 2 would share the folder .*random-frozen; give one another name"),
+        (
+            "runs: [{}, {embeddings: random}]",
+            "runs 1 and 2 would share the folder .*random-frozen; give one another name",
+        ),
         ("runs: [{name: a}, {name: A}]", "runs 1 and 2 would share the folder"),
         ("grid: {max_length: [9, 9]}", "runs 1 and 2 would share the folder"),
         ("{grid: {runs_dir: [a, b]}, settings: {max_length: 3}}", "runs 1 and 2 would|runs_dir must be the same"),

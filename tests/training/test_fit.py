@@ -26,7 +26,7 @@ def module() -> Multitask:
     return Multitask([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
 
 
-def stage(folder: Path, patience: int = 100, cut: int | None = None) -> Stage:
+def stage(folder: Path, patience: int = 100, cut: int | None = None, checkpoint: str = "best") -> Stage:
     def batches(key: int, count: int) -> DataLoader[Batch]:
         generator = torch.Generator().manual_seed(key)
         made = []
@@ -40,30 +40,32 @@ def stage(folder: Path, patience: int = 100, cut: int | None = None) -> Stage:
             raise Cut
         return batches(epoch + 1, 4)
 
-    return Stage("test", folder, 1, 10, 40, patience, 5.0, train, batches(99, 5), lines=False)
+    return Stage("test", folder, 1, 10, 40, patience, 5.0, train, batches(99, 5), lines=False, checkpoint=checkpoint)
 
 
 CPU = TrainerConfig("cpu", "32-true")
 
 
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
 @pytest.mark.parametrize("cuts", [[1], [2, 5, 9], [3, 3, 4]])
-def test_taken_up_again_it_ends_the_same(tmp_path: Path, cuts: list[int]) -> None:
+def test_taken_up_again_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: str) -> None:
     plain = module()
-    best = fit(plain, stage(tmp_path / "plain" / "stage"), CPU)
+    average = fit(plain, stage(tmp_path / "plain" / "stage", checkpoint=checkpoint), CPU)
     for cut in cuts:
         with pytest.raises(Cut):
-            fit(module(), stage(tmp_path / "cut" / "stage", cut=cut), CPU)
+            fit(module(), stage(tmp_path / "cut" / "stage", cut=cut, checkpoint=checkpoint), CPU)
     resumed = module()
-    assert fit(resumed, stage(tmp_path / "cut" / "stage"), CPU) == best
+    assert fit(resumed, stage(tmp_path / "cut" / "stage", checkpoint=checkpoint), CPU) == average
     for name, tensor in plain.state_dict().items():
         assert torch.equal(tensor, resumed.state_dict()[name])
     assert plain.curve == resumed.curve
     assert not (tmp_path / "cut" / "stage" / "last.ckpt").exists()
 
 
-def test_patience_that_was_spent_stays_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_patience_that_was_spent_stays_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str) -> None:
     plain = module()
-    best = fit(plain, stage(tmp_path / "plain" / "stage", patience=1), CPU)
+    average = fit(plain, stage(tmp_path / "plain" / "stage", patience=1, checkpoint=checkpoint), CPU)
     assert len(plain.curve) < 10
 
     def killed(*_: object) -> None:
@@ -72,10 +74,11 @@ def test_patience_that_was_spent_stays_spent(tmp_path: Path, monkeypatch: pytest
     # Cut off after the last validation, before the stage is wound up.
     with monkeypatch.context() as patch, pytest.raises(Cut):
         patch.setattr(fitting, "load_weights", killed)
-        fit(module(), stage(tmp_path / "cut" / "stage", patience=1), CPU)
+        fit(module(), stage(tmp_path / "cut" / "stage", patience=1, checkpoint=checkpoint), CPU)
     resumed = module()
-    assert fit(resumed, stage(tmp_path / "cut" / "stage", patience=1), CPU) == best
+    assert fit(resumed, stage(tmp_path / "cut" / "stage", patience=1, checkpoint=checkpoint), CPU) == average
     assert len(resumed.curve) == len(plain.curve)
+    assert all(torch.equal(t, resumed.state_dict()[name]) for name, t in plain.state_dict().items())
 
 
 def test_a_moved_folder_keeps_its_best(tmp_path: Path) -> None:
@@ -106,6 +109,33 @@ def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> No
     with torch.no_grad():
         hits = [(trained.outputs(b).argmax(1) == b.targets).float() for b in stage(tmp_path).dev]
     assert abs(100 * float(torch.cat(hits).mean()) - best) < 1e-4
+
+
+class Watched(Multitask):
+    """Remembers its weights at every validation."""
+
+    def on_validation_epoch_end(self) -> None:
+        super().on_validation_epoch_end()
+        self.seen = [*getattr(self, "seen", []), {name: t.clone() for name, t in self.state_dict().items()}]
+
+
+@pytest.mark.parametrize("patience", [100, 1])
+def test_the_last_weights_are_those_of_the_last_validation(tmp_path: Path, patience: int) -> None:
+    torch.manual_seed(3)
+    trained = Watched([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+    average = fit(trained, stage(tmp_path / "stage", patience, checkpoint="last"), CPU)
+    averages = [row["dev/average"] for row in trained.curve]
+    assert average == averages[-1] < max(averages)
+    kept = torch.load(tmp_path / "stage/final.ckpt", weights_only=True)
+    assert (kept["epoch"], kept["average"]) == (len(averages) - 1, average)
+    for name, tensor in trained.seen[-1].items():
+        assert torch.equal(tensor, kept["state_dict"][name]) and torch.equal(tensor, trained.state_dict()[name])
+    assert not (tmp_path / "stage/best.ckpt").exists()
+    # It trains as a stage does that keeps the best.
+    best = module()
+    fit(best, stage(tmp_path / "best" / "stage", patience), CPU)
+    assert best.curve == trained.curve
+    assert not all(torch.equal(t, trained.state_dict()[name]) for name, t in best.state_dict().items())
 
 
 def test_duration() -> None:
