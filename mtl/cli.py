@@ -7,10 +7,16 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import mtl
 from mtl.errors import InputError
+
+if TYPE_CHECKING:
+    from mtl.config import Config
+    from mtl.suite import Suite
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
@@ -61,6 +67,15 @@ def _parser() -> argparse.ArgumentParser:
     baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
     baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
     baseline.set_defaults(run=_baseline)
+
+    sweep = commands.add_parser(
+        "sweep", help="make the runs that a file lists, where they are not there yet, and report"
+    )
+    sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
+    sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
+    sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
+    sweep.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="of the report, else report")
+    sweep.set_defaults(run=_sweep)
 
     data = commands.add_parser("data", help="download a suite's data, or write the embedded sample")
     data.add_argument("suite", help="a suite's name, or a path to a suite file")
@@ -132,10 +147,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
-    from mtl.config import data_dir, load_config, run_dir
+    from mtl.config import load_config
+
+    _make(*load_config(arguments.settings), arguments.command)
+
+
+def _make(config: "Config", suite: "Suite", command: str) -> None:
+    """Make one run, between a first line that says which and a last one that says where its table is."""
+    from mtl.config import data_dir, run_dir
 
     start = time.monotonic()
-    config, suite = load_config(arguments.settings)
     lstm = f"embeddings {config.embeddings.name} · variant {config.variant}"
     print(
         f"suite {suite.name} ({data_dir(config, suite)}) · {lstm if config.method == 'lstm' else f'method {config.method}'}"
@@ -145,10 +166,22 @@ def _baseline(arguments: argparse.Namespace) -> None:
     from mtl.results.quantities import duration
     from mtl.training.baseline import run_baseline
 
-    run_baseline(config, suite, arguments.command)
+    run_baseline(config, suite, command)
     table = run_dir(config, suite) / "table.md"
     print(table.read_text(encoding="utf-8"))
     print(f"suite {suite.name}: {duration(time.monotonic() - start)}; {table}")
+
+
+def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.sweep import load_sweep, run_sweep
+
+    sweep = load_sweep(arguments.file, arguments.settings, arguments.only)
+    finished = sum(run.finished for run in sweep.runs)
+    print(f"{sweep.title}: {len(sweep.runs)} runs, {finished} of them finished", flush=True)
+    run_sweep(sweep, partial(_make, command=arguments.command))
+    from mtl.results.report import write_report
+
+    print(write_report(sweep.runs_dir, arguments.out, arguments.command))
 
 
 def _data(arguments: argparse.Namespace) -> None:

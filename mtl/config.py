@@ -61,12 +61,14 @@ class OptimizerConfig:
 class PretrainConfig(OptimizerConfig):
     max_steps: int = MISSING
     validate_every: int = MISSING
+    checkpoint: str = "best"  # a run's file from before there was the key has none
 
 
 @dataclass
 class FinetuneConfig(OptimizerConfig):
     max_epochs: int = MISSING
     train_encoder: bool = MISSING
+    encoder_dropout: bool = False  # likewise
 
 
 @dataclass
@@ -201,7 +203,10 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
         # The variant names the row that the result stands beside.
         if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
             raise InputError(f"{key}={other}: variant {variant} has {key}={value}; choose another with variant=")
-    config = cast(Config, OmegaConf.to_object(merged))
+    try:
+        config = cast(Config, OmegaConf.to_object(merged))
+    except OmegaConfBaseException as error:
+        raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     check(config, flatten_config(config))
     return config, suite
 

@@ -58,6 +58,7 @@ POSITIVE = [
 SHARES = ("embeddings.dropout", "encoder.dropout", "head.dropout")  # at least 0, less than 1
 CHOICES = {
     "submission.header": ("task", "target"),
+    "pretrain.checkpoint": ("best", "last"),
     "trainer.accelerator": ("auto", "cpu", "gpu", "cuda", "mps"),
     "embeddings.precision": (None, "float16", "float32"),
     "trainer.precision": ("32-true", "16-mixed", "bf16-mixed"),
@@ -100,6 +101,10 @@ def check(config: "Config", values: dict[str, Any]) -> None:
             raise InputError(f"{key}={values[key]}: must be at least 1")
     if config.embeddings.init_std is not None and not config.embeddings.init_std > 0:
         raise InputError(f"embeddings.init_std={config.embeddings.init_std}: must be greater than 0")
+    if config.finetune.encoder_dropout and config.finetune.train_encoder:
+        raise InputError(
+            "finetune.encoder_dropout=True: is for a frozen encoder; finetune.train_encoder=True trains it"
+        )
     if not 0 < config.held_out < 1:
         raise InputError(f"held_out={config.held_out}: must lie between 0 and 1")
     if (

@@ -27,6 +27,7 @@ from mtl.model.encoder import Encoder
 from mtl.model.multitask import Multitask
 from mtl.results.run_folder import RunFolder, read_json
 from mtl.suite import Suite, Task, load_suite
+from mtl.training.fit import WEIGHTS
 from mtl.training.pretrain import new_encoder, new_heads
 
 logger = logging.getLogger("mtl")
@@ -77,7 +78,7 @@ class Predictor:
             seed = max(seeds, key=lambda number: seeds[number]["scores"][task] if task else seeds[number]["average"])
         elif seed not in seeds:
             raise InputError(f"--seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
-        state = part(_weights(folder.pretrained(seed) / "best.ckpt"), "encoder.")
+        state = part(_weights(folder.pretrained(seed) / WEIGHTS[config.pretrain.checkpoint]), "encoder.")
         reader: Reader
         if config.embeddings.name == "elmo":
             reader = ElmoReader(config, suite, read_json(folder.inputs)["embeddings"])
@@ -143,7 +144,7 @@ class Predictor:
 
     def _module(self, task: Task) -> Multitask:
         """The task's head, and the encoder that belongs to it."""
-        state = _weights(self.folder.finetuned(self.seed, task.id) / "best.ckpt")
+        state = _weights(self.folder.finetuned(self.seed, task.id) / WEIGHTS["best"])
         # Encoders that stage 2 trained differ by task; they share what it did not train.
         encoder = copy.deepcopy(self.encoder) if part(state, "encoder.") else self.encoder
         module = Multitask([task], new_heads(self.config, [task], encoder.output_size), encoder, 1.0, 0.0, 1)

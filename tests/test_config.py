@@ -75,6 +75,9 @@ def test_auto_takes_klej_where_it_lies(tmp_path: Path, monkeypatch: pytest.Monke
         ("submission.header=none", "must be one of task, target"),
         ("trainer.threads=0", "must be at least 1"),
         ("trainer.precision=8", "must be one of"),
+        ("pretrain.checkpoint=first", "pretrain.checkpoint=first: must be one of best, last"),
+        ("finetune.encoder_dropout=0.2", "finetune.encoder_dropout=0.2"),
+        ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),
     ],
 )
 def test_bad_settings_are_one_line(override: str, complaint: str) -> None:
@@ -138,3 +141,19 @@ def test_the_readme_lists_every_key() -> None:
         layer = yaml.safe_load((shipped("configs") / "embeddings" / f"{name}.yaml").read_text(encoding="utf-8"))
         keys |= {f"embeddings.{key}": value for key, value in layer.items() if key not in ("name", "config")}
     assert [key for key in keys if f"`{key}`" not in readme] == []
+
+
+def test_the_dropout_of_an_encoder_that_is_trained_is_no_ablation() -> None:
+    assert load_config(["suite=klej", "finetune.encoder_dropout=true", "variant=attention"])[0].finetune.encoder_dropout
+    with pytest.raises(InputError, match="finetune.encoder_dropout=True: is for a frozen encoder"):
+        load_config(["suite=klej", "finetune.encoder_dropout=true", "variant=finetune"])
+
+
+def test_a_run_from_before_there_were_ablations_is_read(tmp_path: Path) -> None:
+    config, _ = load_config(["suite=klej"])
+    path = tmp_path / "config.yaml"
+    save_config(config, path)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(x for x in lines if "checkpoint:" not in x and "encoder_dropout:" not in x), "utf-8")
+    assert len(path.read_text(encoding="utf-8").splitlines()) == len(lines) - 2
+    assert differences(read_config(path), config) == []

@@ -91,18 +91,28 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path, Recipe | None]:
 
 def _vectors(config: Config, suite: Suite, device: "torch.device") -> Path:
     """The vectors' file or folder, trained first where its recipe says how. Raises InputError that says how to get it."""
-    name = config.embeddings.name
-    path, recipe = find_vectors(config, suite)
-    if is_there(path, name):
-        return path
-    if recipe is not None and recipe.embeddings != name:
-        raise InputError(f"embeddings.path={recipe.name}: a recipe for {recipe.embeddings} embeddings, not for {name}")
-    if recipe is not None and recipe.train:
+    path, recipe = obtainable_vectors(config, suite)
+    if recipe is not None:
         from mtl.embedders.train import train_recipe
 
         logger.info("training %s on the suite's training text", path)
         train_recipe(recipe, suite, data_dir(config, suite), path, device)
-        return path
+    return path
+
+
+def obtainable_vectors(config: Config, suite: Suite) -> tuple[Path, Recipe | None]:
+    """The vectors' file or folder, and the recipe to train it by if it is not there yet.
+
+    Raises InputError that says how to get it where it is neither there nor can be trained.
+    """
+    name = config.embeddings.name
+    path, recipe = find_vectors(config, suite)
+    if is_there(path, name):
+        return path, None
+    if recipe is not None and recipe.embeddings != name:
+        raise InputError(f"embeddings.path={recipe.name}: a recipe for {recipe.embeddings} embeddings, not for {name}")
+    if recipe is not None and recipe.train:
+        return path, recipe
     if name == "elmo" and path.is_file():
         raise InputError(f"{path}: is a file; embeddings.path must name the folder that holds the ELMo's files")
     remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []

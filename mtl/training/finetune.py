@@ -21,7 +21,7 @@ from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
 from mtl.results.run_folder import write_json
 from mtl.suite import Task
-from mtl.training.fit import Stage, fit, load_best
+from mtl.training.fit import WEIGHTS, Stage, fit, load_weights
 from mtl.training.pretrain import new_heads
 
 logger = logging.getLogger("mtl")
@@ -31,23 +31,23 @@ logger = logging.getLogger("mtl")
 class Inputs:
     """What stage 2 reads of the dataset's texts.
 
-    vectors: float32 (texts, dim), the frozen encoder's, for heads that need no more. table: of texts for an encoder that is
-    trained, or the frozen encoder's outputs for heads that read tokens.
+    vectors: float32 (texts, dim), the frozen encoder's, for heads that need no more. table: of texts where there is an encoder
+    to run, or the frozen encoder's outputs for heads that read tokens.
     """
 
     vectors: Tensor | None
     table: Table | None
-    encoder: Encoder | None  # the best of stage 1, where each task trains its own
+    encoder: Encoder | None  # stage 1's, where each task trains its own, or where its dropout stays on
 
 
 def stage_inputs(
     config: Config, dataset: Dataset, table: Table, encoder: Encoder, heads: Heads, seed: int, folder: Path
 ) -> Inputs:
-    """What a frozen encoder can compute once for all tasks, computed; with an encoder to train, the texts as they are.
+    """What a frozen encoder can compute once for all tasks, computed; with an encoder to run, the texts as they are.
 
     folder: where a file without a name holds token outputs, if there are any, until nobody reads them any more.
     """
-    if config.finetune.train_encoder:
+    if config.finetune.train_encoder or config.finetune.encoder_dropout:
         return Inputs(None, table, encoder)
     encoder.to(device_of(config.trainer.accelerator))
     vectors = outputs = None
@@ -72,7 +72,7 @@ def stage_inputs(
 
 def check_disk(config: Config, dataset: Dataset, folder: Path) -> None:
     """Say how much disk stage 2 takes for a while, where it takes any. Raises InputError where there is not as much."""
-    if not config.head.attention or config.finetune.train_encoder:
+    if not config.head.attention or config.finetune.train_encoder or config.finetune.encoder_dropout:
         return
     tokens = int(dataset.texts.lengths[_texts(dataset, [task for task in dataset.tasks if task.is_pair]).numpy()].sum())
     size = 4 * tokens * 2 * config.encoder.hidden_size
@@ -91,33 +91,39 @@ def finetune(
 ) -> dict[str, np.ndarray]:
     """Train a task's head from that of stage 1, and its encoder where the configuration says so, and predict.
 
-    The head in `heads` is changed to the best one; an encoder is copied.
+    The head in `heads` is changed to the best one; an encoder to train is copied.
     `folder` receives best.ckpt and done.json. A task whose done.json is there is only predicted, not trained again.
     Returns predictions by split ("dev", and "test" if there is one): (rows,), label indices or numbers.
     """
     settings = config.finetune
     splits = dataset.splits[task.id]
-    encoder = copy.deepcopy(inputs.encoder)
-    if encoder is not None:
+    encoder = inputs.encoder
+    if encoder is not None and settings.train_encoder:
+        encoder = copy.deepcopy(encoder)
         encoder.embedder.freeze()
+    elif encoder is not None:
+        encoder.requires_grad_(False)
     lone = new_heads(config, [task], heads.dim)
     lone.layers[0] = heads[task.id]
     steps = math.ceil(len(splits["train"]) / settings.batch_size)  # of an epoch
     module = Multitask(
         [task], lone, encoder, settings.learning_rate, settings.final_learning_rate, steps * settings.max_epochs
     )
-    on_vectors = encoder is None and not heads[task.id].reads_tokens
-    if on_vectors:
-        # Vectors have no length: rows are shuffled freely.
+    pooled = not settings.train_encoder and not heads[task.id].reads_tokens
+    if pooled:
+        # Vectors have no length: rows are shuffled freely, and the same where the encoder runs for its dropout.
         lengths = {split: {task.id: np.zeros(len(part))} for split, part in splits.items()}
-        batches = {split: BatchDataset({task.id: part}, vectors=inputs.vectors) for split, part in splits.items()}
     else:
         lengths = {split: {task.id: row_lengths(part, dataset.texts.lengths)} for split, part in splits.items()}
+    on_vectors = pooled and encoder is None
+    if on_vectors:
+        batches = {split: BatchDataset({task.id: part}, vectors=inputs.vectors) for split, part in splits.items()}
+    else:
         batches = {split: BatchDataset({task.id: part}, inputs.table) for split, part in splits.items()}
     inorder = {split: SortedSampler(by_task, settings.batch_size) for split, by_task in lengths.items()}
     done = folder / "done.json"
     if done.exists():
-        load_best(module, folder)
+        load_weights(module, folder / WEIGHTS["best"])
     else:
         schedule = Schedule(lengths["train"], settings.batch_size, steps * settings.max_epochs, seed)
         best = fit(

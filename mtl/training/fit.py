@@ -29,6 +29,10 @@ from mtl.training.progress import StageProgress
 
 MONITOR = "dev/average"
 
+# The file of the weights that a stage leaves: those of its best validation, or of its last. (last.ckpt is the whole
+# state of a stage under way.)
+WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
+
 logger = logging.getLogger("mtl")
 
 
@@ -50,16 +54,21 @@ class Stage:
     dev: DataLoader[Batch]
     resumable: bool = True  # whether to keep the whole state after each epoch
     lines: bool = True  # whether to print a line a validation where there is no terminal
-    trained_only: bool = False  # whether best.ckpt leaves out weights that are not trained
+    trained_only: bool = False  # whether to leave out weights that are not trained
+    checkpoint: str = "best"  # which validation's weights to leave: best, or last
+
+    @property
+    def weights(self) -> Path:
+        return self.folder / WEIGHTS[self.checkpoint]
 
 
 def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
-    """Train until the epochs or the patience are spent; load the best weights into the module.
+    """Train until the epochs or the patience are spent; load the best weights into the module, or the last ones.
 
-    Returns the best validation average (× 100). `stage.folder` receives best.ckpt (weights), last.ckpt (the whole
-    state, gone at the end), and the logs.
+    Returns their validation average (× 100). `stage.folder` receives best.ckpt (weights; final.ckpt where they are the
+    last), last.ckpt (the whole state, gone at the end), and the logs.
     """
-    best = BestWeights(stage.folder / "best.ckpt", stage.trained_only)
+    kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     last = ModelCheckpoint(stage.folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
     resume = stage.folder / "last.ckpt"
     start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
@@ -88,29 +97,31 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
                 SeedEachEpoch(stage.seed, stage.folder.name),
                 Patience(MONITOR, mode="max", patience=stage.patience, check_on_train_epoch_end=True),
                 StageProgress(stage.title, stage.total_steps, stage.lines),
-                best,
+                kept,
                 *([last] if stage.resumable else []),
             ],
             plugins=[AtomicCheckpointIO()],
             enable_model_summary=False,
+            enable_checkpointing=stage.resumable,  # else Lightning keeps checkpoints of its own
         )
         data = _StageData(stage)
+        module.train()  # Lightning leaves a module that was evaluated before, as stage 1's heads were, without dropout
         try:
             trainer.fit(module, datamodule=data, ckpt_path=resume if start else None, weights_only=True)
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
         if trainer.received_sigterm or trainer.interrupted:
             raise KeyboardInterrupt
-    load_best(module, stage.folder)
+    load_weights(module, stage.weights)
     module.to("cpu").eval()
     resume.unlink(missing_ok=True)
-    assert best.score is not None
-    return best.score
+    assert kept.score is not None
+    return kept.score
 
 
-def load_best(module: Multitask, folder: Path) -> None:
-    """Load the best weights of a stage's folder into the module; weights that the stage did not train stay."""
-    state = torch.load(folder / "best.ckpt", map_location="cpu", weights_only=True)["state_dict"]
+def load_weights(module: Multitask, path: Path) -> None:
+    """Load the weights that a stage left into the module; those that are not among them stay."""
+    state = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
     module.load_state_dict({**module.state_dict(), **state})
 
 
@@ -153,7 +164,7 @@ class BestWeights(Callback):
 
     def on_train_epoch_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         average = float(trainer.callback_metrics[MONITOR])
-        if self.score is None or average > self.score:
+        if self.keeps(average):
             self.score = average
             state = module.state_dict()
             if self.trained_only:
@@ -162,11 +173,22 @@ class BestWeights(Callback):
             with replacing(self.path) as partial:
                 torch.save({"state_dict": state, "epoch": trainer.current_epoch, "average": average}, partial)
 
+    def keeps(self, average: float) -> bool:
+        """Whether the weights of a validation with this average take the place of those kept so far."""
+        return self.score is None or average > self.score
+
     def state_dict(self) -> dict[str, Any]:
         return {"score": self.score}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         self.score = state["score"]
+
+
+class LastWeights(BestWeights):
+    """Keeps the weights of the last validation, whatever its average."""
+
+    def keeps(self, average: float) -> bool:
+        return True
 
 
 class Patience(EarlyStopping):

@@ -15,7 +15,7 @@ from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
 from mtl.results.run_folder import write_json
 from mtl.suite import Task
-from mtl.training.fit import Stage, fit, load_best
+from mtl.training.fit import WEIGHTS, Stage, fit, load_weights
 
 
 def new_encoder(config: Config, embedder: Embedder, dim: int) -> Encoder:
@@ -48,7 +48,8 @@ def pretrain(
 ) -> tuple[Encoder, Heads]:
     """The encoder and heads at the best validation of stage 1, trained here or, if `folder` holds them, loaded.
 
-    `folder` receives best.ckpt (weights) and done.json (seconds, the best average, the learning curve).
+    With `pretrain.checkpoint=last` they are those at the last validation.
+    `folder` receives their weights (WEIGHTS) and done.json (seconds, their average, the learning curve).
     """
     settings = config.pretrain
     encoder, heads = new_model(config, dataset.tasks, embeddings, seed)
@@ -57,7 +58,7 @@ def pretrain(
     )
     done = folder / "done.json"
     if done.exists():
-        load_best(module, folder)
+        load_weights(module, folder / WEIGHTS[settings.checkpoint])
         module.eval()
         return encoder, heads
     parts = {
@@ -72,7 +73,7 @@ def pretrain(
     pin_memory = device_of(config.trainer.accelerator).type == "cuda"
     batches = {split: BatchDataset(by_task, table) for split, by_task in parts.items()}
     every = min(settings.validate_every, settings.max_steps)
-    best = fit(
+    average = fit(
         module,
         Stage(
             title=f"seed {seed} · stage 1",
@@ -86,8 +87,9 @@ def pretrain(
                 ScheduleSampler(schedule, epoch * every, (epoch + 1) * every), pin_memory
             ),
             dev=batches["dev"].loader(SortedSampler(lengths["dev"], settings.batch_size), pin_memory),
+            checkpoint=settings.checkpoint,
         ),
         config.trainer,
     )
-    write_json(done, {"average": best, **module.record()})
+    write_json(done, {"average": average, **module.record()})
     return encoder, heads

@@ -187,6 +187,15 @@ def test_interrupted_it_says_so(settings: list[str], suite_file: Path, number: s
         ),
         ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt", "predictions"]),
         ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
+        (
+            "frozen pretrain.checkpoint=last pretrain.learning_rate=0.02",
+            ["pretrain/final.ckpt", "pretrain/last.ckpt", "pretrain/final.ckpt", "finetune/nkjp-ner"],
+        ),
+        (
+            "frozen finetune.encoder_dropout=true",
+            ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/best.ckpt", "predictions"],
+        ),
+        ("attention finetune.encoder_dropout=true pretrain.checkpoint=last", ["finetune/cdsc-r/last.ckpt"] * 2),
     ],
 )
 def test_killed_at_any_moment_it_ends_as_if_undisturbed(tmp_path: Path, variant: str, moments: list[str]) -> None:

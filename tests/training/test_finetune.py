@@ -12,11 +12,16 @@ import mtl
 from mtl.config import load_config
 from mtl.data.dataset import load_dataset
 from mtl.embedders import build_embeddings
+from mtl.model.encoder import Encoder, past_end
+from mtl.model.lstm import BiLSTM
+from mtl.training import stages
 from mtl.training.baseline import run_baseline
 from mtl.training.finetune import finetune, stage_inputs
 from mtl.training.pretrain import new_model
 
 ELMO = {"lstm": {"dim": 24, "projection_dim": 10}}
+LAST = "pretrain.checkpoint=last"
+FAULTS = f"{LAST} finetune.encoder_dropout=true"
 
 
 def embeddings_settings(name: str, folder: Path) -> list[str]:
@@ -41,13 +46,15 @@ def given(settings: list[str], name: str, folder: Path, *more: str) -> list[str]
 
 
 @pytest.mark.parametrize("name", ["random", "fasttext", "elmo"])
-@pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
+@pytest.mark.parametrize(
+    "variant", ["frozen", "finetune", "attention", f"frozen {FAULTS}", f"attention {FAULTS}", f"finetune {LAST}"]
+)
 def test_every_variant_with_every_embedding(
     settings: list[str], suite_file: Path, tmp_path: Path, name: str, variant: str
 ) -> None:
     """It runs, and what it saved predicts what it predicted."""
-    summary = run_baseline(*load_config(given(settings, name, tmp_path, f"variant={variant}")))
-    assert (summary["embeddings"], summary["variant"]) == (name, variant)
+    summary = run_baseline(*load_config(given(settings, name, tmp_path, *f"variant={variant}".split())))
+    assert (summary["embeddings"], summary["variant"]) == (name, variant.split()[0])
     folder = suite_file.parent / "run"
     lines = (suite_file.parent / "data/test.tsv").read_text(encoding="utf-8").splitlines()[1:]
     predicted = (folder / "seed-1/predictions/test_pred_betyg.tsv").read_text(encoding="utf-8").splitlines()[1:]
@@ -81,6 +88,121 @@ def test_finetune_trains_the_encoder_and_not_the_embedding(
         assert all(not torch.equal(before[key], after[key]) for key in after)
     one, other = (weights(folder, f"finetune/{task}")["encoder.lstm.weight_ih_l0"] for task in ("kansla", "betyg"))
     assert not torch.equal(one, other)
+
+
+def test_the_last_encoder_of_stage_1_is_the_run_s(
+    settings: list[str], suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stage 2 reads it, and so do predictions and sentence vectors."""
+    read: list[dict[str, torch.Tensor]] = []
+
+    def spy(config, dataset, table, encoder, *rest):  # type: ignore[no-untyped-def]
+        read.append({f"encoder.{name}": t.clone() for name, t in encoder.state_dict().items()})
+        return stage_inputs(config, dataset, table, encoder, *rest)
+
+    monkeypatch.setattr(stages, "stage_inputs", spy)
+    # So high a learning rate that the last validation is not the best.
+    more = ("pretrain.learning_rate=0.2", "pretrain.max_steps=24", "tasks=[kansla,betyg]")
+    for checkpoint in ("best", "last"):
+        folder = tmp_path / checkpoint
+        run_baseline(
+            *load_config(
+                given(settings, "random", tmp_path, *more, f"pretrain.checkpoint={checkpoint}", f"run_dir={folder}")
+            )
+        )
+    curve = json.loads((tmp_path / "last/seed-1/pretrain/done.json").read_text(encoding="utf-8"))["curve"]
+    averages = [row["dev/average"] for row in curve]
+    assert averages[-1] < max(averages)
+    best, last = read
+    kept = torch.load(tmp_path / "last/seed-1/pretrain/final.ckpt", weights_only=True)
+    assert kept["average"] == pytest.approx(averages[-1])
+    assert all(torch.equal(last[name], kept["state_dict"][name]) for name in last)
+    assert not any(torch.equal(last[name], best[name]) for name in last)
+    assert not (tmp_path / "last/seed-1/pretrain/best.ckpt").exists()
+    loaded = mtl.load(tmp_path / "last").encoder.state_dict()
+    assert all(torch.equal(last[f"encoder.{name}"], value) for name, value in loaded.items())
+
+
+@pytest.mark.parametrize("name", ["random", "fasttext", "elmo"])
+@pytest.mark.parametrize("variant", ["frozen", "attention"])
+def test_without_any_dropout_to_leave_on_the_encoder_makes_no_difference(
+    settings: list[str], tmp_path: Path, name: str, variant: str
+) -> None:
+    """The same rows in the same batches: the dropout of the encoder is all that the switch changes."""
+    more = (f"variant={variant}", "embeddings.dropout=0", "encoder.dropout=0")
+    curves, states = [], []
+    for switch in ("false", "true"):
+        run = tmp_path / switch
+        switches = (f"finetune.encoder_dropout={switch}", f"run_dir={run}")
+        run_baseline(*load_config(given(settings, name, tmp_path, *more, *switches)))
+        folders = sorted((run / "seed-1/finetune").iterdir())
+        curves.append([json.loads((folder / "done.json").read_text(encoding="utf-8"))["curve"] for folder in folders])
+        states.append([torch.load(folder / "best.ckpt", weights_only=True)["state_dict"] for folder in folders])
+    for one, other in zip(*curves, strict=True):
+        np.testing.assert_allclose([row["train/loss"] for row in one], [row["train/loss"] for row in other], rtol=1e-4)
+    for one, other in zip(*states, strict=True):
+        assert set(one) == set(other)  # heads alone
+        for key in one:
+            torch.testing.assert_close(one[key], other[key], atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("variant", ["frozen", "attention"])
+def test_dropout_left_on_acts_on_training_alone(
+    settings: list[str], suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str
+) -> None:
+    read: list[tuple[bool, float, float]] = []  # while the head trains; shares of zeros in embedded words, in outputs
+    embedded: list[float] = []
+    outputs = Encoder.outputs
+
+    def zeros(values: torch.Tensor, lengths: torch.Tensor) -> float:
+        inside = ~past_end(values, lengths)
+        return float((values[inside] == 0).float().mean())
+
+    def watched(self: Encoder, tokens: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        states = outputs(self, tokens, lengths)
+        if not any(parameter.requires_grad for parameter in self.parameters()):  # in stage 2
+            assert not states.requires_grad
+            read.append((self.training, embedded[-1], zeros(states, lengths)))
+        return states
+
+    def lstm(self: BiLSTM, inputs: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        embedded.append(zeros(inputs, lengths))
+        return forward(self, inputs, lengths)
+
+    forward = BiLSTM.forward
+    monkeypatch.setattr(Encoder, "outputs", watched)
+    monkeypatch.setattr(BiLSTM, "forward", lstm)
+    more = (f"variant={variant}", "finetune.encoder_dropout=true", "embeddings.dropout=0.3", "encoder.dropout=0.6")
+    run_baseline(*load_config(given(settings, "random", tmp_path, *more)))
+    training = np.array([shares for active, *shares in read if active])
+    # Three tasks of 60, 60 and 54 rows in batches of 16, two epochs.
+    assert len(training) == 24
+    np.testing.assert_allclose(training.mean(axis=0), [0.3, 0.6], atol=0.02)
+    assert (training > 0.15).all()
+    resting = np.array([shares for active, *shares in read if not active])
+    assert len(resting) > 0 and (resting == 0).all()
+    # Stage 1's weights stay as they were, and are kept once.
+    folder = suite_file.parent / "run/seed-1"
+    kept = torch.load(folder / "pretrain/best.ckpt", weights_only=True)["state_dict"]
+    loaded = mtl.load(suite_file.parent / "run").encoder.state_dict()
+    assert all(torch.equal(kept[f"encoder.{name}"], value) for name, value in loaded.items())
+    for task in ("kansla", "samma", "betyg"):
+        assert weights(suite_file.parent / "run", f"finetune/{task}") == {}
+        assert [path.name for path in (folder / "finetune" / task).rglob("*.ckpt")] == ["best.ckpt"]
+
+
+def test_dropout_left_on_leaves_the_encoder_as_it_was(settings: list[str], suite_file: Path, tmp_path: Path) -> None:
+    config, suite = load_config(given(settings, "random", tmp_path, "finetune.encoder_dropout=true"))
+    dataset = load_dataset(suite, suite.choose(None), suite_file.parent / "data", 50, 0.1)
+    embeddings = build_embeddings(config, suite, dataset, torch.device("cpu"))
+    table = embeddings.table(dataset.texts)
+    encoder, heads = new_model(config, dataset.tasks, embeddings, seed=1)
+    before = {name: value.clone() for name, value in encoder.state_dict().items()}
+    inputs = stage_inputs(config, dataset, table, encoder, heads, 1, tmp_path)
+    assert inputs.encoder is encoder and inputs.vectors is None and inputs.table is table
+    for task in dataset.tasks:
+        finetune(config, dataset, task, inputs, heads, 1, tmp_path / task.id)
+    assert all(torch.equal(before[name], value) for name, value in encoder.state_dict().items())
 
 
 def test_a_frozen_encoder_never_runs_twice_on_a_text(
