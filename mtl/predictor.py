@@ -65,10 +65,14 @@ class Predictor:
     def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None) -> "Predictor":
         """The run's given seed, or the one that did best on the task's dev split, or on average.
 
-        Raises InputError for a folder that holds no finished run, an unknown seed or task.
+        Raises InputError for a folder that holds no finished LSTM run, an unknown seed or task.
         """
         folder = RunFolder(run_dir)
         config = read_config(folder.config)
+        if config.method != "lstm":
+            raise InputError(
+                f"{run_dir}: a floor ({config.method}), whose models are not kept; only LSTM runs predict new rows"
+            )
         summary = read_json(folder.summary)
         suite = load_suite(folder.suite)
         if task is not None and task not in summary["tasks"]:

@@ -26,3 +26,11 @@ def test_memory_that_is_kept_is_not_asked_for_again() -> None:
     pages = 4 * 2**26 // 4096
     assert kept < pages / 100
     assert given_back > pages / 2000  # a page may be as large as 2 MB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system counts otherwise")
+def test_the_most_memory_is_in_bytes() -> None:
+    code = "import torch; from mtl.memory import peak_memory\n"
+    code += "before = peak_memory(); torch.ones(2**28); print(before, peak_memory())"
+    before, after = map(int, subprocess.check_output([sys.executable, "-c", code]).split())
+    assert 2**30 < after < 2**30 + before < 2**33

@@ -9,6 +9,7 @@ from test_baseline import content, mtl
 import mtl.floors.floor as floor
 from mtl.config import load_config
 from mtl.errors import InputError
+from mtl.predictor import Predictor
 from mtl.training.baseline import run_baseline
 
 
@@ -97,6 +98,12 @@ def test_in_parallel_it_is_the_same(plain: list[str], tmp_path: Path) -> None:
 def test_bad_settings(plain: list[str], setting: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run_baseline(*load_config([*plain, "method=svm", setting]))
+
+
+def test_new_rows_are_not_predicted(plain: list[str], suite_file: Path) -> None:
+    run_baseline(*load_config([*plain, "method=majority", "seeds=[1]"]))
+    with pytest.raises(InputError, match=r"run: a floor \(majority\), whose models are not kept"):
+        Predictor.load(suite_file.parent / "run")
 
 
 def test_the_lstm_has_no_floor(plain: list[str]) -> None:

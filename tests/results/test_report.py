@@ -14,7 +14,6 @@ from mtl.results.document import document
 from mtl.results.latex import escape, render_latex
 from mtl.results.leaderboard import Leaderboard, leaderboard
 from mtl.results.markdown import render_markdown
-from mtl.results.quantities import duration
 from mtl.results.runs import find_runs
 from mtl.results.sheets import render_comparisons, render_costs, render_scores
 
@@ -130,7 +129,3 @@ def test_the_command(runs_dir: Path, tmp_path: Path) -> None:
     assert f"by `mtl report {runs_dir} --out" in (tmp_path / "out/report.md").read_text(encoding="utf-8")
     missing = mtl("report", str(tmp_path / "none"))
     assert missing.returncode == 2 and "none: no such folder" in missing.stderr and missing.stdout == ""
-
-
-def test_duration() -> None:
-    assert [duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]

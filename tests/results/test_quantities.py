@@ -1,0 +1,17 @@
+from mtl.results.quantities import COSTS, cost_cells, duration
+
+
+def test_duration() -> None:
+    assert [duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]
+
+
+def test_costs_in_words() -> None:
+    cost = {
+        "parameters": 46_123_456,
+        "parameters_without_embeddings": 0,
+        "pretrain_seconds": None,
+        "finetune_seconds": 65.4,
+    }
+    cost |= {"peak_memory": 3 * 2**29, "sentences_per_second": 1234.5}
+    assert cost_cells(cost) == ["46,123,456", "0", "–", "1 min 05 s", "1.5 GiB", "1,234"]
+    assert cost_cells({}) == ["–"] * len(COSTS)
