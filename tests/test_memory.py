@@ -33,4 +33,4 @@ def test_the_most_memory_is_in_bytes() -> None:
     code = "import torch; from mtl.memory import peak_memory\n"
     code += "before = peak_memory(); torch.ones(2**28); print(before, peak_memory())"
     before, after = map(int, subprocess.check_output([sys.executable, "-c", code]).split())
-    assert 2**30 < after < 2**30 + before < 2**33
+    assert 2**30 < after < 2**30 + 1.1 * before < 2**33
