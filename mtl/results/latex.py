@@ -1,5 +1,6 @@
 r"""The report as LaTeX: a table a suite, as a paper prints it (\usepackage{booktabs})."""
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -43,7 +44,7 @@ def _table(board: Leaderboard) -> str:
         r"\bottomrule",
         r"\end{tabular}",
         rf"\caption{{{escape(board.suite.title)}. {escape(' '.join(board.notes))}}}",
-        rf"\label{{tab:{board.suite.name}}}",
+        rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.suite.name)}}}",
         r"\end{table*}",
     ]
     return "\n".join(lines)

@@ -67,6 +67,7 @@ def test_latex(board: Leaderboard) -> None:
     good = next(line for line in lines if "(good)" in line)
     assert good.count(r"\textbf") >= 9 and good.endswith(r"\dag{}} \\")
     assert next(line for line in lines if line.startswith("HerBERT")).split(" & ")[2] == r"\textbf{80.5}"
+    assert r"\label{tab:klej}" in text
     assert escape("a\n\\b ~^#&") == r"a \textbackslash{}b \textasciitilde{}\textasciicircum{}\#\&"
 
 
