@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from mtl.files import in_words
+
 MISSING = "–"
 
 # A cost's title, by its key in a summary.
@@ -26,7 +28,7 @@ def _cell(key: str, value: float | None) -> str:
     if key.endswith("seconds"):
         return duration(value)
     if "memory" in key:
-        return f"{value / 2**30:.1f} GiB"
+        return in_words(int(value))
     return f"{value:,.0f}"
 
 

@@ -13,5 +13,5 @@ def test_costs_in_words() -> None:
         "finetune_seconds": 65.4,
     }
     cost |= {"peak_memory": 3 * 2**29, "sentences_per_second": 1234.5}
-    assert cost_cells(cost) == ["46,123,456", "0", "–", "1 min 05 s", "1.5 GiB", "1,234"]
+    assert cost_cells(cost) == ["46,123,456", "0", "–", "1 min 05 s", "1.6 GB", "1,234"]
     assert cost_cells({}) == ["–"] * len(COSTS)
