@@ -90,9 +90,11 @@ class Leaderboard:
         ]
         if any(row.run is None for row in self.rows):
             notes.append("Published rows are scores on the test sets: the best of each kind stands out apart.")
-        if any(row.missing for row in self.rows):
-            by_row = "; ".join(f"{row.name} without {', '.join(row.missing)}" for row in self.rows if row.missing)
-            notes.append(f"* AVG is partial, over the tasks that the row has: {by_row}.")
+        partial: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.missing:
+                partial.setdefault(", ".join(row.missing), []).append(row.name)
+        notes += [f"* AVG is partial, without {ids}: {', '.join(names)}." for ids, names in partial.items()]
         if reduced := sorted({id for row in self.rows for id in row.reduced}, key=list(self.suite.tasks).index):
             notes.append(
                 f"† other split sizes than the published ones, not comparable with published scores: {', '.join(reduced)}."
