@@ -57,7 +57,7 @@ def _row(row: Row, place: int) -> dict[str, Any]:
     return {
         "id": f"r{place}",
         "name": row.name,
-        "label": row.label,
+        "label": row.label if row.run else row.name,
         "source": "run" if row.run else "published",
         "family": row.family,
         "method": summary.get("method"),

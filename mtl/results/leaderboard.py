@@ -143,7 +143,7 @@ def label(summary: Mapping[str, Any]) -> str:
     if summary["method"] != "lstm":
         return _FLOORS[summary["method"]]
     embeddings = _WORDS.get(summary["embeddings"], summary["embeddings"])
-    return f"LSTM, {embeddings} embeddings, {summary['variant']}"
+    return f"LSTM, {embeddings}, {summary['variant']}"
 
 
 def _of_run(run: Run) -> Row:

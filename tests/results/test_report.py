@@ -41,7 +41,7 @@ def test_markdown(board: Leaderboard) -> None:
     assert text.startswith("Made on 2026-01-02 03:04 UTC by `mtl report x`.\n")
     lines = [line for line in text.splitlines() if line.startswith("| good")]
     cells = [cell.strip() for cell in lines[0].strip("|").split("|")]
-    assert cells[:3] == ["good", "LSTM, fastText embeddings, frozen", "dev"]
+    assert cells[:3] == ["good", "LSTM, fastText, frozen", "dev"]
     good = next(row for row in board.rows if row.name == "good")
     assert cells[3] == f"**{good.average.median:.1f}**" and cells[-1] == f"**{good.scores['ar'].median:.1f}†**"
     assert r"\<script\>alert(1)\</script\>" in text and "<script>" not in text
@@ -102,6 +102,7 @@ def test_document(board: Leaderboard) -> None:
     rows = {row["name"]: row for row in suite["rows"]}
     good = rows["good"]
     assert (good["source"], good["embeddings"], good["size"], good["reduced"]) == ("run", "fasttext", 1024, ["ar"])
+    assert (good["label"], rows["HerBERT"]["label"]) == ("LSTM, fastText, frozen", "HerBERT")
     assert rows["HerBERT"]["details"] is None and rows["HerBERT"]["cost"] is None
     details = good["details"]
     assert [seed["seed"] for seed in details["seeds"]] == [1, 2, 3]
