@@ -29,7 +29,8 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 
 baseline: $(INSTALLED)
 	@$(VENV)/bin/mtl baseline $(if $(SUITE),suite='$(SUITE)') \
-		$(if $(filter lstm,$(METHOD)),embeddings='$(EMB)' variant='$(VARIANT)',method='$(METHOD)') \
+		$(if $(filter lstm,$(METHOD)),embeddings='$(EMB)' variant='$(VARIANT)',method='$(METHOD)' \
+		$(if $(findstring command,$(origin EMB)),embeddings='$(EMB)')) \
 		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
 
 test: $(INSTALLED)

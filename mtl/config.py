@@ -241,7 +241,9 @@ def _default_suite(data_dir: Path | None) -> str:
 def _set(config: DictConfig, key: str, value: Any) -> None:
     known = list(flatten(OmegaConf.to_container(config)))
     if key not in known:
-        close = difflib.get_close_matches(key, known, 1) or [k for k in known if k.rpartition(".")[2] == key]
+        close = difflib.get_close_matches(key, [*known, "embeddings"], 1) or [
+            k for k in known if k.rpartition(".")[2] == key
+        ]
         raise InputError(
             f"unknown key {key!r}" + (f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(known)}")
         )

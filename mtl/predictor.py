@@ -73,6 +73,8 @@ class Predictor:
             raise InputError(
                 f"{run_dir}: a floor ({config.method}), whose models are not kept; only LSTM runs predict new rows"
             )
+        if not folder.summary.exists():
+            raise InputError(f"{run_dir}: this run is not finished; give its command again")
         summary = read_json(folder.summary)
         suite = load_suite(folder.suite)
         if task is not None and task not in summary["tasks"]:

@@ -1,5 +1,6 @@
 """What is evaluated: a suite of tasks, read from one YAML file."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -164,6 +165,8 @@ def load_suite(path: Path) -> Suite:
     assert isinstance(suite, Suite)
     if not suite.tasks:
         raise InputError(f"{path}: tasks: names no task")
+    if not _names_files(suite.name):
+        raise InputError(f"{path}: name: {suite.name!r} names folders; use letters, digits, '.', '_' and '-'")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
@@ -174,12 +177,13 @@ def load_suite(path: Path) -> Suite:
     return suite
 
 
+def _names_files(name: str) -> bool:
+    return bool(re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", name))
+
+
 def _problem(task: Task, raw: dict[str, Any]) -> str | None:
     """What is wrong with a task's declaration, as "key: what", or None."""
-    if (
-        not set(task.id) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
-        or task.id[0] == "."
-    ):
+    if not _names_files(task.id):
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if len(task.text) not in (1, 2):
         return "text: names one column, or two for a pair"

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import logging
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,8 @@ from mtl.embedders import obtainable_vectors
 from mtl.errors import InputError
 from mtl.results.run_folder import RunFolder
 from mtl.suite import Suite
+
+logger = logging.getLogger("mtl")
 
 SECTIONS = ("title", "settings", "grid", "runs")
 # What the folder of a plain run tells by itself, and what that follows from.
@@ -115,7 +118,8 @@ def run_sweep(sweep: Sweep, make: Callable[[Config, Suite], Any]) -> None:
     from mtl.training.baseline import run_baseline
 
     threads = torch.get_num_threads()
-    for run in sorted(sweep.runs, key=lambda run: not run.finished):
+    for number, run in enumerate(sorted(sweep.runs, key=lambda run: not run.finished), start=1):
+        logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
         torch.set_num_threads(threads)  # a run's own trainer.threads is not the next one's
         try:
             (run_baseline if run.finished else make)(run.config, run.suite)

@@ -77,6 +77,20 @@ def read_cells(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
     return rows
 
 
+def read_targets(task: Task, path: Path) -> list[float]:
+    """The targets in a file of one column with a header, as `mtl.results.submission.write_predictions` writes it.
+
+    Raises InputError for a target that the task does not know, with its line.
+    """
+    values = []
+    for number, cell in enumerate(read_lines(path)[1:], start=2):
+        try:
+            values.append(task.value(cell))
+        except ValueError as error:
+            raise InputError(f"{path}:{number}: {error}") from None
+    return values
+
+
 def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
     """All rows of a file of the task, none dropped; with their targets, or texts alone (a test file).
 

@@ -21,11 +21,16 @@ ITERATIONS = 20_000  # of a linear SVM, at most
 
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
-    """Raise InputError for a setting that neither of the method's estimators has."""
+    """Raise InputError for a setting that neither of the method's estimators has, and for a value that they do not take."""
     known = {key for kind in ESTIMATORS[method] for key in kind().get_params()}
-    for key in grid:
+    for key, values in grid.items():
         if key not in known:
             raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(known))}")
+        for kind, value in product(ESTIMATORS[method], values):
+            try:
+                kind(**{key: value})._validate_params() if key in kind().get_params() else None
+            except ValueError as error:
+                raise InputError(f"floor.grid.{key}={value}: {error}") from None
 
 
 def settings(method: str, regression: bool, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:

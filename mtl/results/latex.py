@@ -1,11 +1,12 @@
-r"""The report as LaTeX: a table a suite, as a paper prints it (\usepackage{booktabs})."""
+r"""The report as LaTeX: a table a suite, as a paper prints it (\usepackage{booktabs,graphicx})."""
 
 import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from mtl.results.leaderboard import AVERAGE, Leaderboard, Row
+from mtl.results.leaderboard import Leaderboard, Row
 
+BOLD = "Bold: the best of each split."
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -23,7 +24,7 @@ _SPECIAL = {
 
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
     """A table environment a suite; rows of a family stand together, the best of each split in bold."""
-    head = ["% Needs \\usepackage{booktabs}", f"% {generated}: {' '.join(command.split())}"]
+    head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
     return "\n".join([*head, *map(_table, boards)]) + "\n"
 
 
@@ -32,7 +33,7 @@ def _table(board: Leaderboard) -> str:
     lines = [
         r"\begin{table*}",
         r"\centering",
-        r"\small",
+        r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
         rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}",
         r"\toprule",
         " & ".join(["Model", "Split", *(rf"\textbf{{{escape(title)}}}" for title in columns.values())]) + r" \\",
@@ -42,8 +43,8 @@ def _table(board: Leaderboard) -> str:
         lines += [_line(board, row) for row in rows]
     lines += [
         r"\bottomrule",
-        r"\end{tabular}",
-        rf"\caption{{{escape(board.suite.title)}. {escape(' '.join(board.notes))}}}",
+        r"\end{tabular}}",
+        rf"\caption{{{escape(board.suite.title)}. {escape(' '.join([*board.marks, BOLD]))}}}",
         rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.suite.name)}}}",
         r"\end{table*}",
     ]
@@ -62,8 +63,7 @@ def _cell(row: Row, column: str) -> str:
     score = row.score(column)
     if score is None:
         return "--"
-    mark = ("*" if row.missing else "") if column == AVERAGE else "†" if column in row.reduced else ""
-    return escape(f"{score.median:.1f}{mark}".replace("-", "−"))
+    return escape(f"{score.median:.1f}{row.mark(column)}".replace("-", "−"))
 
 
 def escape(text: str) -> str:

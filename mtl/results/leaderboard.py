@@ -1,5 +1,6 @@
 """All runs on one suite beside the published rows: what every form of the report shows."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -50,6 +51,17 @@ class Row:
     run: Run | None = None
     resampled: Mapping[str, np.ndarray] = field(default_factory=dict)  # (RESAMPLES,), by task id and AVERAGE
 
+    @property
+    def seeds(self) -> int:
+        """How many seeds its medians are of; 0 of a published row."""
+        return len(self.run.summary["seeds"]) if self.run else 0
+
+    def mark(self, column: str) -> str:
+        """* of a partial average, † of a task of other split sizes than the published ones, and of an average with one."""
+        if column == AVERAGE:
+            return ("*" if self.missing else "") + ("†" if self.reduced else "")
+        return "†" if column in self.reduced else ""
+
     def score(self, column: str) -> Score | None:
         """Of a task's id, or AVERAGE."""
         return self.average if column == AVERAGE else self.scores.get(column)
@@ -84,12 +96,17 @@ class Leaderboard:
     @property
     def notes(self) -> list[str]:
         """What a reader must know to read the rows, in sentences."""
+        return self.marks + self.facts
+
+    @property
+    def marks(self) -> list[str]:
+        """Those among the notes that say what stands in the table."""
         notes = [
             "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on dev, on which checkpoints and settings were chosen, "
             "which flatters them a little."
         ]
         if any(row.run is None for row in self.rows):
-            notes.append("Published rows are scores on the test sets: the best of each kind stands out apart.")
+            notes.append("Published rows are scores on the test sets.")
         partial: dict[str, list[str]] = {}
         for row in self.rows:
             if row.missing:
@@ -97,13 +114,14 @@ class Leaderboard:
         notes += [f"* AVG is partial, without {ids}: {', '.join(names)}." for ids, names in partial.items()]
         if reduced := sorted({id for row in self.rows for id in row.reduced}, key=list(self.suite.tasks).index):
             notes.append(
-                f"† other split sizes than the published ones, not comparable with published scores: {', '.join(reduced)}."
+                f"† other split sizes than the published ones, not comparable with published scores: {', '.join(reduced)}; "
+                "an average with † includes such a task."
             )
-        return notes + self.facts
+        return notes
 
     @property
     def facts(self) -> list[str]:
-        """Those among the notes that no mark in the table stands for."""
+        """The others: how intervals and tests came about, and what the dev rows are."""
         facts = [
             f"Intervals ({COVERAGE:g} %) and paired tests: {RESAMPLES} bootstrap resamples of the dev rows, the same for all runs. They say "
             "how much depends on the rows; min and max over seeds say how much depends on the seed. "
@@ -121,7 +139,10 @@ class Leaderboard:
 def leaderboard(runs: Sequence[Run]) -> Leaderboard:
     """The leaderboard of runs on one suite. Raises InputError for files of theirs that cannot be read."""
     suite = runs[0].suite
-    rows = [_of_run(run) for run in runs] + [_published(row, suite) for row in suite.published]
+    labels = Counter(label(run.summary) for run in runs)
+    rows = [_of_run(run, labels[label(run.summary)] > 1) for run in runs] + [
+        _published(row, suite) for row in suite.published
+    ]
     rows.sort(key=lambda row: FAMILIES.index(row.family) if row.family in FAMILIES else len(FAMILIES))
     comparisons = {}
     for i, j in combinations(range(len(rows)), 2):
@@ -146,7 +167,13 @@ def label(summary: Mapping[str, Any]) -> str:
     return f"LSTM, {embeddings}, {summary['variant']}"
 
 
-def _of_run(run: Run) -> Row:
+def plain_name(summary: Mapping[str, Any]) -> str:
+    """The folder that a run has unless it is told otherwise."""
+    return f"{summary['embeddings']}-{summary['variant']}" if summary["method"] == "lstm" else str(summary["method"])
+
+
+def _of_run(run: Run, alike: bool) -> Row:
+    """alike: whether another run has the same label."""
     scores, resampled = {}, {}
     for task in run.tasks:
         resampled[task.id] = resampled_scores(task, run.predictions(task), run.gold(task))
@@ -156,7 +183,9 @@ def _of_run(run: Run) -> Row:
     seeds = [fmean(of["scores"][str(seed)] for of in run.summary["tasks"].values()) for seed in run.summary["seeds"]]
     return Row(
         name=run.name,
-        label=label(run.summary),
+        label=f"{label(run.summary)}, {run.name}"
+        if alike and run.name != plain_name(run.summary)
+        else label(run.summary),
         family="lstm" if run.summary["method"] == "lstm" else "floor",
         split=run.summary["split"],
         scores=scores,

@@ -1,15 +1,16 @@
 """The report as Markdown that also reads well as plain text."""
 
+import re
 from collections.abc import Sequence
 
-from mtl.results.leaderboard import AVERAGE, Leaderboard, Row
+from mtl.results.leaderboard import Leaderboard, Row
 from mtl.results.quantities import COSTS, MISSING, cost_cells
 from mtl.results.table import markdown_table
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
     """Every suite's rows, ranges, paired tests and costs, and what made each run."""
-    return "\n\n".join([f"Made on {generated} by `{command}`.", *map(_board, boards)]) + "\n"
+    return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
 
 
 def _board(board: Leaderboard) -> str:
@@ -31,7 +32,8 @@ def _scores(board: Leaderboard) -> str:
     """Table 3's layout; the best of each split in bold."""
     body = []
     for row in board.rows:
-        cells = [_text(row.name), _text(row.label), row.split]
+        seeds = f", {row.seeds} seed{'s' if row.seeds > 1 else ''}" if row.seeds else ""
+        cells = [_text(row.name), _text(row.label + seeds), row.split]
         for column in board.columns:
             cell = score_cell(row, column)
             cells.append(f"**{cell}**" if board.is_best(row, column) else cell)
@@ -40,12 +42,11 @@ def _scores(board: Leaderboard) -> str:
 
 
 def score_cell(row: Row, column: str) -> str:
-    """A median with one decimal, * on a partial average, † on a task of other split sizes."""
+    """A median with one decimal, and its marks."""
     score = row.score(column)
     if score is None:
         return MISSING
-    mark = ("*" if row.missing else "") if column == AVERAGE else "†" if column in row.reduced else ""
-    return f"{score.median:.1f}{mark}".replace("*", "\\*")
+    return f"{score.median:.1f}{row.mark(column)}".replace("*", "\\*")
 
 
 def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
@@ -80,8 +81,15 @@ def _origin(row: Row) -> str:
     )
     return (
         f"- {_text(row.name)}: seeds {', '.join(map(str, summary['seeds']))}; {_text('; '.join(summary['machine']))}; {versions}; "
-        f"configuration and SHA-256 of the data in {_text(str(row.run.folder.summary))}; `{_text(summary['command'])}`"
+        f"configuration and SHA-256 of the data in {_text(str(row.run.folder.summary))}; {_code(summary['command'])}"
     )
+
+
+def _code(text: str) -> str:
+    """Text in a code span, where nothing is escaped; a longer fence than any in the text."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{fence}{space}{' '.join(text.split())}{space}{fence}"
 
 
 def _text(text: str) -> str:

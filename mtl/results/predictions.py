@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mtl.data.reader import read_cells, read_examples, split_lines
+from mtl.data.reader import read_cells, read_examples, read_targets, split_lines
 from mtl.data.splits import read_task
 from mtl.errors import InputError
 from mtl.suite import Suite, Task
@@ -35,7 +35,7 @@ def read_predictions(path: Path) -> dict[str, list[str]]:
 def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
     """What would make the leaderboard refuse this zip, as "file:line: what"; nothing if it can take it.
 
-    Rows are counted against the test files in `data_dir`, or where they are not there against the published counts.
+    Rows are counted against the published counts, or where there are none against the test files in `data_dir`.
     """
     found = read_predictions(path)
     wanted = {
@@ -74,10 +74,10 @@ def file_problems(task: Task, lines: Sequence[str], rows: int | None) -> list[st
 
 
 def _rows(task: Task, data_dir: Path) -> int | None:
+    if "test" in task.rows:
+        return task.rows["test"]
     path = task.path("test", data_dir)
-    if path is not None and path.is_file():
-        return len(read_cells(path, task.text))
-    return task.rows.get("test")
+    return len(read_cells(path, task.text)) if path is not None and path.is_file() else None
 
 
 def gold_and_predictions(
@@ -87,7 +87,7 @@ def gold_and_predictions(
 
     Predictions of test are preferred to those of dev where the gold targets of test are there. Gold files are the suite's, with
     the target's column; a test file may also be called test.tsv. Where a task has no dev file, gold rows of dev are those that
-    `held_out` holds out. Raises InputError for whatever does not fit.
+    `held_out` holds out. A run's own `gold` folder will do, too. Raises InputError for whatever does not fit.
     """
     if not gold_dir.is_dir():
         raise InputError(f"{gold_dir}: no such folder; --gold names a data folder with targets")
@@ -107,13 +107,16 @@ def gold_and_predictions(
         raise InputError(
             f"{path}: no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called "
             f"{FILE.format(split='test', task='TASK')} or dev_pred_… (a run's lie in seed-1/predictions), "
-            f"gold lies as in {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}"
+            f"gold lies as in {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}, or in a run's gold folder"
         )
     return pairs
 
 
 def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> list[float] | None:
     """The gold targets of a split in row order, or None where there are none."""
+    of_run = gold_dir / f"dev_{task.id}.tsv"
+    if split == "dev" and of_run.is_file():
+        return read_targets(task, of_run)
     if split == "dev":
         path = task.path("dev", gold_dir) or task.path("train", gold_dir)
         assert path is not None

@@ -35,5 +35,5 @@ def write_report(runs_dir: Path, out: Path, command: str) -> Path:
     }
     for name, content in forms.items():
         write_text(out / name, content)
-    logger.info("%d runs compared: %s", len(runs), ", ".join(f"{out / name}" for name in forms))
+    logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"

@@ -117,4 +117,6 @@ def read_json(path: Path) -> Any:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
     except ValueError as error:
-        raise InputError(f"{path}: not JSON: {error}") from None
+        raise InputError(
+            f"{path}: not JSON: {error}; restore it, or remove the run's folder and run it again"
+        ) from None

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl.data.reader import read_lines
+from mtl.data.reader import read_targets
 from mtl.errors import InputError
 from mtl.results.run_folder import RunFolder, read_json
 from mtl.results.summary import KEYS
@@ -35,12 +36,12 @@ class Run:
 
     def gold(self, task: Task) -> np.ndarray:
         """The targets of the task's dev rows, (rows,): label indices or numbers."""
-        return _targets(task, self.folder.gold(task.id))
+        return np.array(read_targets(task, self.folder.gold(task.id)))
 
     def predictions(self, task: Task) -> np.ndarray:
         """Each seed's predictions on dev, (seeds, rows): label indices or numbers."""
         files = [self.folder.predictions(seed, "dev", task.id) for seed in self.summary["seeds"]]
-        return np.array([_targets(task, file) for file in files])
+        return np.array([read_targets(task, file) for file in files])
 
     def rows_key(self, task: Task) -> str:
         """The same for runs whose dev rows of the task are the same."""
@@ -50,6 +51,19 @@ class Run:
         lines = self._held_out.get(task.id)
         return hashlib.sha256(repr((self.summary["inputs"].get(path.as_posix()), lines)).encode()).hexdigest()
 
+    def check(self) -> None:
+        """Raise InputError unless the scores are numbers, and every seed has a prediction for each dev row."""
+        for task in self.tasks:
+            scores = self.summary["tasks"][task.id]
+            numbers = [scores.get(key) for key in ("median", "min", "max")]
+            if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers):
+                raise InputError(f"{self.folder.summary}: tasks.{task.id}: its scores are not numbers")
+            rows = len(self.gold(task))
+            for seed in self.summary["seeds"]:
+                file = self.folder.predictions(seed, "dev", task.id)
+                if (found := len(read_targets(task, file))) != rows:
+                    raise InputError(f"{file}: {found} predictions for {rows} dev rows")
+
     @cached_property
     def _held_out(self) -> dict[str, list[int]]:
         held_out: dict[str, list[int]] = read_json(self.folder.held_out)
@@ -57,7 +71,7 @@ class Run:
 
 
 def find_runs(runs_dir: Path) -> list[Run]:
-    """Every finished run in a folder and below, by name; what is there and not finished is named in a warning.
+    """Every finished run in a folder and below, by name; one that is not finished or damaged is named in a warning.
 
     Raises InputError where there is no such folder, or no finished run in it.
     """
@@ -70,23 +84,21 @@ def find_runs(runs_dir: Path) -> list[Run]:
         if not folder.summary.exists():
             logger.warning("%s: not finished, left out", folder.path)
             continue
-        summary = read_json(folder.summary)
-        if not isinstance(summary, dict) or not set(KEYS) <= set(summary):
-            logger.warning("%s: not a summary of this version of mtl, left out; run it again", folder.summary)
-            continue
-        parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
-        runs.append(Run("/".join(parts) or folder.path.resolve().name, folder, summary, load_suite(folder.suite)))
+        try:
+            runs.append(_read(folder, where))
+        except (InputError, UnicodeDecodeError) as error:
+            logger.warning("%s; %s is left out; remove it and run it again", error, folder.path)
     if not runs:
         raise InputError(f"{runs_dir}: holds no finished run; make one with mtl baseline")
     return runs
 
 
-def _targets(task: Task, path: Path) -> np.ndarray:
-    """The targets in a file of one column with a header. Raises InputError for what is none, with its line."""
-    values = []
-    for number, cell in enumerate(read_lines(path)[1:], start=2):
-        try:
-            values.append(task.value(cell))
-        except ValueError as error:
-            raise InputError(f"{path}:{number}: {error}") from None
-    return np.array(values)
+def _read(folder: RunFolder, where: Path) -> Run:
+    """The run in a folder. where: its path from where it was looked for. Raises InputError if it is damaged."""
+    summary = read_json(folder.summary)
+    if not isinstance(summary, dict) or not set(KEYS) <= set(summary):
+        raise InputError(f"{folder.summary}: not a summary of this version of mtl")
+    parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
+    run = Run("/".join(parts) or folder.path.resolve().name, folder, summary, load_suite(folder.suite))
+    run.check()
+    return run

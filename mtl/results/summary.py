@@ -74,7 +74,8 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
     total: dict[str, float | None] = {}
     for key in dict.fromkeys(key for seed in seeds for key in seed):
         known = [value for seed in seeds if (value := seed.get(key)) is not None]
-        total[key] = None if not known else max(known) if "memory" in key else median(known)
+        value = None if not known else max(known) if "memory" in key else median(known)
+        total[key] = int(value) if value is not None and key.startswith("parameters") else value
     return total
 
 

@@ -36,7 +36,8 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             ]
         )
     for row in rows:
-        if row.family == "transformer" or _same(row, summary):
+        floor = row.family == "floor" and summary["method"] != "lstm"
+        if row.family == "transformer" or floor or _same(row, summary):
             body.append(
                 [
                     f"ours − {row.model}",
@@ -84,8 +85,9 @@ def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
         f"Scores × 100 on {summary['split']}: the median over seeds {', '.join(map(str, summary['seeds']))}; AVG is the mean of the medians."
     ]
     if published:
+        what = "checkpoints" if summary["method"] == "lstm" else "settings"
         notes[0] += (
-            " Published rows are scores on the test sets; ours chose their checkpoints on dev, which flatters them a little."
+            f" Published rows are scores on the test sets; ours chose their {what} on dev, which flatters them a little."
         )
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())

@@ -88,6 +88,8 @@ def test_in_parallel_it_is_the_same(plain: list[str], tmp_path: Path) -> None:
         ("encoder.hidden_size=8", r"encoder.hidden_size: method svm does not read it; drop it"),
         ("embeddings=fasttext", r"embeddings: method svm does not read it"),
         ("floor.grid.D=[1]", r"unknown key 'floor.grid.D'"),
+        ("floor.grid.C=[-1]", r"floor.grid.C=-1: The 'C' parameter of LinearSVC must be a float"),
+        ("floor.grid.C=[abc]", r"floor.grid.C=abc: The 'C' parameter of LinearSVC must be a float"),
         ("floor.grid.C=1", r"floor.grid.C=1: must be a list of values to try"),
         ("floor.word_ngrams=[2,1]", r"floor.word_ngrams=\[2, 1\]: must be \[shortest, longest\]"),
         ("floor.word_ngrams=2", r"floor.word_ngrams=2: must be a list"),

@@ -67,7 +67,8 @@ def test_the_best_of_each_split(board: Leaderboard) -> None:
 def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
     notes = " ".join(board.notes)
     assert (
-        "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes and "dev is rows held out of the training file: 60 of cbd" in notes
+        "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
+        and "dev is rows held out of the training file: 60 of cbd" in notes
     )
     assert "†" not in notes
 

@@ -41,7 +41,7 @@ def test_markdown(board: Leaderboard) -> None:
     assert text.startswith("Made on 2026-01-02 03:04 UTC by `mtl report x`.\n")
     lines = [line for line in text.splitlines() if line.startswith("| good")]
     cells = [cell.strip() for cell in lines[0].strip("|").split("|")]
-    assert cells[:3] == ["good", "LSTM, fastText, frozen", "dev"]
+    assert cells[:3] == ["good", "LSTM, fastText, frozen, 3 seeds", "dev"]
     good = next(row for row in board.rows if row.name == "good")
     assert cells[3] == f"**{good.average.median:.1f}**" and cells[-1] == f"**{good.scores['ar'].median:.1f}†**"
     assert r"\<script\>alert(1)\</script\>" in text and "<script>" not in text

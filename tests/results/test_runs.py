@@ -1,4 +1,5 @@
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,26 @@ def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     make_run(tmp_path / "mine", right(0.5))
     (make_run(tmp_path / "klej/unfinished", right(0.5)).summary).unlink()
     make_run(tmp_path / "klej/old", right(0.5)).summary.write_text('{"suite": "klej"}', encoding="utf-8")
+    make_run(tmp_path / "klej/not-json", right(0.5)).summary.write_text("{", encoding="utf-8")
+    make_run(tmp_path / "klej/latin", right(0.5)).summary.write_bytes(b'{"a": "\xff"}')
+    (make_run(tmp_path / "klej/no-suite", right(0.5)).path / "suite.yaml").unlink()
+    (make_run(tmp_path / "klej/no-gold", right(0.5)).gold("cbd")).unlink()
+    short = make_run(tmp_path / "klej/short", right(0.5)).predictions(2, "dev", "ar")
+    short.write_text("rating\n1.0\n", encoding="utf-8")
+    wrong = make_run(tmp_path / "klej/wrong", right(0.5)).predictions(2, "dev", "cbd")
+    wrong.write_text("target\n0\n7\n", encoding="utf-8")
+    for number in ("NaN", '"81.2"', "null"):
+        summary = make_run(tmp_path / f"klej/nan-{number[0]}", right(0.5)).summary
+        text = summary.read_text(encoding="utf-8")
+        summary.write_text(re.sub(r'"median": [0-9.]+', f'"median": {number}', text, count=1), encoding="utf-8")
     with caplog.at_level(logging.WARNING):
         assert [run.name for run in find_runs(tmp_path)] == ["deep/er", "random-frozen", "mine"]
     assert "unfinished: not finished, left out" in caplog.text and "old/summary.json: not a summary" in caplog.text
+    assert "short/seed-2/predictions/dev_pred_ar.tsv: 1 predictions for 60 dev rows" in caplog.text
+    assert "wrong/seed-2/predictions/dev_pred_cbd.tsv:3: unknown label '7'" in caplog.text
+    assert caplog.text.count("tasks.nkjp-ner: its scores are not numbers") == 3
+    for name in ("not-json", "latin", "no-suite", "no-gold", "short", "wrong", "nan-N"):
+        assert f"klej/{name} is left out; remove it and run it again" in caplog.text
     assert [run.name for run in find_runs(tmp_path / "mine")] == ["mine"]
 
 
@@ -44,13 +62,4 @@ def test_bad_folders(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none: no such folder; it must hold run folders"):
         find_runs(tmp_path / "none")
     with pytest.raises(InputError, match="holds no finished run; make one with mtl baseline"):
-        find_runs(tmp_path)
-    folder = make_run(tmp_path / "a", right(1.0))
-    path = folder.predictions(1, "dev", "cbd")
-    path.write_text("target\n0\n7\n", encoding="utf-8")
-    run = find_runs(tmp_path)[0]
-    with pytest.raises(InputError, match=r"dev_pred_cbd.tsv:3: unknown label '7', expected one of 0, 1"):
-        run.predictions(run.suite.tasks["cbd"])
-    folder.summary.write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match=r"summary.json: not JSON"):
         find_runs(tmp_path)

@@ -71,6 +71,7 @@ function modelCell(row, opened, remark, toggle) {
   const under = [
     row.source === "run" && row.name !== row.label && row.name,
     known(row.size) && `${row.size} units`,
+    row.details?.seeds?.length > 0 && counted(row.details.seeds.length, "seed"),
     remark,
   ]
     .filter(Boolean)

@@ -34,7 +34,7 @@ function costFigure(scene) {
         ticks: Math.max(2, Math.floor(width / 130)),
         domain: widened(points.map((row) => row.cost[cost.id])),
       },
-      y: { label: "AVG, score × 100", grid: true, nice: true, inset: 12 },
+      y: { label: "AVG, score × 100", grid: true, nice: true, inset: 12, domain: spanned(points.map((row) => row.average)) },
       symbol: { type: "identity" },
       color: { type: "identity" },
       marks: [
@@ -72,6 +72,7 @@ function costFigure(scene) {
       ),
     ),
   );
+  const left = rows.filter((row) => row.source === "run" && !points.includes(row));
   return section(
     selectField(
       "Cost",
@@ -84,6 +85,7 @@ function costFigure(scene) {
       },
     ),
     figure(`${title}, on a logarithmic scale`, svg, legend(points, names, style, "symbol")),
+    left.length > 0 && h("p", {}, `Not shown, for want of a cost above 0: ${inWords(left.map((row) => names.get(row.id)))}.`),
   );
 }
 

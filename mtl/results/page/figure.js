@@ -27,6 +27,12 @@ function figure(caption, ...content) {
   return h("figure", {}, h("figcaption", {}, caption), ...content);
 }
 
+/** A domain around values that are all the same; undefined, which leaves it to Plot, where they differ. */
+function spanned(values) {
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  return low === high ? [low - 1, high + 1] : undefined;
+}
+
 /** Plot's SVG, named for screen readers as one image. */
 function drawn(options, label) {
   const svg = Plot.plot({ style: { fontSize: "12px", overflow: "visible" }, ...options, ariaLabel: label });

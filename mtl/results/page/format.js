@@ -59,6 +59,11 @@ function inRate(value) {
   return value >= 10 ? value.toFixed(0) : value.toFixed(1);
 }
 
+/** "1 seed", "3 seeds" */
+function counted(count, thing) {
+  return `${count} ${thing}${count === 1 ? "" : "s"}`;
+}
+
 /** "a, b and c" */
 function inWords(names) {
   return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");

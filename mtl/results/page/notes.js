@@ -16,12 +16,13 @@ function drawNotes(suite, choices, rows) {
         (own && published
           ? ", among own runs and among published rows separately: they are scored on different data."
           : "."),
-    own && "dev: own runs, the median over seeds on the validation data, on which their checkpoints were chosen too.",
+    own && "dev: own runs, the median over seeds on the validation data, on which checkpoints and settings were chosen too.",
     published &&
       "test: published rows, as printed, on the test data, whose labels are not public." +
         (own ? " Compare dev with test rows with care." : ""),
     own && !reference && choices.spread === "range" && "Small below a score: the least and the greatest over seeds.",
-    own && !reference && choices.spread === "interval" && "Small below a score: its 95 % interval.",
+    own && !reference && choices.spread === "interval" && "Small below a score: its 95 % interval." +
+        (choices.hidden.size ? " The average has one only while no task is hidden." : ""),
     reference && referenceNote(names.get(reference.id), choices),
     ...d3
       .groups(partial, (row) => inWords(row.lacking.map((task) => task.title)))

@@ -10,7 +10,7 @@ function predictionsOf(task, classes, width) {
 function confusionTable(task, { seed, confusion }) {
   const labels = confusion.map((_, index) => String(task.labels?.[index] ?? index));
   const caption =
-    `${task.title}, predictions of seed ${seed}: rows are the right labels, columns the predicted ones, ` +
+    `${task.title}, predictions of seed ${seed}, the middle one by score: rows are the right labels, columns the predicted ones, ` +
     "shades and percentages shares of the row";
   return figure(
     caption,
@@ -64,7 +64,7 @@ function scatter(task, { seed, points }, width) {
   const error = mean(points.map(([gold, predicted]) => Math.abs(gold - predicted)));
   const [low, high] = task.range ?? d3.extent(points.flat());
   const title =
-    `${task.title}, seed ${seed}: predicted against right values of ${points.length} validation rows, off by ` +
+    `${task.title}, seed ${seed}, the middle one by score: predicted against right values of ${points.length} validation rows, off by ` +
     `${error.toFixed(2)} on average; on the dashed line a prediction is right`;
   const size = Math.min(width, 360);
   return figure(
