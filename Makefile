@@ -34,7 +34,7 @@ baseline: $(INSTALLED)
 		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
 
 test: $(INSTALLED)
-	@$(VENV)/bin/python -m pytest
+	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(INSTALLED)
 	@$(VENV)/bin/ruff check .

@@ -53,6 +53,12 @@ def write_tsv(path: Path, *lines: tuple[str, ...]) -> None:
     path.write_text("".join("\t".join(cells) + "\n" for cells in lines), encoding="utf-8")
 
 
+@pytest.fixture(autouse=True)
+def brief_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a run costs is measured in one round, not for a second: its figures are nobody's here."""
+    monkeypatch.setattr("mtl.training.throughput.SECONDS", 0.01)
+
+
 @pytest.fixture
 def suite_file(tmp_path: Path) -> Path:
     """The suite's file; its data lies beside it in `data`."""

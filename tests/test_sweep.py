@@ -253,7 +253,7 @@ def test_a_folder_of_another_configuration_is_refused_first(small: list[str], su
 
 
 def test_interrupted_it_continues(small: list[str], suite_file: Path, tmp_path: Path) -> None:
-    long = [*small, "pretrain.max_steps=400", "pretrain.patience=1000"]
+    long = [*small, "pretrain.max_steps=160", "pretrain.patience=1000"]
     command = [sys.executable, "-m", "mtl", "sweep", written(tmp_path, FAULTY), *long, "--out", str(tmp_path / "out")]
     process = subprocess.Popen(
         command,

@@ -37,17 +37,18 @@ def content(folder: Path) -> dict[str, bytes]:
     return files
 
 
-@pytest.mark.parametrize("embeddings", ["random", "fasttext", "elmo"])
-def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str) -> None:
+@pytest.mark.parametrize(("embeddings", "seeds"), [("random", [1, 2, 3]), ("fasttext", [1]), ("elmo", [2])])
+def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str, seeds: list[int]) -> None:
     small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=240 pretrain.validate_every=80 finetune.max_epochs=4"
-    done = mtl("baseline", f"embeddings={embeddings}", "seeds=[1,2,3]", *small.split(), cwd=tmp_path)
+    command = ["baseline", f"embeddings={embeddings}", f"seeds={seeds}", *small.split()]
+    done = mtl(*command, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.strip().splitlines()
     assert lines[0].startswith("suite klej-sample (data/klej-sample)") and lines[-1].startswith("suite klej-sample:")
     folder = tmp_path / f"runs/klej-sample/{embeddings}-frozen"
     summary = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
     assert (summary["suite"], summary["embeddings"], summary["variant"]) == ("klej-sample", embeddings, "frozen")
-    assert (summary["seeds"], summary["split"], summary["partial"]) == ([1, 2, 3], "dev", False)
+    assert (summary["seeds"], summary["split"], summary["partial"]) == (seeds, "dev", False)
     assert (folder / "table.md").read_text(encoding="utf-8").strip() in done.stdout
     suite = load_suite(folder / "suite.yaml")
     held_out = json.loads((folder / "held_out.json").read_text(encoding="utf-8"))
@@ -55,10 +56,10 @@ def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str) -> None:
     medians = []
     for id, task in suite.tasks.items():
         values = summary["tasks"][id]["scores"]
-        medians.append(sorted(values.values())[1])
+        medians.append(sorted(values.values())[len(seeds) // 2])
         assert summary["tasks"][id]["median"] == medians[-1]
         data = tmp_path / "data/klej-sample" / task.folder
-        for seed in (1, 2, 3):
+        for seed in seeds:
             # The score is the metric of the predictions on file against the gold on file.
             gold = read_examples(task, data / ("train.tsv" if id in held_out else "dev.tsv"))
             if id in held_out:
@@ -78,14 +79,14 @@ def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str) -> None:
     assert summary["command"].startswith(f"mtl baseline embeddings={embeddings} ")
     assert summary["config"]["encoder.hidden_size"] == 16 and "klej_cbd/train.tsv" in summary["inputs"]
     assert summary["versions"][0]["mtl"] and summary["machine"][0].startswith(("CPU: ", "GPU: "))
-    with zipfile.ZipFile(folder / "seed-1/submission.zip") as archive:
+    with zipfile.ZipFile(folder / f"seed-{seeds[0]}/submission.zip") as archive:
         assert archive.namelist() == [f"test_pred_{id}.tsv" for id in suite.tasks]
     # Even so small a model, so shortly trained, is far above the floor: the commonest kind of name makes 25, a constant 0.
     assert summary["tasks"]["nkjp-ner"]["median"] > 28
     assert summary["tasks"]["cdsc-r"]["median"] > 30
     # A finished run is not run again.
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*.ckpt")}
-    again = mtl("baseline", f"embeddings={embeddings}", "seeds=[1,2,3]", *small.split(), cwd=tmp_path)
+    again = mtl(*command, cwd=tmp_path)
     assert again.returncode == 0 and "is finished" in again.stderr
     assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*.ckpt")}
 
@@ -176,26 +177,12 @@ def test_interrupted_it_says_so(settings: list[str], suite_file: Path, number: s
     [
         (
             "frozen",
-            [
-                "pretrain/log",
-                "pretrain/last.ckpt",
-                "pretrain/log",
-                "finetune/nkjp-ner/best.ckpt",
-                "finetune/cbd",
-                "predictions",
-            ],
+            ["pretrain/log", "pretrain/last.ckpt", "finetune/nkjp-ner/best.ckpt", "finetune/cbd", "predictions"],
         ),
-        ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt", "predictions"]),
-        ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
-        (
-            "frozen pretrain.checkpoint=last pretrain.learning_rate=0.02",
-            ["pretrain/final.ckpt", "pretrain/last.ckpt", "pretrain/final.ckpt", "finetune/nkjp-ner"],
-        ),
-        (
-            "frozen finetune.encoder_dropout=true",
-            ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/best.ckpt", "predictions"],
-        ),
-        ("attention finetune.encoder_dropout=true pretrain.checkpoint=last", ["finetune/cdsc-r/last.ckpt"] * 2),
+        ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt"]),
+        ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
+        ("frozen pretrain.checkpoint=last pretrain.learning_rate=0.02", ["pretrain/final.ckpt", "pretrain/last.ckpt"]),
+        ("frozen finetune.encoder_dropout=true", ["finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/best.ckpt"]),
     ],
 )
 def test_killed_at_any_moment_it_ends_as_if_undisturbed(tmp_path: Path, variant: str, moments: list[str]) -> None:
