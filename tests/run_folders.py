@@ -41,8 +41,12 @@ def make_run(
     tasks: Sequence[str] | None = None,
     seeds: Sequence[int] = (1, 2, 3),
     dev: str = "dev",
+    reduced: Sequence[str] = (),
 ) -> RunFolder:
-    """A run folder as `mtl baseline` leaves it. dev: what the fingerprints of the dev rows say."""
+    """A run folder as `mtl baseline` leaves it.
+
+    dev: what the fingerprints of the dev rows say. reduced: tasks with a training row less than published.
+    """
     config, suite = load_config(["suite=klej", f"seeds={list(seeds)}", *settings])
     folder, chosen = RunFolder(path), suite.choose(tasks)
     done = {}
@@ -68,7 +72,8 @@ def make_run(
             "sentences_per_second": 310.4,
         }
         done[seed] = {"scores": scores, "cost": cost, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
-    summary = summarize(suite, chosen, config, done, {task.id: dict(task.rows) for task in chosen})
+    rows = {t.id: {**t.rows, "train": t.rows["train"] - (t.id in reduced)} for t in chosen}
+    summary = summarize(suite, chosen, config, done, rows)
     summary |= {"held_out": {id: len(lines) for id, lines in held_out.items()}, "config": flatten_config(config)}
     summary["inputs"] = {str(task.path("dev", Path()) or task.path("train", Path())): dev for task in chosen}
     summary["command"] = f"mtl baseline {' '.join(settings)}"

@@ -6,7 +6,6 @@ from itertools import groupby
 
 from mtl.results.leaderboard import Leaderboard, Row
 
-BOLD = "Bold: the best of each split."
 _SPECIAL = {
     "\\": r"\textbackslash{}",
     **{character: f"\\{character}" for character in "&%$#_{}"},
@@ -44,7 +43,7 @@ def _table(board: Leaderboard) -> str:
     lines += [
         r"\bottomrule",
         r"\end{tabular}}",
-        rf"\caption{{{escape(board.suite.title)}. {escape(' '.join([*board.marks, BOLD]))}}}",
+        rf"\caption{{{escape(board.suite.title)}. {escape(' '.join(board.marks))}}}",
         rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.suite.name)}}}",
         r"\end{table*}",
     ]

@@ -84,14 +84,17 @@ class Leaderboard:
         return {AVERAGE: "AVG", **{id: task.title for id, task in self.suite.tasks.items()}}
 
     def is_best(self, row: Row, column: str) -> bool:
-        """Whether no row of the same split has a better score; averages count where the fewest tasks are missing."""
-        rows = [other for other in self.rows if other.split == row.split]
-        if column == AVERAGE:
-            fewest = min(len(other.missing) for other in rows)
-            rows = [other for other in rows if len(other.missing) == fewest]
-        scores = [score.median for other in rows if (score := other.score(column))]
-        mine = row.score(column)
-        return row in rows and mine is not None and len(scores) > 1 and mine.median >= max(scores)
+        """Whether no row that compares with it has a better score, to the digit that is shown.
+
+        Rows of the same split compare; scores with a mark compare only where all are marked for the same reason.
+        """
+        scored = [other for other in self.rows if other.split == row.split and other.score(column)]
+        compared = [other for other in scored if not other.mark(column)] or scored
+        reasons = {(*other.missing, "", *other.reduced) for other in compared if column == AVERAGE}
+        if row not in compared or len(compared) < 2 or len(reasons) > 1:
+            return False
+        shown = {other: round(score.median, 1) for other in compared if (score := other.score(column))}
+        return shown[row] == max(shown.values())
 
     @property
     def notes(self) -> list[str]:
@@ -117,7 +120,10 @@ class Leaderboard:
                 f"† other split sizes than the published ones, not comparable with published scores: {', '.join(reduced)}; "
                 "an average with † includes such a task."
             )
-        return notes
+        bold = "Bold: the best of each split."
+        if any(row.mark(column) for row in self.rows for column in self.columns):
+            bold += " Marked scores compare only with those marked for the same reason."
+        return [*notes, bold]
 
     @property
     def facts(self) -> list[str]:

@@ -2,8 +2,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from report_browser import Opener, in_browser
 from run_folders import make_run, right
 
+from mtl.results.document import document
 from mtl.results.leaderboard import AVERAGE, Leaderboard, by_suite, leaderboard
 from mtl.results.runs import find_runs
 
@@ -62,6 +64,42 @@ def test_the_best_of_each_split(board: Leaderboard) -> None:
     best = {column: [row.name for row in board.rows if board.is_best(row, column)] for column in board.columns}
     assert best[AVERAGE] == ["good", "HerBERT"]  # not the partial one, whatever its average
     assert best["dyk"] == ["good", "Multi-BERT"]
+
+
+@pytest.fixture
+def rivals(tmp_path: Path) -> Leaderboard:
+    """Two equals, one better on fewer training rows, one better on two tasks alone."""
+    make_run(tmp_path / "one", right(0.8))
+    make_run(tmp_path / "two", right(0.8), ["embeddings=fasttext"])
+    make_run(tmp_path / "reduced", right(1.0), ["method=svm"], reduced=["cbd"])
+    make_run(tmp_path / "partial", right(1.0), ["embeddings=elmo"], tasks=["cbd", "ar"])
+    return leaderboard(find_runs(tmp_path))
+
+
+def test_marked_scores_are_not_the_best_of_others_and_equals_both_are(rivals: Leaderboard) -> None:
+    ours = [row for row in rivals.rows if row.run]
+    best = {column: {row.name for row in ours if rivals.is_best(row, column)} for column in rivals.columns}
+    assert best["psc"] == {"reduced"} and best["ar"] == {"reduced", "partial"}
+    assert best["cbd"] == {"partial"} and best[AVERAGE] == {"one", "two"}
+
+
+def test_what_compares_with_nothing_is_not_the_best(tmp_path: Path) -> None:
+    make_run(tmp_path / "one", right(0.8))
+    make_run(tmp_path / "reduced", right(0.9), ["method=svm"], reduced=["cbd"])
+    board = leaderboard(find_runs(tmp_path))
+    ours = [row for row in board.rows if row.run]
+    assert not any(board.is_best(row, column) for row in ours for column in ("cbd", AVERAGE))
+    assert any(board.is_best(row, "psc") for row in ours)
+
+
+@in_browser
+def test_the_page_has_the_same_best_ones(rivals: Leaderboard, opened: Opener) -> None:
+    page = opened(document([rivals], "now", "mtl report"))
+    columns = {column: "average" if column == AVERAGE else f"task:{column}" for column in rivals.columns}
+    for column, key in columns.items():
+        position = [button.get_attribute("data-key") for button in page.all("#board thead button")].index(f"sort:{key}")
+        shown = {row for row in page.rows() if page.all(f"tr[data-row={row}] > :nth-child({position + 1}) .best")}
+        assert shown == {f"r{place}" for place, row in enumerate(rivals.rows) if rivals.is_best(row, column)}, column
 
 
 def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:

@@ -115,10 +115,7 @@ function bestOf(rows, columns) {
   return Object.fromEntries(
     ["run", "published"].map((source) => {
       const among = rows.filter((row) => row.source === source);
-      return [
-        source,
-        new Map(among.length > 1 ? scores.map((column) => [column.id, best(among, column.columnDef.meta.column)]) : []),
-      ];
+      return [source, new Map(scores.map((column) => [column.id, best(among, column.columnDef.meta.column)]))];
     }),
   );
 }

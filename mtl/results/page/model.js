@@ -120,14 +120,14 @@ function valueOf(row, column) {
 }
 
 /**
- * The best value among rows of one split, to the digit that is shown; null where the values do not compare.
- * Values with a caveat compare only where every row has the same one.
+ * The best value among rows of one split, to the digit that is shown; null where no two values compare.
+ * Values with a caveat compare only where every row has the same one. (Leaderboard.is_best has the same rule.)
  */
 function best(rows, column) {
   const scored = rows.filter((row) => known(valueOf(row, column)));
   const clean = scored.filter((row) => !caveat(row, column));
   const compared = clean.length ? clean : scored;
-  if (new Set(compared.map((row) => caveat(row, column))).size !== 1) return null;
+  if (compared.length < 2 || new Set(compared.map((row) => caveat(row, column))).size !== 1) return null;
   return {
     text: inScore(Math.max(...compared.map((row) => valueOf(row, column)))),
     caveat: caveat(compared[0], column),

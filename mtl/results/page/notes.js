@@ -15,7 +15,8 @@ function drawNotes(suite, choices, rows) {
       "Bold is the best of a column" +
         (own && published
           ? ", among own runs and among published rows separately: they are scored on different data."
-          : "."),
+          : ".") +
+        (partial.length || reduced.length ? " Marked scores compare only with those marked for the same reason." : ""),
     own && "dev: own runs, the median over seeds on the validation data, on which checkpoints and settings were chosen too.",
     published &&
       "test: published rows, as printed, on the test data, whose labels are not public." +
