@@ -1,96 +1,26 @@
-"""A small suite in Swedish, as a user would declare one: a single-sentence task, a pair task and a regression."""
+"""Fixtures of every folder."""
 
 import os
 from pathlib import Path
 
 import pytest
 from elmo_files import write_elmo
+from small_suite import SMALL, write_suite
 
 # Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
 os.environ["OMP_NUM_THREADS"] = "1"
-
-SUITE = """\
-name: liten
-language: sv
-tasks:
-  kansla:
-    text: [text]
-    target: label
-    labels: [glad, arg]
-    metric: accuracy
-  samma:
-    text: [a, b]
-    target: same
-    labels: ["0", "1"]
-    metric: f1
-    positive: "1"
-    group: topic
-    files: {dev: null, test: null}
-    folder: pairs
-  betyg:
-    text: [text]
-    target: score
-    range: [0, 10]
-    metric: spearman
-    folder: scores
-"""
-GLAD = ["solen skiner", "jag skrattar gott", "vi sjunger glatt", "fin dag idag"]
-ARG = ["regnet faller", "jag ropar argt", "vi gråter tyst", "trist dag idag"]
-
-
-def rows(count: int) -> list[tuple[str, str, str]]:
-    """Texts with a label and a score, none alike."""
-    made = []
-    for i in range(count):
-        happy = (i * 7) % 3 != 0
-        words = (GLAD if happy else ARG)[i % 4]
-        made.append((f"{words} nummer {i}", "glad" if happy else "arg", str(8 - i % 3 if happy else i % 3)))
-    return made
-
-
-def write_tsv(path: Path, *lines: tuple[str, ...]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join("\t".join(cells) + "\n" for cells in lines), encoding="utf-8")
 
 
 @pytest.fixture(autouse=True)
 def brief_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a run costs is measured in one round, not for a second: its figures are nobody's here."""
-    monkeypatch.setattr("mtl.training.throughput.SECONDS", 0.01)
+    monkeypatch.setattr("mtl.throughput.SECONDS", 0.01)
 
 
 @pytest.fixture
 def suite_file(tmp_path: Path) -> Path:
-    """The suite's file; its data lies beside it in `data`."""
-    path = tmp_path / "liten.yaml"
-    path.write_text(SUITE, encoding="utf-8")
-    data = tmp_path / "data"
-    for split, made in (("train", rows(60)), ("dev", rows(90)[60:]), ("test", rows(100)[90:])):
-        known = split != "test"
-        header = ("text", *(["label"] if known else []))
-        write_tsv(data / f"{split}.tsv", header, *((t, label)[: len(header)] for t, label, _ in made))
-        header = ("text", *(["score"] if known else []))
-        write_tsv(data / "scores" / f"{split}.tsv", header, *((t, score)[: len(header)] for t, _, score in made))
-    pairs = []
-    for i, (text, label, _) in enumerate(rows(60)):
-        other = rows(60)[(i * 11 + 5) % 60]
-        pairs.append((str(i // 3), text, other[0], str(int(label == other[1]))))
-    write_tsv(data / "pairs" / "train.tsv", ("topic", "a", "b", "same"), *pairs)
-    return path
-
-
-SMALL = [
-    "encoder.hidden_size=8",
-    "head.hidden_size=16",
-    "embeddings.dim=12",
-    "pretrain.max_steps=12",
-    "pretrain.validate_every=4",
-    "pretrain.batch_size=16",
-    "pretrain.learning_rate=0.01",
-    "finetune.max_epochs=2",
-    "finetune.batch_size=16",
-    "trainer.threads=1",
-]
+    """The small suite's file; its data lies beside it in `data`."""
+    return write_suite(tmp_path)
 
 
 @pytest.fixture

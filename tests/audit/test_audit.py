@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import write_tsv
+from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
 from mtl.cli import main

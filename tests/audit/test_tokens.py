@@ -2,7 +2,7 @@ from pathlib import Path
 
 import fasttext
 import pytest
-from conftest import write_tsv
+from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
 from mtl.config import load_config
