@@ -234,12 +234,11 @@ def conflicts(part: Part) -> Finding | None:
         what += f"; at most {largest:g} apart"
     meaning = "what is right for one row is wrong for another"
     ones = [{row.target: row for row in reversed(rows)}.values() for rows in groups]  # the first of each target
-    shown = [", ".join(f"{row.line} {_target(part.task, row)}" for row in sorted(rows, key=_line)) for rows in ones]
+    shown = [
+        ", ".join(f"{row.line} {_target(part.task, row)}" for row in sorted(rows, key=lambda row: row.line))
+        for rows in ones
+    ]
     return part.finding("conflicts", count, what, meaning, places(part.file, shown, "; "))
-
-
-def _line(row: Example) -> int:
-    return row.line
 
 
 def _target(task: Task, row: Example) -> str:

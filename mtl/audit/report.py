@@ -8,7 +8,8 @@ import numpy as np
 from mtl.audit.findings import Finding, Part
 from mtl.audit.tokens import Tokens
 from mtl.config import Config
-from mtl.results.table import MISSING, markdown_table
+from mtl.results.quantities import MISSING
+from mtl.results.table import markdown_table
 from mtl.suite import SPLITS, Suite, Task
 
 

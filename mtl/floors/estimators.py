@@ -27,8 +27,10 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
         if key not in known:
             raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(known))}")
         for kind, value in product(ESTIMATORS[method], values):
+            if key not in kind().get_params():
+                continue
             try:
-                kind(**{key: value})._validate_params() if key in kind().get_params() else None
+                kind(**{key: value})._validate_params()
             except ValueError as error:
                 raise InputError(f"floor.grid.{key}={value}: {error}") from None
 

@@ -23,7 +23,7 @@ from mtl.memory import peak_memory
 from mtl.metrics import score
 from mtl.results.run_folder import RunFolder, read_json, write_json
 from mtl.suite import Task
-from mtl.training.throughput import sentences_per_second
+from mtl.throughput import sentences_per_second
 
 logger = logging.getLogger("mtl")
 

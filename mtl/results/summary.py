@@ -9,20 +9,9 @@ from mtl.suite import Suite, Task
 
 # What every summary of a finished run has.
 KEYS = (
-    *(
-        "suite",
-        "method",
-        "embeddings",
-        "variant",
-        "seeds",
-        "split",
-        "tasks",
-        "average",
-        "partial",
-        "missing",
-        "reduced",
-    ),
-    *("cost", "versions", "machine", "held_out", "inputs", "config", "command"),
+    *("suite", "method", "embeddings", "variant", "seeds", "split"),
+    *("tasks", "average", "partial", "missing", "reduced", "held_out"),
+    *("cost", "config", "inputs", "versions", "machine", "command"),
 )
 
 

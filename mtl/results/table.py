@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mtl.results.quantities import MISSING
 from mtl.suite import Published, Suite
-
-MISSING = "–"
 
 
 def render(summary: dict[str, Any], suite: Suite) -> str:

@@ -21,9 +21,9 @@ from mtl.model.multitask import Heads
 from mtl.predictor import Predictor
 from mtl.results.run_folder import RunFolder, read_json
 from mtl.suite import Suite, Task
+from mtl.throughput import sentences_per_second
 from mtl.training.finetune import check_disk, finetune, stage_inputs
 from mtl.training.pretrain import pretrain
-from mtl.training.throughput import sentences_per_second
 
 logger = logging.getLogger("mtl")
 

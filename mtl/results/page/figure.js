@@ -62,6 +62,18 @@ function lines(name, width) {
   return result.map((line) => line.trimEnd()).filter(Boolean);
 }
 
+const CENTRE = [0.5, 0.5];
+const ACROSS = [
+  [0, 0.5],
+  [1, 0.5],
+];
+
+/** One mark alone, in a plot from 0 to 1. */
+function swatch(width, height, mark) {
+  const unit = { domain: [0, 1] };
+  return Plot.plot({ width, height, margin: 0, axis: null, x: unit, y: unit, marks: [mark] });
+}
+
 /** A legend of own runs: the line or the symbol that each has. */
 function legend(rows, names, style, kind) {
   return h(
@@ -71,34 +83,8 @@ function legend(rows, names, style, kind) {
       const { colour, dash, symbol } = style.get(row.id) ?? { colour: "var(--muted)", symbol: "circle" };
       const sample =
         kind === "line"
-          ? Plot.plot({
-              width: 34,
-              height: 12,
-              margin: 0,
-              axis: null,
-              x: { domain: [0, 1] },
-              y: { domain: [0, 1] },
-              marks: [
-                Plot.line(
-                  [
-                    [0, 0.5],
-                    [1, 0.5],
-                  ],
-                  { stroke: colour, strokeWidth: 2, strokeDasharray: dash },
-                ),
-              ],
-            })
-          : Plot.plot({
-              width: 14,
-              height: 14,
-              margin: 0,
-              axis: null,
-              x: { domain: [0, 1] },
-              y: { domain: [0, 1] },
-              marks: [
-                Plot.dot([[0.5, 0.5]], { symbol, r: 4.5, stroke: colour, fill: style.has(row.id) ? colour : "none" }),
-              ],
-            });
+          ? swatch(34, 12, Plot.line(ACROSS, { stroke: colour, strokeWidth: 2, strokeDasharray: dash }))
+          : swatch(14, 14, Plot.dot([CENTRE], { symbol, r: 4.5, stroke: colour, fill: style.has(row.id) ? colour : "none" }));
       sample.setAttribute("aria-hidden", "true");
       return h("li", {}, sample, h("span", {}, names.get(row.id)));
     }),

@@ -47,11 +47,10 @@ function openSuite(suite) {
 function leadOf(suite) {
   const own = suite.rows.filter((row) => row.source === "run").length;
   const published = suite.rows.length - own;
-  const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
   return [
-    `${count(suite.tasks.length, "task")}.`,
-    own && `${count(own, "own run")}, scored on the validation data (dev).`,
-    published && `${count(published, "published row")}, scored on the test data (test).`,
+    `${counted(suite.tasks.length, "task")}.`,
+    own && `${counted(own, "own run")}, scored on the validation data (dev).`,
+    published && `${counted(published, "published row")}, scored on the test data (test).`,
     own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.",
   ]
     .filter(Boolean)

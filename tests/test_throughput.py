@@ -4,10 +4,10 @@ from collections.abc import Sequence
 import pytest
 import torch
 
+from mtl import throughput
 from mtl.config import data_dir, load_config
 from mtl.data.dataset import load_dataset
-from mtl.training import throughput
-from mtl.training.throughput import one_core, sentences_per_second
+from mtl.throughput import one_core, sentences_per_second
 
 
 def test_texts_are_counted_and_first_calls_are_not(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
