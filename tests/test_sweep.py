@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import content
 from omegaconf import OmegaConf
-from test_baseline import content
 
 from mtl.cli import main
 from mtl.config import differences, load_config, run_dir

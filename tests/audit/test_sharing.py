@@ -1,4 +1,4 @@
-from test_findings import LABELS, PAIR, POSITIVE, only, part
+from audit_parts import LABELS, PAIR, POSITIVE, only, part
 
 from mtl.audit.sharing import shared_across, shared_within, texts_in_other_pairs
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from test_baseline import content, mtl
+from command_line import content, mtl
 
 import mtl.floors.floor as floor
 from mtl.config import load_config

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
+from command_line import mtl
 from run_folders import ROWS, gold_of, make_run, right
-from test_baseline import mtl
 
 from mtl.results.document import document
 from mtl.results.latex import escape, render_latex

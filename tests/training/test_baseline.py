@@ -10,6 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from command_line import content, mtl
 
 from mtl.config import load_config
 from mtl.data.reader import read_cells, read_examples
@@ -18,23 +19,6 @@ from mtl.errors import InputError
 from mtl.metrics import score
 from mtl.suite import load_suite
 from mtl.training.baseline import run_baseline
-
-
-def mtl(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "mtl", *arguments], cwd=cwd, capture_output=True, text=True)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    """Whatever of a run is a result, by path."""
-    names = ("*.tsv", "*.zip", "table.md")
-    files = {str(path.relative_to(folder)): path.read_bytes() for name in names for path in sorted(folder.rglob(name))}
-    if (summary := folder / "summary.json").exists():
-        # Seconds and memory are measured; where things lie, and the command, may differ.
-        result = json.loads(summary.read_text(encoding="utf-8"))
-        files["summary.json"] = repr(
-            [result[key] for key in result if key not in ("cost", "config", "command")]
-        ).encode()
-    return files
 
 
 @pytest.mark.parametrize(("embeddings", "seeds"), [("random", [1, 2, 3]), ("fasttext", [1]), ("elmo", [2])])

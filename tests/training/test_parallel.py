@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from test_baseline import content, mtl
+from command_line import content, mtl
 
 from mtl.config import Config, load_config
 from mtl.errors import InputError

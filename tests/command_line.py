@@ -1,0 +1,23 @@
+"""The program as its user runs it, and what a run leaves."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def mtl(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "mtl", *arguments], cwd=cwd, capture_output=True, text=True)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Whatever of a run is a result, by path."""
+    names = ("*.tsv", "*.zip", "table.md")
+    files = {str(path.relative_to(folder)): path.read_bytes() for name in names for path in sorted(folder.rglob(name))}
+    if (summary := folder / "summary.json").exists():
+        # Seconds and memory are measured; where things lie, and the command, may differ.
+        result = json.loads(summary.read_text(encoding="utf-8"))
+        files["summary.json"] = repr(
+            [result[key] for key in result if key not in ("cost", "config", "command")]
+        ).encode()
+    return files
