@@ -52,7 +52,8 @@ class Task:
     range: list[float] | None = None
     metric: str = MISSING
     positive: str | None = None  # the label that metric f1 is of
-    group: str | None = None  # held-out rows that share this column's value stay on one side
+    group: str | None = None  # rows that share this column's value stay on one side of the held-out split
+    same_source: str | None = None  # or: the label of pairs whose texts have one source, whose rows stay on one side
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
     source: Source | None = None
@@ -201,6 +202,10 @@ def _problem(task: Task, raw: dict[str, Any]) -> str | None:
         return f"metric: {task.metric} is for tasks with {METRICS[task.metric]}"
     if task.metric == "f1" and task.positive not in (task.labels or ()):
         return f"positive: metric f1 needs the label it is of, one of {', '.join(task.labels or ())}"
+    if task.same_source is not None and (not task.is_pair or task.same_source not in (task.labels or ())):
+        return "same_source: names a label of a task with two text columns"
+    if task.same_source is not None and task.group is not None:
+        return "same_source: a task has either group or same_source"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
     if task.files["train"] is None:

@@ -34,8 +34,8 @@ def test_the_sample_has_klej_s_tasks() -> None:
     klej, sample = (load_suite(shipped("configs") / "suite" / f"{name}.yaml") for name in ("klej", "klej-sample"))
     for id, task in sample.tasks.items():
         twin = klej.tasks[id]
-        assert (task.text, task.target, task.labels, task.range, task.metric, task.group, task.files, task.folder) == (
-            twin.text, twin.target, twin.labels, twin.range, twin.metric, twin.group, twin.files, twin.folder,
+        assert (task.text, task.target, task.labels, task.range, task.metric, task.group, task.same_source, task.files, task.folder) == (
+            twin.text, twin.target, twin.labels, twin.range, twin.metric, twin.group, twin.same_source, twin.files, twin.folder,
         )  # fmt: skip
     assert not sample.published
 
