@@ -11,7 +11,7 @@ from omegaconf import MISSING, DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 import mtl
-from mtl.config_check import check, check_keys
+from mtl.config_check import FORMER_NAMES, check, check_keys
 from mtl.errors import InputError
 from mtl.files import write_text
 from mtl.suite import Suite, load_suite
@@ -168,8 +168,8 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     """
     configs = shipped("configs")
     given = parse_overrides(overrides)
-    method = read_yaml(find_yaml("method", str(given.pop("method", "lstm")), configs / "method"))
-    check_keys(str(method.get("method")), given)
+    method = _read_method(str(given.pop("method", "lstm")), configs / "method")
+    check_keys(str(method.method), given)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key in what it says.
     embeddings = str(given.pop("embeddings", "random"))
     variant = str(given.get("variant", "frozen"))
@@ -209,6 +209,14 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     check(config, flatten_config(config))
     return config, suite
+
+
+def _read_method(name: str, folder: Path) -> DictConfig:
+    """The method file of this name or at this path; a method's former name is replaced by its name."""
+    content = read_yaml(find_yaml("method", FORMER_NAMES.get(name, name), folder))
+    written = str(content.get("method"))
+    content.method = FORMER_NAMES.get(written, written)
+    return content
 
 
 def parse_overrides(overrides: Sequence[str]) -> dict[str, Any]:

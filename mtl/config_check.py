@@ -15,7 +15,8 @@ EMBEDDINGS = {
     "elmo": {"path": False, "precision": True, "exact": True, "cache": True},
 }
 
-METHODS = ("lstm", "random", "majority", "svm", "tree", "forest")
+METHODS = ("lstm", "random", "constant", "overlap", "svm", "tree", "forest")
+FORMER_NAMES = {"majority": "constant"}  # of methods; they still name the same method
 
 # Keys of methods other than the LSTM, or what they begin with.
 FLOOR_KEYS = (

@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
 from mtl.config import Config
-from mtl.data.dataset import Dataset, Split
+from mtl.data.dataset import Dataset
 from mtl.data.text import moses
 from mtl.errors import InputError
-from mtl.floors.estimators import check_grid, new_estimator, numbers, settings
-from mtl.floors.features import Document, Features
-from mtl.floors.guesses import GUESSES
+from mtl.floors.estimators import ESTIMATORS, check_grid, new_estimator, numbers, settings
+from mtl.floors.features import Document, Matrix, TaskFeatures
+from mtl.floors.guesses import guess_for
 from mtl.memory import peak_memory
 from mtl.metrics import score
+from mtl.progress import progress
 from mtl.results.run_folder import RunFolder, read_json, write_json
 from mtl.suite import Task
 from mtl.throughput import sentences_per_second
@@ -39,9 +39,9 @@ class Floor:
         self.tokenize = moses(language)
         self.fingerprints: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
-        if config.method not in GUESSES:
+        if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
-        self._features: dict[str, tuple[Features, dict[str, csr_matrix]]] = {}  # by task, for all seeds
+        self._features: dict[str, tuple[TaskFeatures, dict[str, Matrix]]] = {}  # by task, for all seeds
         self._trained: dict[str, Any] = {}  # the last seed's estimators, by task
 
     def record(self, folder: RunFolder) -> None:
@@ -49,11 +49,10 @@ class Floor:
 
     def predictions(self, seed: int, folder: RunFolder) -> Iterator[tuple[Task, dict[str, np.ndarray]]]:
         for task in self.dataset.tasks:
-            train = self.dataset.splits[task.id]["train"]
-            others = {name: part for name, part in self.dataset.splits[task.id].items() if name != "train"}
-            if guess := GUESSES.get(self.config.method):
+            if guess_for(self.config.method, task):
                 rng = np.random.default_rng([seed, zlib.crc32(task.id.encode())])
-                yield task, {name: guess(task, train.targets, len(part), rng) for name, part in others.items()}
+                others = {name: part for name, part in self.dataset.splits[task.id].items() if name != "train"}
+                yield task, {name: self._guess(task, len(part), rng) for name, part in others.items()}
             else:
                 yield task, self._learn(task, seed, folder)
 
@@ -70,6 +69,11 @@ class Floor:
             "sentences_per_second": sentences_per_second(self._predict, self.dataset) if learned else None,
         }
 
+    def _guess(self, task: Task, rows: int, rng: np.random.Generator) -> np.ndarray:
+        guess = guess_for(self.config.method, task)
+        assert guess is not None
+        return guess(task, self.dataset.splits[task.id]["train"].targets, rows, rng)
+
     def _learn(self, task: Task, seed: int, folder: RunFolder) -> dict[str, np.ndarray]:
         """Train with each of the settings, keep those that are best on dev (the first of equals), and predict."""
         splits = self.dataset.splits[task.id]
@@ -81,7 +85,8 @@ class Floor:
             estimator = self._fit(task, chosen["settings"], seed, features["train"])
         else:
             trials, best, estimator = [], -np.inf, None
-            for candidate in settings(self.config.method, task.is_regression, self.config.floor.grid):
+            candidates = list(settings(self.config.method, task.is_regression, self.config.floor.grid))
+            for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
                 trained = self._fit(task, candidate, seed, features["train"])
                 predicted = _predicted(task, trained, features["dev"])
                 value = score(task, torch.from_numpy(predicted), torch.from_numpy(splits["dev"].targets))
@@ -94,8 +99,8 @@ class Floor:
         self._trained[task.id] = estimator
         return {name: _predicted(task, estimator, features[name]) for name in splits if name != "train"}
 
-    def _fit(self, task: Task, chosen: dict[str, Any], seed: int, features: csr_matrix) -> Any:
-        estimator = new_estimator(self.config.method, task.is_regression, chosen, seed, torch.get_num_threads())
+    def _fit(self, task: Task, chosen: dict[str, Any], seed: int, features: Matrix) -> Any:
+        estimator = new_estimator(self.config.method, task, chosen, seed, torch.get_num_threads())
         targets = self.dataset.splits[task.id]["train"].targets
         if not task.is_regression and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one label; leave it out with tasks=")
@@ -103,41 +108,39 @@ class Floor:
             warnings.simplefilter("ignore", ConvergenceWarning)  # what is not converged shows on dev
             return estimator.fit(features, targets if task.is_regression else targets.astype(np.int64))
 
-    def _featured(self, task: Task) -> tuple[Features, dict[str, csr_matrix]]:
+    def _featured(self, task: Task) -> tuple[TaskFeatures, dict[str, Matrix]]:
         """The task's features by split, computed once for all seeds."""
         if task.id not in self._features:
+            features = TaskFeatures(self.config.method, self.config.floor, task)
             splits = self.dataset.splits[task.id]
-            features = Features(self.config.floor)
+            documents = {name: self._documents(part.texts) for name, part in splits.items()}
             try:
-                by_split = {"train": features.fit(self._documents(splits["train"]))}
+                by_split = {"train": features.fit(documents.pop("train"))}
             except ValueError:
                 least = self.config.floor.min_count
                 raise InputError(
                     f"task {task.id}: no n-gram stands in floor.min_count={least} training texts; set fewer"
                 ) from None
-            by_split |= {
-                name: features.transform(self._documents(part)) for name, part in splits.items() if name != "train"
-            }
+            by_split |= {name: features.transform(rows) for name, rows in documents.items()}
             self._features[task.id] = features, by_split
         return self._features[task.id]
 
-    def _documents(self, split: Split) -> list[Document]:
-        return [
-            Document("\n".join(self.texts[t] for t in row), [w for t in row for w in self.dataset.texts.words(t)])
-            for row in split.texts.tolist()
-        ]
+    def _documents(self, rows: np.ndarray) -> list[list[Document]]:
+        """The texts of rows. rows: int64 (rows, sides), indices into the suite's texts."""
+        known = {text: Document(self.texts[text], self.dataset.texts.words(text)) for text in np.unique(rows).tolist()}
+        return [[known[text] for text in row] for row in rows.tolist()]
 
     def _predict(self, task: str, rows: Sequence[Sequence[str]]) -> np.ndarray:
-        """New rows of texts, from their letters on."""
+        """New rows of texts, from their characters on."""
         known = next(one for one in self.dataset.tasks if one.id == task)
+        if task not in self._trained:
+            return self._guess(known, len(rows), np.random.default_rng())
         length = self.config.max_length
-        documents = [
-            Document("\n".join(row), [word for text in row for word in self.tokenize(text)[:length]]) for row in rows
-        ]
+        documents = [[Document(text, self.tokenize(text)[:length]) for text in row] for row in rows]
         return _predicted(known, self._trained[task], self._featured(known)[0].transform(documents))
 
 
-def _predicted(task: Task, estimator: Any, features: csr_matrix) -> np.ndarray:
+def _predicted(task: Task, estimator: Any, features: Matrix) -> np.ndarray:
     """Predictions (rows,), float64: label indices, or numbers clipped to the task's range."""
     predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=np.float64)
     return np.clip(predicted, *task.bounds) if task.is_regression else predicted

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from mtl.constant import best_constant
 from mtl.suite import Task
 
 Guess = Callable[[Task, np.ndarray, int, np.random.Generator], np.ndarray]
@@ -14,10 +15,19 @@ def random_targets(task: Task, targets: np.ndarray, rows: int, rng: np.random.Ge
     return rng.choice(targets, size=rows)
 
 
-def majority(task: Task, targets: np.ndarray, rows: int, rng: np.random.Generator) -> np.ndarray:
-    """The commonest label of the training rows, the first in the suite file's order of equals, or their mean, (rows,)."""
-    value = targets.mean() if task.is_regression else np.bincount(targets.astype(np.int64)).argmax()
-    return np.full(rows, float(value))
+def constant(task: Task, targets: np.ndarray, rows: int, rng: np.random.Generator) -> np.ndarray:
+    """The best constant answer on the training rows under the task's own metric, (rows,)."""
+    return np.full(rows, best_constant(task, targets))
 
 
-GUESSES: dict[str, Guess] = {"random": random_targets, "majority": majority}
+GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant}
+
+
+def guess_for(method: str, task: Task) -> Guess | None:
+    """The guess that a method makes at a task, or None where it reads the texts.
+
+    The overlap of a pair's texts means nothing for a single text: there the method answers as `constant` does.
+    """
+    if method == "overlap" and not task.is_pair:
+        return constant
+    return GUESSES.get(method)

@@ -11,6 +11,7 @@ import numpy as np
 
 from mtl.results.resampling import COVERAGE, RESAMPLES, Comparison, compare, interval, resampled_scores
 from mtl.results.runs import Run
+from mtl.results.summary import below_constant
 from mtl.suite import Published, Suite
 
 AVERAGE = "average"  # stands among task ids where both are meant
@@ -19,7 +20,9 @@ FAMILIES = ("floor", "lstm", "transformer")
 _WORDS = {"random": "random", "fasttext": "fastText", "elmo": "ELMo"}
 _FLOORS = {
     "random": "Random targets",
-    "majority": "Majority",
+    "constant": "Best constant",
+    "majority": "Majority",  # runs from before `constant`
+    "overlap": "TF-IDF, overlap of a pair",
     "svm": "TF-IDF + linear SVM",
     "tree": "TF-IDF + decision tree",
     "forest": "TF-IDF + random forest",
@@ -134,6 +137,7 @@ class Leaderboard:
             "A difference is better or worse where its interval leaves out 0, else undecided; tests are not corrected for their number."
         ]
         held_out = {id: n for row in self.rows if row.run for id, n in row.run.summary["held_out"].items()}
+        facts += _below_constant(self.rows)
         if held_out:
             counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
             facts.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
@@ -155,6 +159,13 @@ def leaderboard(runs: Sequence[Run]) -> Leaderboard:
         if rows[i].run and rows[j].run and (found := _compared(rows[j], rows[i])):
             comparisons[j, i] = found
     return Leaderboard(suite, rows, comparisons)
+
+
+def _below_constant(rows: Sequence[Row]) -> list[str]:
+    """A note that names each run's tasks that do not stand above the best constant answer, if there are any."""
+    found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary))}
+    listed = "; ".join(f"{name}: {below}" for name, below in found.items())
+    return [f"Not above the best constant answer, with its score: {listed}."] if found else []
 
 
 def by_suite(runs: Sequence[Run]) -> list[list[Run]]:

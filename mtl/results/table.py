@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtl.results.quantities import MISSING
+from mtl.results.summary import below_constant
 from mtl.suite import Published, Suite
 
 
@@ -103,6 +104,8 @@ def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
         notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).")
         if not summary["missing"]:
             notes.append("\\* AVG includes tasks that are not comparable.")
+    if below := below_constant(summary):
+        notes.append(f"Not above the best constant answer: {below}.")
     if suite.generated:
         notes.append(
             "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."

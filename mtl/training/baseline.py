@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from mtl.config import Config, data_dir, find_yaml, flatten_config, run_dir, shipped
+from mtl.constant import best_constant, constant_score
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.sample import write_sample
 from mtl.data.splits import missing_tasks
@@ -57,7 +58,7 @@ def run_baseline(config: Config, suite: Suite, command: str = "") -> dict[str, A
         if config.seeds_in_parallel > 1 and len(waiting) > 1:
             run_in_parallel(run_apart, config, suite, waiting)
         done = {seed: run_seed(config, dataset, method, seed, folder) for seed in config.seeds}
-        summary = summarize(suite, tasks, config, done, dataset.rows())
+        summary = summarize(suite, tasks, config, done, dataset.rows(), _constants(dataset))
         summary["held_out"] = {task: len(lines) for task, lines in dataset.held_out.items()}
         summary |= method.facts
         summary |= {"inputs": inputs, "config": flatten_config(config), "command": command}
@@ -125,6 +126,15 @@ def run_seed(config: Config, dataset: Dataset, method: Method, seed: int, folder
     }
     write_json(done, result)
     return result
+
+
+def _constants(dataset: Dataset) -> dict[str, float]:
+    """The score on dev of each task's best constant answer on its training rows, by task id."""
+    scores = {}
+    for task in dataset.tasks:
+        splits = dataset.splits[task.id]
+        scores[task.id] = constant_score(task, best_constant(task, splits["train"].targets), splits["dev"].targets)
+    return scores
 
 
 def _record(folder: RunFolder, config: Config, dataset: Dataset) -> None:
