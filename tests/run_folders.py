@@ -15,6 +15,7 @@ from mtl.results.summary import summarize
 from mtl.suite import Task
 
 ROWS = 60  # of each task's dev
+CONSTANT = 5.0  # the score of each task's best constant answer
 
 Predict = Callable[[Task, np.ndarray, np.random.Generator], np.ndarray]
 
@@ -73,7 +74,7 @@ def make_run(
         }
         done[seed] = {"scores": scores, "cost": cost, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
     rows = {t.id: {**t.rows, "train": t.rows["train"] - (t.id in reduced)} for t in chosen}
-    summary = summarize(suite, chosen, config, done, rows)
+    summary = summarize(suite, chosen, config, done, rows, {task.id: CONSTANT for task in chosen})
     summary |= {"held_out": {id: len(lines) for id, lines in held_out.items()}, "config": flatten_config(config)}
     summary["inputs"] = {str(task.path("dev", Path()) or task.path("train", Path())): dev for task in chosen}
     summary["command"] = f"mtl baseline {' '.join(settings)}"

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import normalize
+from sklearn.preprocessing import StandardScaler, normalize
 
 from mtl.config import FloorConfig
 from mtl.progress import progress
@@ -64,9 +64,10 @@ class TaskFeatures:
     """What a method reads of the rows of one task: `bag` of a single text, and of a pair what PAIR_FEATURES says."""
 
     def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
-        self._tfidf = Tfidf(config)
-        self._compute: Callable[[Sequence[Vectors]], Matrix] = PAIR_FEATURES[method] if task.is_pair else bag
         self._title = task.id
+        self._tfidf = Tfidf(config)
+        self._of_pair = PAIR_FEATURES[method] if task.is_pair else None
+        self._scaler = StandardScaler()
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
         """Choose the n-grams and their weights by the distinct texts of training rows, and return the rows' features.
@@ -74,12 +75,18 @@ class TaskFeatures:
         rows: of one text, or two. Raises ValueError where no n-gram stands in enough texts.
         """
         documents, places = _distinct(rows)
-        return self._compute(_sides(self._tfidf.fit(documents, self._title), places))
+        sides = _sides(self._tfidf.fit(documents, self._title), places)
+        if self._of_pair:
+            self._scaler.fit(cosines(sides))
+        return self._features(sides)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> Matrix:
         """The features of rows, (rows, features)."""
         documents, places = _distinct(rows)
-        return self._compute(_sides(self._tfidf.transform(documents), places))
+        return self._features(_sides(self._tfidf.transform(documents), places))
+
+    def _features(self, sides: Sequence[Vectors]) -> Matrix:
+        return self._of_pair(sides, self._scaler.transform(cosines(sides))) if self._of_pair else bag(sides)
 
 
 def bag(sides: Sequence[Vectors]) -> csr_matrix:
@@ -92,30 +99,59 @@ def bag(sides: Sequence[Vectors]) -> csr_matrix:
 
 def cosines(sides: Sequence[Vectors]) -> np.ndarray:
     """The cosine of a pair's two vectors by kind of n-grams, float64 (rows, 2), between 0 and 1."""
-    first, second = sides
-    return _sums([first[kind].multiply(second[kind]) for kind in KINDS])
+    return _sums(_products(sides))
 
 
-def similarities(sides: Sequence[Vectors]) -> np.ndarray:
-    """How alike a pair's vectors are, float64 (rows, 4): the sum of u * v, which is their cosine, and that of |u - v|."""
-    first, second = sides
-    return np.hstack([cosines(sides), _sums([abs(first[kind] - second[kind]) for kind in KINDS])])
+# The features of pairs take their two sides' vectors, and their cosines standardized by the mean and the standard
+# deviation over the training rows, (rows, 2).
 
 
-def comparisons(sides: Sequence[Vectors]) -> csr_matrix:
-    """A pair's n-grams (`bag`) beside |u - v| and u * v of each kind, and the cosines."""
-    first, second = sides
-    differences = [abs(first[kind] - second[kind]) for kind in KINDS]
-    products = [first[kind].multiply(second[kind]) for kind in KINDS]
-    return hstack([bag(sides), *differences, *products, _sums(products)], format="csr")
+def overlap_features(sides: Sequence[Vectors], standardized: np.ndarray) -> np.ndarray:
+    """The cosines alone, as they are."""
+    return cosines(sides)
 
 
-PAIR_FEATURES: dict[str, Callable[[Sequence[Vectors]], Matrix]] = {
-    "svm": comparisons,
-    "tree": similarities,
-    "forest": similarities,
-    "overlap": cosines,
+def linear_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
+    """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines.
+
+    A linear model is trained with a penalty on large weights. Standardized cosines need none.
+    """
+    return hstack([bag(sides), *_differences(sides), *_products(sides), standardized], format="csr")
+
+
+def tree_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
+    """|u - v| and u * v of each kind, the cosines, and the sums of |u - v|."""
+    differences = _differences(sides)
+    return hstack([*differences, *_products(sides), standardized, _sums(differences)], format="csr")
+
+
+def forest_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
+    """The same, with the four features that compare whole texts repeated.
+
+    At a split a forest looks at about the square root of n features drawn from n. With sqrt(n) / 2 copies of the four,
+    two of those drawn are such copies on average.
+    """
+    once = tree_features(sides, standardized)
+    copies = round(once.shape[1] ** 0.5 / 2)
+    return hstack([once, *[once[:, -4:]] * copies], format="csr")
+
+
+PAIR_FEATURES: dict[str, Callable[[Sequence[Vectors], np.ndarray], Matrix]] = {
+    "overlap": overlap_features,
+    "svm": linear_features,
+    "tree": tree_features,
+    "forest": forest_features,
 }
+
+
+def _differences(sides: Sequence[Vectors]) -> list[csr_matrix]:
+    first, second = sides
+    return [abs(first[kind] - second[kind]) for kind in KINDS]
+
+
+def _products(sides: Sequence[Vectors]) -> list[csr_matrix]:
+    first, second = sides
+    return [first[kind].multiply(second[kind]) for kind in KINDS]
 
 
 def _sums(matrices: Sequence[csr_matrix]) -> np.ndarray:

@@ -1,10 +1,9 @@
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 from mtl.config import FloorConfig
-from mtl.floors.features import Document, TaskFeatures, Tfidf, bag, comparisons, cosines, similarities
+from mtl.floors.features import Document, TaskFeatures, Tfidf
 from mtl.suite import Task
 
 PAIR = Task("pair", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
@@ -23,9 +22,31 @@ def vectors(*documents: Document) -> list[np.ndarray]:
     return [found[kind].toarray() for kind in ("words", "characters")]
 
 
-def pairs(texts: Sequence[tuple[Document, Document]]) -> tuple[TaskFeatures, np.ndarray]:
-    features = TaskFeatures("svm", config(), PAIR)
-    return features, features.fit(texts).toarray()
+ROWS = [(AB, CD), (CD, CD), (AB, AB)]
+
+
+def pair_features(method: str) -> tuple[TaskFeatures, np.ndarray]:
+    features = TaskFeatures(method, config(), PAIR)
+    found = features.fit(ROWS)
+    return features, found if method == "overlap" else found.toarray()
+
+
+def standardized(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean(axis=0)) / values.std(axis=0)
+
+
+def by_hand() -> dict[str, list[np.ndarray]]:
+    """What may be computed of ROWS, for words and for characters."""
+    first, second = [0, 1, 0], [1, 1, 0]
+    found: dict[str, list[np.ndarray]] = {"bag": [], "differences": [], "products": [], "cosines": [], "distances": []}
+    for kind in vectors(AB, CD):
+        u, v = kind[first], kind[second]
+        found["bag"].append((u + v) / np.sqrt(((u + v) ** 2).sum(axis=1, keepdims=True)))
+        found["differences"].append(np.abs(u - v))
+        found["products"].append(u * v)
+        found["cosines"].append(np.einsum("ij,ij->i", u, v)[:, None])
+        found["distances"].append(np.abs(u - v).sum(axis=1)[:, None])
+    return found
 
 
 def test_words_and_characters_by_their_formula() -> None:
@@ -68,35 +89,34 @@ def test_repeated_texts_count_once() -> None:
     np.testing.assert_allclose(often.fit([[AB], [AB], [CD]]).toarray()[1:], once.transform([[AB], [CD]]).toarray())
 
 
-def test_pairs_by_their_formulas() -> None:
-    rows = [(AB, CD), (CD, CD), (AB, AB)]
-    _, found = pairs(rows)
-    words, characters = vectors(AB, CD)
-    first, second = [0, 1, 0], [1, 1, 0]
-    expected = []
-    for kind in (words, characters):
-        total = kind[first] + kind[second]
-        expected.append(total / np.sqrt((total**2).sum(axis=1, keepdims=True)))
-    expected += [np.abs(kind[first] - kind[second]) for kind in (words, characters)]
-    expected += [kind[first] * kind[second] for kind in (words, characters)]
-    expected += [(kind[first] * kind[second]).sum(axis=1, keepdims=True) for kind in (words, characters)]
-    np.testing.assert_allclose(found, np.hstack(expected), atol=1e-12)
+def test_overlap_has_the_cosines() -> None:
+    length = np.hypot(1, RARE)  # the words' vectors are (1, 0) and (1, RARE) / length
+    _, found = pair_features("overlap")
+    np.testing.assert_allclose(found, [[1 / length] * 2, [1, 1], [1, 1]])
+    np.testing.assert_allclose(found, np.hstack(by_hand()["cosines"]))
 
 
-def test_similarities_by_their_formulas() -> None:
-    features = Tfidf(config()).fit([AB, CD], "t")
-    sides = [{kind: matrix[[side, 1]] for kind, matrix in features.items()} for side in (0, 1)]
-    length = np.hypot(1, RARE)
-    angle = 1 / length  # the words' vectors are (1, 0) and (1, RARE) / length
-    np.testing.assert_allclose(cosines(sides), [[angle, angle], [1, 1]])
-    distance = 1 - 1 / length + RARE / length
-    np.testing.assert_allclose(similarities(sides), [[angle, angle, distance, distance * 2**0.5], [1, 1, 0, 0]], atol=1e-12)
-    assert comparisons(sides).shape == (2, 3 * bag(sides).shape[1] + 2)
+def test_a_linear_model_has_ngrams_and_what_the_texts_share() -> None:
+    hand = by_hand()
+    expected = [*hand["bag"], *hand["differences"], *hand["products"], standardized(np.hstack(hand["cosines"]))]
+    np.testing.assert_allclose(pair_features("svm")[1], np.hstack(expected), atol=1e-12)
 
 
-def test_new_pairs_have_the_training_texts_ngrams_and_weights() -> None:
-    rows = [(AB, CD), (CD, CD), (AB, AB)]
-    features, found = pairs(rows)
-    np.testing.assert_allclose(features.transform([*rows[1:], (NEW, CD)]).toarray()[:2], found[1:])
-    new = features.transform([(NEW, CD)]).toarray()[0]
-    assert new[-2:].tolist() == [0, 0]  # a text of unknown n-grams is like no other
+def test_a_forest_has_the_features_of_whole_texts_several_times() -> None:
+    hand = by_hand()
+    whole = np.hstack([standardized(np.hstack(hand["cosines"])), *hand["distances"]])
+    expected = np.hstack([*hand["differences"], *hand["products"], whole])
+    assert expected.shape[1] == 16
+    np.testing.assert_allclose(pair_features("tree")[1], expected, atol=1e-12)
+    np.testing.assert_allclose(pair_features("forest")[1], np.hstack([expected, whole, whole]), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["svm", "tree", "forest", "overlap"])
+def test_new_pairs_have_the_training_texts_ngrams_and_weights(method: str) -> None:
+    features, found = pair_features(method)
+    again = features.transform([*ROWS[1:], (NEW, CD)])
+    np.testing.assert_allclose((again if method == "overlap" else again.toarray())[:2], found[1:], atol=1e-12)
+
+
+def test_a_text_of_unknown_ngrams_is_like_no_other() -> None:
+    assert pair_features("overlap")[0].transform([(NEW, CD), (NEW, NEW)]).tolist() == [[0, 0], [0, 0]]

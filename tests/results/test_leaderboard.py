@@ -7,6 +7,7 @@ from run_folders import make_run, right
 
 from mtl.results.document import document
 from mtl.results.leaderboard import AVERAGE, Leaderboard, by_suite, leaderboard
+from mtl.results.run_folder import read_json, write_json
 from mtl.results.runs import find_runs
 
 
@@ -109,6 +110,23 @@ def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
         and "dev is rows held out of the training file: 60 of cbd" in notes
     )
     assert "†" not in notes
+
+
+def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named(tmp_path: Path) -> None:
+    make_run(tmp_path / "good", right(1.0))
+    make_run(tmp_path / "bad", right(1.0), ["method=svm"])
+    old = make_run(tmp_path / "old", right(0.0), ["method=constant"])
+    assert "constant answer" not in " ".join(leaderboard(find_runs(tmp_path)).notes)
+    summary = read_json(tmp_path / "bad/summary.json")
+    summary["tasks"]["dyk"]["constant"], summary["not_above_constant"] = 101.0, ["dyk"]
+    write_json(tmp_path / "bad/summary.json", summary)
+    # A run from before there were constants, when the best constant answer was called majority.
+    summary = {**read_json(old.summary), "method": "majority"}
+    del summary["not_above_constant"]
+    write_json(old.summary, summary)
+    board = leaderboard(find_runs(tmp_path))
+    assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in board.notes
+    assert [row.label for row in board.rows if row.name == "old"] == ["Majority"]
 
 
 def test_suites_apart(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_comparing_says_better_worse_or_undecided(opened: Opener) -> None:
     Select(page.key("reference")).select_by_value(reference)
     signs = {"better": "▲", "worse": "▼", "undecided": "≈"}
     turned = {"better": "worse", "worse": "better", "undecided": "undecided"}
-    for run in ("majority", "elmo-finetune"):
+    for run in ("constant", "elmo-finetune"):
         id = row_id(page, run)
         key = f"{id}|{reference}"
         test = page.suite["comparisons"].get(key) or page.suite["comparisons"][f"{reference}|{id}"]

@@ -13,7 +13,7 @@ def klej(
     config, suite = load_config(["suite=klej", *settings])
     tasks = suite.choose(ids)
     sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
-    return summarize(suite, tasks, config, seeds(tasks, 60.0, 50.0, 70.0), sizes), suite
+    return summarize(suite, tasks, config, seeds(tasks, 60.0, 50.0, 70.0), sizes, dict.fromkeys(sizes, 0.0)), suite
 
 
 def seeds(tasks: Sequence[Task], *scores: float) -> dict[int, dict[str, Any]]:
@@ -72,11 +72,20 @@ def test_a_reduced_split_is_marked_and_not_compared() -> None:
 def test_the_sample_never_stands_beside_published_rows() -> None:
     config, suite = load_config(["suite=klej-sample"])
     tasks = suite.choose(None)
-    summary = summarize(suite, tasks, config, seeds(tasks, 60.0), {id: {"train": 1} for id in suite.tasks})
+    rows, constants = {id: {"train": 1} for id in suite.tasks}, dict.fromkeys(suite.tasks, 0.0)
+    summary = summarize(suite, tasks, config, seeds(tasks, 60.0), rows, constants)
     table = render(summary, suite)
     assert "BERT" not in table and "published" not in table.lower()
     assert "embedded sample" in table
     assert not summary["partial"] and summary["reduced"] == []
+
+
+def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named() -> None:
+    summary, suite = klej(["cdsc-e", "dyk"])
+    assert "constant" not in render(summary, suite)
+    summary["tasks"]["cdsc-e"]["constant"] = 74.1
+    summary["not_above_constant"] = ["cdsc-e"]
+    assert "Not above the best constant answer: cdsc-e 60.0 (constant 74.1)." in render(summary, suite)
 
 
 def test_a_name_with_a_bar_stays_in_its_cell() -> None:
