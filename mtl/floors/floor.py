@@ -41,6 +41,8 @@ class Floor:
         self.facts: dict[str, Any] = {}
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
+            if guessed := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
+                self.facts["constant_answers"] = guessed
         self._features: dict[str, tuple[TaskFeatures, dict[str, Matrix]]] = {}  # by task, for all seeds
         self._trained: dict[str, Any] = {}  # the last seed's estimators, by task
 

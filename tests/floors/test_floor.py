@@ -47,6 +47,8 @@ tasks:
     metric: accuracy
     group: topic
 """
+# A forest each of whose trees finds a feature that tells all.
+CERTAIN = ["floor.grid.max_features=[null]", "floor.grid.n_estimators=[5]"]
 WORDS = ["solen skiner", "regnet faller", "vi sjunger", "hon ropar högt"]
 
 
@@ -85,8 +87,7 @@ def one_word_tells(data: Path) -> None:
 @pytest.mark.parametrize("method", ["svm", "tree", "forest"])
 def test_a_word_that_tells_the_target_is_learned(plain: list[str], suite_file: Path, method: str) -> None:
     one_word_tells(suite_file.parent / "data")
-    every_feature = ["floor.grid.max_features=[null]"] if method == "forest" else []
-    config, suite = load_config([*plain, f"method={method}", "seeds=[1,2]", *every_feature])
+    config, suite = load_config([*plain, f"method={method}", "seeds=[1,2]", *(CERTAIN if method == "forest" else [])])
     summary = run_baseline(config, suite, "mtl baseline …")
     assert summary["tasks"]["kansla"]["scores"] == {"1": 100, "2": 100}
     run = suite_file.parent / "run"
@@ -103,8 +104,8 @@ def test_a_word_that_tells_the_target_is_learned(plain: list[str], suite_file: P
 @pytest.mark.parametrize("method", ["svm", "tree", "forest", "overlap"])
 def test_pairs_are_told_apart_by_what_their_texts_share(pairs: list[str], method: str) -> None:
     """No word of a single text tells the label."""
-    every_feature = ["floor.grid.max_features=[null]"] if method == "forest" else []
-    assert run_baseline(*load_config([*pairs, f"method={method}", *every_feature]))["tasks"]["lika"]["median"] == 100
+    summary = run_baseline(*load_config([*pairs, f"method={method}", *(CERTAIN if method == "forest" else [])]))
+    assert summary["tasks"]["lika"]["median"] == 100
 
 
 def test_the_settings_that_are_best_on_dev_are_chosen(plain: list[str], suite_file: Path) -> None:
@@ -154,7 +155,20 @@ def test_overlap_is_the_cosine_of_the_characters_in_the_task_s_range(pairs: list
     # A single text has no overlap: it gets the best constant answer.
     assert set(column(tmp_path / "run/seed-1/predictions/dev_pred_ensam.tsv")) == {"0"}
     assert summary["tasks"]["ensam"]["median"] == summary["tasks"]["ensam"]["constant"]
+    assert summary["constant_answers"] == ["ensam"]
+    table = (tmp_path / "run/table.md").read_text(encoding="utf-8")
+    assert "Tasks of single texts have no overlap and get the best constant answer: ensam." in table
     assert summary["cost"]["sentences_per_second"] > 0
+
+
+def test_it_says_how_far_it_is(
+    plain: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("mtl.progress.FIRST_LINE", 0.0)
+    with caplog.at_level("INFO", "mtl"):
+        run_baseline(*load_config([*plain, "method=svm", "seeds=[1]"]))
+    for step in ("kansla · n-grams of words", "betyg · n-grams of characters", "seed 1 · samma · svm"):
+        assert any(message.startswith(f"{step} · 1 of") for message in caplog.messages), step
 
 
 def test_taken_up_again_it_ends_the_same(plain: list[str], suite_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,16 +179,16 @@ def test_taken_up_again_it_ends_the_same(plain: list[str], suite_file: Path, mon
 
     def interrupted(self, task, chosen, seed, features):  # type: ignore[no-untyped-def]
         fitted.append(task.id)
-        if len(fitted) == 6:
+        if len(fitted) == 8:
             raise KeyboardInterrupt
         return fit(self, task, chosen, seed, features)
 
     monkeypatch.setattr(floor.Floor, "_fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_baseline(*load_config(run))
-    assert fitted == ["kansla"] * 4 + ["samma"] * 2
+    assert fitted == ["kansla"] * 6 + ["samma"] * 2
     run_baseline(*load_config(run))
-    assert fitted[6:] == ["kansla", *["samma"] * 4, *["betyg"] * 2]  # kansla with its chosen settings alone
+    assert fitted[8:] == ["kansla", *["samma"] * 6, *["betyg"] * 3]  # kansla with its chosen settings alone
     assert content(suite_file.parent / "run") == content(suite_file.parent / "whole")
 
 
