@@ -23,6 +23,7 @@ class RunFolder:
         self.inputs = path / "inputs.json"
         self.vocabulary = path / "vocabulary.txt"
         self.held_out = path / "held_out.json"
+        self.dev_rows = path / "dev_rows.json"
         self.summary = path / "summary.json"
         self.table = path / "table.md"
 
