@@ -152,7 +152,9 @@ def compare(one: Sample, other: Sample) -> Comparison:
 
 def with_holm(family: Mapping[Key, Comparison]) -> dict[Key, Comparison]:
     """The comparisons with Holm's step-down correction (1979) for their number: the chance that any verdict is false is at most 5 %."""
-    tested = sorted((comparison.p, place) for place, comparison in enumerate(family.values()) if comparison.p is not None)
+    tested = sorted(
+        (comparison.p, place) for place, comparison in enumerate(family.values()) if comparison.p is not None
+    )
     corrected: list[float | None] = [None] * len(family)
     least = 0.0
     for done, (p, place) in enumerate(tested):

@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from mtl.results.comparison import COVERAGE, LEAST_SEEDS, LEVEL, Comparison, Sample, average, compare, estimate, with_holm
+from mtl.results.comparison import (
+    COVERAGE,
+    LEAST_SEEDS,
+    LEVEL,
+    Comparison,
+    Sample,
+    average,
+    compare,
+    estimate,
+    with_holm,
+)
 from mtl.results.resampling import RESAMPLES, DevRows, lowest, resampled_scores
 from mtl.results.runs import Run
 from mtl.suite import Published, Suite
@@ -131,20 +141,22 @@ class Leaderboard:
     @property
     def facts(self) -> list[str]:
         """The others: how intervals and tests came about, and what the dev rows are."""
-        tests = sum(comparison.p is not None for found in self.comparisons.values() for comparison in found.values())
         facts = [
-            f"Intervals ({COVERAGE:g} %) are of the mean over seeds. They say how far it may be from the score that is expected with other seeds "
-            f"and other dev rows: {RESAMPLES} bootstrap resamples of the dev rows (of groups of rows that belong together) give the variance "
-            f"over rows, to which the variance over seeds is added; with fewer than {LEAST_SEEDS} seeds they are of the rows alone.",
-            "A paired test compares two runs' means over seeds, so that its difference may differ from that of the medians shown. Both are "
-            "resampled together, tasks on the same dev rows too. A difference is better or worse where p is below "
-            f"{LEVEL:g} (its interval leaves out 0), else undecided; there is no verdict where a run has fewer than {LEAST_SEEDS} seeds.",
-            f"About {LEVEL:.0%} of the tests of equal runs come out better or worse by chance. Holm's correction keeps the chance of any such error "
-            f"below {LEVEL:.0%} in all {tests} tests of this suite's runs (every pair, task and average) together.",
+            f"Intervals ({COVERAGE:g} %) are of the mean over seeds: how far it may be from the score to expect with other seeds and other dev "
+            f"rows. The variance over rows comes from {RESAMPLES} bootstrap resamples of the dev rows (of groups, where rows belong "
+            f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds an interval is of the rows alone."
         ]
+        if tests := sum(len(found) for found in self.comparisons.values()):
+            facts.append(
+                "Paired tests compare the means over seeds of two runs, so that a difference may not be that of the medians shown. Runs on "
+                f"the same dev rows are resampled together. A difference is better or worse where p is below {LEVEL:g}, which is where its "
+                f"interval leaves out 0, else undecided; where a run has fewer than {LEAST_SEEDS} seeds there is no verdict. Of tests between "
+                f"equal runs, {100 * LEVEL:g} % come out better or worse by chance. With Holm's correction for the {tests} tests of this suite "
+                f"(every pair of runs, every task and the average), the chance of even one such error is at most {100 * LEVEL:g} %."
+            )
         if self.ungrouped:
             facts.append(
-                "Made before runs recorded the groups of their dev rows, so that each row counts as independent of all others: "
+                "Runs that did not record which dev rows belong together: each row is resampled on its own, and each task apart: "
                 f"{', '.join(self.ungrouped)}."
             )
         held_out = {id: n for row in self.rows if row.run for id, n in row.run.summary["held_out"].items()}
@@ -165,7 +177,7 @@ def leaderboard(runs: Sequence[Run]) -> Leaderboard:
         _published(row, suite) for row in suite.published
     ]
     rows.sort(key=lambda row: FAMILIES.index(row.family) if row.family in FAMILIES else len(FAMILIES))
-    ungrouped = [run.name for run in runs if any(run.rows_key(task) not in recorded for task in run.tasks)]
+    ungrouped = [run.name for run in runs if any((task.id, run.rows_key(task)) not in recorded for task in run.tasks)]
     return Leaderboard(suite, rows, _comparisons(rows), ungrouped)
 
 
@@ -190,17 +202,17 @@ def plain_name(summary: Mapping[str, Any]) -> str:
     return f"{summary['embeddings']}-{summary['variant']}" if summary["method"] == "lstm" else str(summary["method"])
 
 
-def _recorded_rows(runs: Sequence[Run]) -> dict[str, DevRows]:
-    """By `Run.rows_key`: what one run recorded about its dev rows holds for all runs on the same rows."""
-    return {run.rows_key(task): rows for run in runs for task in run.tasks if (rows := run.dev_rows(task))}
+def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], DevRows]:
+    """By task id and `Run.rows_key`: what one run recorded about its dev rows holds for all runs on the same rows."""
+    return {(task.id, run.rows_key(task)): rows for run in runs for task in run.tasks if (rows := run.dev_rows(task))}
 
 
-def _of_run(run: Run, recorded: Mapping[str, DevRows], alike: bool) -> Row:
+def _of_run(run: Run, recorded: Mapping[tuple[str, str], DevRows], alike: bool) -> Row:
     """alike: whether another run has the same label."""
     scores, samples = {}, {}
     for task in run.tasks:
         of, gold = run.summary["tasks"][task.id], run.gold(task)
-        rows = recorded.get(run.rows_key(task)) or DevRows(task.id, np.arange(len(gold)))
+        rows = recorded.get((task.id, run.rows_key(task))) or DevRows(task.id, np.arange(len(gold)))
         by_seed = np.array([of["scores"][str(seed)] for seed in run.summary["seeds"]])
         samples[task.id] = Sample(by_seed, {rows: resampled_scores(task, run.predictions(task), gold, rows)})
         scores[task.id] = Score(of["median"], of["min"], of["max"], _interval(samples[task.id], lowest(task)))

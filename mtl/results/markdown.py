@@ -65,7 +65,9 @@ def _tests(board: Leaderboard) -> str:
     body = []
     for (one, other), found in board.comparisons.items():
         cells = [
-            f"{test.difference:+.1f} {sign[test.verdict] * (1 + test.holds)}" if (test := found.get(column)) else MISSING
+            f"{test.difference:+.1f} {sign[test.verdict] * (1 + test.holds)}"
+            if (test := found.get(column))
+            else MISSING
             for column in board.columns
         ]
         body.append([f"{_text(board.rows[one].name)} − {_text(board.rows[other].name)}", *cells])

@@ -74,7 +74,9 @@ class Run:
                 raise InputError(f"{self.folder.summary}: tasks.{task.id}: its scores are not numbers")
             rows = len(self.gold(task))
             if (dev_rows := self.dev_rows(task)) and dev_rows.groups.shape != (rows,):
-                raise InputError(f"{self.folder.dev_rows}: {task.id}: {len(dev_rows.groups)} groups for {rows} dev rows")
+                raise InputError(
+                    f"{self.folder.dev_rows}: {task.id}: {len(dev_rows.groups)} groups for {rows} dev rows"
+                )
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, "dev", task.id)
                 if (found := len(read_targets(task, file))) != rows:
