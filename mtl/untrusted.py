@@ -25,7 +25,9 @@ def read_yaml(path: Path) -> dict[Any, Any]:
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or error
         raise InputError(f"{path}:{mark.line + 1 if mark else 1}: not YAML: {' '.join(str(problem).split())}") from None
-    except (OSError, UnicodeDecodeError, OmegaConfBaseException) as error:
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
+    except (OSError, OmegaConfBaseException) as error:
         raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
     if not isinstance(content, dict):
         raise InputError(f"{path}: must hold keys and values")
