@@ -23,9 +23,10 @@ from pathlib import Path
 import numpy as np
 
 from mtl.results.comparison import Sample, average, compare
-from mtl.results.leaderboard import AVERAGE, leaderboard
+from mtl.results.leaderboard import leaderboard
 from mtl.results.resampling import DevRows, resampled_scores, row_weights
 from mtl.results.runs import Run, find_runs
+from mtl.suite import AVERAGE
 
 TESTS = ("rows alone", "seeds and rows", "mtl")
 SEEDS = (3, 5, 10)

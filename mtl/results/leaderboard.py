@@ -22,9 +22,8 @@ from mtl.results.comparison import (
 )
 from mtl.results.resampling import RESAMPLES, DevRows, lowest, resampled_scores
 from mtl.results.runs import Run
-from mtl.suite import Published, Suite
+from mtl.suite import AVERAGE, Published, Suite
 
-AVERAGE = "average"  # stands among task ids where both are meant
 FAMILIES = ("floor", "lstm", "transformer")
 
 _WORDS = {"random": "random", "fasttext": "fastText", "elmo": "ELMo"}

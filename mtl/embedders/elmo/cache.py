@@ -17,6 +17,9 @@ from mtl.files import check_space, in_words, replacing, reserve, waiting_lock
 
 logger = logging.getLogger("mtl")
 
+# Of a cache: raised when the same words come to give other vectors, or the files another layout.
+FORMAT = 1
+
 # Bytes in one shard: what a crash loses at most.
 SHARD = 256 * 2**20
 
