@@ -163,7 +163,7 @@ def _make(config: "Config", suite: "Suite", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
         flush=True,
     )
-    from mtl.results.quantities import duration
+    from mtl.progress import duration
     from mtl.training.baseline import run_baseline
 
     run_baseline(config, suite, command)

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from tqdm import tqdm
 
 from mtl.errors import InputError
+from mtl.progress import Progress
 
 MAGIC = struct.pack("<i", 793712314)
 
@@ -53,14 +53,14 @@ def read_binary(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndar
     """
     with (
         path.open("rb") as file,
-        tqdm(total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, disable=None, leave=False) as bar,
+        Progress(f"reading {path.name}", path.stat().st_size, "B") as shown,
     ):
         header = _read_header(path, file)
-        rows = _find_words(path, file, header, words, bar)
+        rows = _find_words(path, file, header, words, shown)
         start = _enter_matrix(path, file, header)
         keys, counts = _pairs(words, rows, header)
         sums = np.zeros((len(words), header.dim), dtype=np.float32)
-        _add_rows(file, start, keys, sums, bar)
+        _add_rows(file, start, keys, sums, shown)
     # as in fastText, the mean is a product with the inverse
     sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
     found = rows >= 0
@@ -146,7 +146,9 @@ def _quantized(path: Path) -> InputError:
     return InputError(f"{path}: a quantized or pruned fastText model (.ftz); give the full model (.bin)")
 
 
-def _find_words(path: Path, file: BufferedReader, header: _Header, words: Sequence[bytes], bar: tqdm) -> np.ndarray:
+def _find_words(
+    path: Path, file: BufferedReader, header: _Header, words: Sequence[bytes], shown: Progress
+) -> np.ndarray:
     """Stream the dictionary. Returns each word's row in the matrix, or -1 (int64); the file stands at its end."""
     index = {word: position for position, word in enumerate(words)}
     rows = np.full(len(words), -1, dtype=np.int64)
@@ -160,7 +162,7 @@ def _find_words(path: Path, file: BufferedReader, header: _Header, words: Sequen
             if not more:
                 raise _truncated(path)
             chunk, offset = chunk[offset:] + more, 0
-            bar.update(len(more))
+            shown.reach(file.tell())
             end = chunk.find(b"\0")
         position = index.get(chunk[offset:end])
         if position is not None and row < header.words:
@@ -213,7 +215,7 @@ def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[n
     return merged, counts
 
 
-def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, bar: tqdm) -> None:
+def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, shown: Progress) -> None:
     """Add to each word's sum (words × dimension) its rows of the matrix that begins at byte `start`."""
     words, dim = sums.shape
     row_bytes = dim * 4
@@ -234,4 +236,4 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
         ones = np.ones(len(rows), dtype=np.float32)
         sums[present] += csr_array((ones, (slots, rows - first)), shape=(len(present), len(block))) @ block
         done += len(rows)
-        bar.update(max(0, file.tell() - bar.n))
+        shown.reach(file.tell())

@@ -11,10 +11,10 @@ from typing import IO, cast
 
 import numpy as np
 from scipy.sparse import csr_array
-from tqdm import tqdm
 
 from mtl.embedders import fasttext_binary
 from mtl.errors import InputError
+from mtl.progress import Progress
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
@@ -107,11 +107,9 @@ def _read_text(path: Path, words: Sequence[bytes]) -> _Arrays:
         if raw.peek(2).startswith(_GZIP_MAGIC):
             unzipped = stack.enter_context(gzip.GzipFile(fileobj=raw))
             lines = io.BufferedReader(cast(io.RawIOBase, unzipped), _BUFFER)
-        bar = stack.enter_context(
-            tqdm(total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, disable=None, leave=False)
-        )
+        shown = stack.enter_context(Progress(f"reading {path.name}", path.stat().st_size, "B"))
         try:
-            return _read_lines(path, lines, words, lambda: bar.update(raw.tell() - bar.n))
+            return _read_lines(path, lines, words, lambda: shown.reach(raw.tell()))
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InputError(f"{path}: damaged gzip ({error}); download or copy it again") from error
 

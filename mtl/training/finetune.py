@@ -54,7 +54,7 @@ def stage_inputs(
     pooled = _texts(dataset, [task for task in dataset.tasks if not heads[task.id].reads_tokens])
     if len(pooled):
         vectors = torch.zeros(len(dataset.texts), encoder.output_size)
-        vectors[pooled] = encoder.encode(table, pooled, progress=f"seed {seed} · encoding texts")
+        vectors[pooled] = encoder.encode(table, pooled, title=f"seed {seed} · encoding texts")
     read = _texts(dataset, [task for task in dataset.tasks if heads[task.id].reads_tokens])
     if len(read):
         lengths = table.lengths[read].numpy()
@@ -63,7 +63,7 @@ def stage_inputs(
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
             rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
             reserve(Path(file.name))
-        encoder.encode_tokens(table, read, rows, progress=f"seed {seed} · encoding tokens")
+        encoder.encode_tokens(table, read, rows, title=f"seed {seed} · encoding tokens")
         starts = np.zeros(len(dataset.texts), dtype=np.int64)
         starts[read.numpy()] = np.cumsum(lengths) - lengths
         outputs = TokenTable(rows, starts, table.lengths.numpy())
