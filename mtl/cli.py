@@ -119,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("--task", required=True)
     predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
+    _add_device(predict)
     predict.set_defaults(run=_predict)
 
     encode = commands.add_parser("encode", help="write sentence vectors")
@@ -126,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("file", type=Path, metavar="FILE", help="a text a line")
     encode.add_argument("--seed", type=int, help="else the seed with the best average")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS.npy")
+    _add_device(encode)
     encode.set_defaults(run=_encode)
 
     check = commands.add_parser("check-submission", help="say whether the leaderboard can take a submission")
@@ -144,6 +146,10 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="else report")
     report.set_defaults(run=_report)
     return parser
+
+
+def _add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, or auto: a GPU where there is one; else cpu")
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
@@ -216,15 +222,15 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
 def _predict(arguments: argparse.Namespace) -> None:
     from mtl.predictor import Predictor
 
-    Predictor.load(arguments.run_dir, arguments.seed, arguments.task).predict_file(
-        arguments.task, arguments.file, arguments.out
-    )
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
+    predictor.predict_file(arguments.task, arguments.file, arguments.out)
 
 
 def _encode(arguments: argparse.Namespace) -> None:
     from mtl.predictor import Predictor
 
-    Predictor.load(arguments.run_dir, arguments.seed).encode_file(arguments.file, arguments.out)
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, device=arguments.device)
+    predictor.encode_file(arguments.file, arguments.out)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:

@@ -5,9 +5,109 @@ import pytest
 
 import mtl
 from mtl.config import load_config
+from mtl.data.dataset import load_dataset
+from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.errors import InputError
 from mtl.predictor import Predictor
 from mtl.training.baseline import run_baseline
+
+QUICK = [
+    "seeds=[1]",
+    "encoder.hidden_size=4",
+    "encoder.num_layers=1",
+    "head.hidden_size=4",
+    "head.attention_size=4",
+    "pretrain.max_steps=3",
+    "pretrain.validate_every=3",
+    "finetune.max_epochs=1",
+]
+WORDS = [
+    "solen",
+    "skiner",
+    "jag",
+    "skrattar",
+    "glatt",
+    "regnet",
+    "faller",
+    "dag",
+    "idag",
+    "nummer",
+    "1",
+    "61",
+    "99",
+    "främmande",
+]
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory, elmo_files: tuple[Path, Path]) -> dict[str, list[str]]:
+    """Settings of each kind of embeddings: no words beyond a list in the .vec, all words in the .bin by their n-grams."""
+    folder = tmp_path_factory.mktemp("vectors")
+    rng = np.random.default_rng(0)
+    text = "".join(f"{word} {' '.join(map(str, rng.normal(size=6)))}\n" for word in WORDS)
+    (folder / "v.vec").write_text(text, encoding="utf-8")
+    train_fasttext(
+        [WORDS] * 20, folder / "v.bin", FastTextTraining(dim=6, epochs=1, min_count=1, bucket=200, threads=1)
+    )
+    return {
+        "random": ["embeddings=random", "embeddings.dim=6"],
+        "vec": ["embeddings=fasttext", f"embeddings.path={folder / 'v.vec'}"],
+        "bin": ["embeddings=fasttext", f"embeddings.path={folder / 'v.bin'}"],
+        "elmo": ["embeddings=elmo", f"embeddings.path={elmo_files[0].parent}"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "variant", "min_count", "trainable"),
+    [
+        ("random", "frozen", 1, True),
+        ("random", "finetune", 2, True),
+        ("random", "attention", 5, False),
+        ("vec", "frozen", 2, False),
+        ("vec", "finetune", 1, True),
+        ("vec", "attention", 5, True),
+        ("bin", "frozen", 2, True),
+        ("bin", "frozen", 1, False),
+        ("bin", "finetune", 1, True),
+        ("bin", "finetune", 5, True),
+        ("bin", "attention", 1, False),
+        ("elmo", "frozen", None, None),
+        ("elmo", "finetune", None, None),
+        ("elmo", "attention", None, None),
+    ],
+)
+def test_dev_rows_get_the_predictions_of_the_run(
+    settings: list[str],
+    suite_file: Path,
+    vectors: dict[str, list[str]],
+    kind: str,
+    variant: str,
+    min_count: int | None,
+    trainable: bool | None,
+) -> None:
+    words = [] if kind == "elmo" else [f"embeddings.min_count={min_count}", f"embeddings.trainable={trainable}"]
+    kept = [setting for setting in settings if not setting.startswith("embeddings.")]
+    config, suite = load_config([*kept, *QUICK, *vectors[kind], *words, f"variant={variant}"])
+    run_baseline(config, suite)
+    run = suite_file.parent / "run"
+    predictor = mtl.load(run)
+    dataset = load_dataset(suite, suite.choose(None), suite_file.parent / "data", 256, config.held_out)
+    texts = list(dataset.texts.index)
+    for task in dataset.tasks:
+        rows = [[texts[i] for i in row] for row in dataset.splits[task.id]["dev"].texts]
+        lines = (run / f"seed-1/predictions/dev_pred_{task.id}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        new = [[f"helt nya ord {task.id}"] * len(task.text)]
+        for predicted in (
+            predictor.predict(task.id, rows),
+            predictor.predict(task.id, [*new, *rows])[1:],  # new words between the calls change nothing
+            [predictor.predict(task.id, [row])[0] for row in rows[:8]],
+        ):
+            if task.is_regression:
+                np.testing.assert_allclose(
+                    np.float64(predicted), np.float64(lines[: len(predicted)]), rtol=0, atol=1e-5
+                )
+            else:
+                assert predicted == lines[: len(predicted)]
 
 
 @pytest.fixture

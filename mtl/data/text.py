@@ -48,6 +48,12 @@ class Vocabulary:
         """The number of ids: the words, padding and the unknown word."""
         return len(self.words) + self.FIRST
 
+    def add(self, words: Iterable[str]) -> None:
+        """Number further words, which are new, after those that are there."""
+        for word in words:
+            self._ids[word] = len(self)
+            self.words.append(word)
+
     def ids(self, words: Iterable[str]) -> np.ndarray:
         """The words' numbers, int64 (words,)."""
         return np.array([self._ids.get(word, self.UNKNOWN) for word in words], dtype=np.int64)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from mtl.data.dataset import Dataset
@@ -51,14 +50,22 @@ class FastTextTraining:
 def fasttext_embeddings(
     dataset: Dataset, path: Path, dim: int | None, min_count: int, trainable: bool
 ) -> WordEmbeddings:
-    """The vectors of all words of the suite that stand in its texts at least `min_count` times, read from `path`.
+    """The vectors of the suite's words, read from `path`.
 
+    min_count: 1: all words of all texts; more: only those that stand at least so many times in the training texts, while all
+    others are the unknown word.
     A word that the file does not have gets a vector from its character n-grams if the file is a .bin; else it is
     unknown. Raises InputError for a file that cannot be read, or whose vectors are not `dim` wide (None: any width).
     """
     texts = dataset.texts
-    counts = texts.counts(np.arange(len(texts)))
-    types = [word for word, count in zip(texts.types, counts, strict=True) if count >= min_count]
+    types = texts.types
+    if min_count > 1:
+        counts = texts.counts(dataset.distinct_texts("train"))
+        types = [word for word, count in zip(texts.types, counts, strict=True) if count >= min_count]
+    if not types:
+        raise InputError(
+            f"embeddings.min_count={min_count}: no word stands so often in the training texts; set a smaller one"
+        )
     read = read_vectors(path, types)
     if dim is not None and read.dim != dim:
         raise InputError(
