@@ -1,6 +1,7 @@
 """Embeddings initialised with fastText vectors: Table 3's row "LSTM + fastText"."""
 
 import json
+import logging
 import os
 import re
 import subprocess
@@ -21,6 +22,8 @@ from mtl.embedders.words import WordEmbeddings, with_specials
 from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.progress import Progress
+
+logger = logging.getLogger("mtl")
 
 
 @dataclass
@@ -131,6 +134,8 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
     """
     code = "import json, sys, fasttext; a = json.loads(sys.argv[1]); fasttext.train_unsupervised(**a).save_model(sys.argv[2])"
     command = [sys.executable, "-c", code, json.dumps(arguments), str(partial)]
+    if arguments["thread"] == 1:
+        logger.info("training %s with one thread, with which fastText reports no progress", path.name)
     with (
         subprocess.Popen(
             command, env={**os.environ, "MALLOC_PERTURB_": "255"}, stderr=subprocess.PIPE, text=True, errors="replace"

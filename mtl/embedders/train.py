@@ -55,7 +55,7 @@ def train(embeddings: str, settings: Sequence[str]) -> Path:
     if own["suite"] is not None:
         keys = {"suite": "suite", "data_dir": "data_dir", "suite_held_out": "held_out"}
         config, suite = load_config([f"{key}={own[name]}" for name, key in keys.items() if own[name] is not None])
-        path = trained_file(Path(f"embeddings/{own['suite']}{SUFFIXES[embeddings]}"), config.held_out)
+        path = trained_file(Path(f"embeddings/{suite.name}{SUFFIXES[embeddings]}"), config.held_out)
     if own["out"] is not None:
         path = Path(str(own["out"]))
     if embeddings == "elmo" and is_there(path, embeddings):

@@ -2,8 +2,6 @@ import logging
 import os
 import subprocess
 import sys
-import threading
-import time
 from collections import namedtuple
 from pathlib import Path
 
@@ -104,17 +102,23 @@ def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELM
 
 
 def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    taken = threading.Event()
+    lock = FileLock(tmp_path / ".lock", thread_local=False)
+    lock.acquire()
 
-    def hold() -> None:
-        with FileLock(tmp_path / ".lock"):
-            taken.set()
-            time.sleep(0.5)
+    class Release(logging.Handler):
+        """Lets go of the lock when the other says that it waits."""
 
-    threading.Thread(target=hold).start()
-    taken.wait()
-    with caplog.at_level(logging.INFO, logger="mtl"):
-        LayerCache(tmp_path, elmo, np.dtype("float32")).table([["a"]])
+        def emit(self, record: logging.LogRecord) -> None:
+            lock.release()
+
+    handler = Release()
+    logger = logging.getLogger("mtl")
+    logger.addHandler(handler)
+    try:
+        with caplog.at_level(logging.INFO, logger="mtl"):
+            LayerCache(tmp_path, elmo, np.dtype("float32")).table([["a"]])
+    finally:
+        logger.removeHandler(handler)
     assert "another process is filling this cache" in caplog.text
 
 
