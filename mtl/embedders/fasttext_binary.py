@@ -2,14 +2,14 @@
 
 The file holds, in this order and little-endian: magic and version, the training arguments, the dictionary
 (words in row order), and the input matrix: one row for each word, then one for each n-gram bucket. The official
-models hold gigabytes of such rows, so the dictionary is streamed once and only the blocks of the matrix with wanted rows
+models hold gigabytes of such rows, so the dictionary is streamed and only the blocks of the matrix with wanted rows
 are read, all into one buffer. The matrix is not memory-mapped: touched pages would count as resident memory.
 """
 
 import os
 import struct
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
@@ -45,39 +45,58 @@ class _Header(NamedTuple):
     matrix_rows: int  # at least: words + every bucket that the arguments name
 
 
-class BinaryModel:
-    """A `.bin` model that gives the vectors of some words at a time; its dictionary is read once.
+_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def read_binary(path: Path, words: Sequence[bytes]) -> _Arrays:
+    """The vectors of `words` as fastText's `get_word_vector` gives them, from a `.bin` model.
+
+    `words` are distinct and UTF-8 encoded. Returns the vectors (float32, len(words) × dimension, zeros where
+    unknown) and two masks (bool, len(words)): the word is in the dictionary; it is not, but has n-grams. The
+    labels of a classifier are not words. Raises InputError when the file is not a whole, unquantized model.
+    """
+    with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as shown:
+        header = _read_header(path, file)
+        rows = _find_words(path, file, header, words, shown)
+        start = _enter_matrix(path, file, header)
+        return _vectors(file, header, start, words, rows, shown)
+
+
+class IndexedModel:
+    """The same for a model that is asked again and again: its dictionary is read once.
 
     Of the dictionary it keeps 20 bytes a word: a hash of the word, the row of its vector and its place in the file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Raises InputError when the file is not a whole, unquantized model."""
+        """Raises InputError as `read_binary`."""
         self.path = path
-        with path.open("rb") as file, Progress(f"reading the words of {path.name}", None, "words") as shown:
+        with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as shown:
             self._header = _read_header(path, file)
-            self._dictionary = _read_dictionary(path, file, self._header, shown)
+            self._index = _index(path, file, self._header, shown)
             self._start = _enter_matrix(path, file, self._header)
             self._version = _version(file)
 
-    def read(self, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The vectors of `words` as fastText's `get_word_vector` gives them.
-
-        `words` are distinct and UTF-8 encoded. Returns the vectors (float32, len(words) × dimension, zeros where
-        unknown) and two masks (bool, len(words)): the word is in the dictionary; it is not, but has n-grams. The
-        labels of a classifier are not words. Raises InputError when the file has changed since its dictionary was read.
-        """
-        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", None, "B") as shown:
+    def read(self, words: Sequence[bytes]) -> _Arrays:
+        """As `read_binary`. Raises InputError when the file has changed since its dictionary was read."""
+        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version[0], "B") as shown:
             if _version(file) != self._version:
                 raise InputError(f"{self.path}: has changed while it was read; give the command again")
-            rows = self._dictionary.rows_of(file, words)
-            keys, counts = _pairs(words, rows, self._header)
-            sums = np.zeros((len(words), self._header.dim), dtype=np.float32)
-            _add_rows(file, self._start, keys, sums, shown)
-        # as in fastText, the mean is a product with the inverse
-        sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
-        found = rows >= 0
-        return sums, found, ~found & (counts > 0)
+            rows = self._index.rows_of(file, words)
+            return _vectors(file, self._header, self._start, words, rows, shown)
+
+
+def _vectors(
+    file: BufferedReader, header: _Header, start: int, words: Sequence[bytes], rows: np.ndarray, shown: Progress
+) -> _Arrays:
+    """What `read_binary` returns, for words whose rows in the dictionary are known (-1: none)."""
+    keys, counts = _pairs(words, rows, header)
+    sums = np.zeros((len(words), header.dim), dtype=np.float32)
+    _add_rows(file, start, keys, sums, shown)
+    # as in fastText, the mean is a product with the inverse
+    sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
+    found = rows >= 0
+    return sums, found, ~found & (counts > 0)
 
 
 def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarray, np.ndarray]:
@@ -165,7 +184,7 @@ def _version(file: BufferedReader) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-class _Dictionary(NamedTuple):
+class _Index(NamedTuple):
     """The words of a model, sorted by their hash: int64 (words,), int32 (words,), int64 (words,)."""
 
     hashes: np.ndarray
@@ -187,9 +206,32 @@ class _Dictionary(NamedTuple):
         return rows
 
 
-def _read_dictionary(path: Path, file: BufferedReader, header: _Header, shown: Progress) -> _Dictionary:
+def _index(path: Path, file: BufferedReader, header: _Header, shown: Progress) -> _Index:
     """Stream the dictionary; the file stands at its end."""
     hashes, places = array("q"), array("q")
+    for word, place in _entries(path, file, header, shown):
+        hashes.append(hash(word))
+        places.append(place)
+    by_row = np.array(hashes, dtype=np.int64)[: header.words]
+    order = np.argsort(by_row, kind="stable")
+    return _Index(by_row[order], order.astype(np.int32), np.array(places, dtype=np.int64)[order])
+
+
+def _find_words(
+    path: Path, file: BufferedReader, header: _Header, words: Sequence[bytes], shown: Progress
+) -> np.ndarray:
+    """Stream the dictionary. Returns each word's row in the matrix, or -1 (int64); the file stands at its end."""
+    index = {word: position for position, word in enumerate(words)}
+    rows = np.full(len(words), -1, dtype=np.int64)
+    for row, (word, _) in enumerate(_entries(path, file, header, shown)):
+        position = index.get(word)
+        if position is not None and row < header.words:
+            rows[position] = row
+    return rows
+
+
+def _entries(path: Path, file: BufferedReader, header: _Header, shown: Progress) -> Iterator[tuple[bytes, int]]:
+    """Each entry of the dictionary and its place in the file, in bytes; at the end the file stands behind the last one."""
     begin = file.tell()  # of the chunk, in the file
     chunk, offset = b"", 0  # offset: where the next entry begins in the chunk
     for row in range(header.words + header.labels):
@@ -202,16 +244,11 @@ def _read_dictionary(path: Path, file: BufferedReader, header: _Header, shown: P
                 raise _truncated(path)
             begin += offset
             chunk, offset = chunk[offset:] + more, 0
-            shown.reach(row)
+            shown.reach(file.tell())
             end = chunk.find(b"\0")
-        if row < header.words:
-            hashes.append(hash(chunk[offset:end]))
-            places.append(begin + offset)
+        yield chunk[offset:end], begin + offset
         offset = end + _ENTRY_TAIL
     file.seek(begin + offset)
-    by_row = np.array(hashes, dtype=np.int64)
-    order = np.argsort(by_row, kind="stable")
-    return _Dictionary(by_row[order], order.astype(np.int32), np.array(places, dtype=np.int64)[order])
 
 
 def _enter_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
@@ -278,4 +315,4 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
         ones = np.ones(len(rows), dtype=np.float32)
         sums[present] += csr_array((ones, (slots, rows - first)), shape=(len(present), len(block))) @ block
         done += len(rows)
-        shown.advance(block.nbytes)
+        shown.reach(file.tell())

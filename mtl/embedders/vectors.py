@@ -51,14 +51,16 @@ class VectorFile:
 
     The file's content says what it is: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
     text in gzip (.vec.gz), or vectors saved by gensim 4 (.kv). No code in a file is run, whatever it holds.
-    A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary. It is only opened when words
-    are asked for: its dictionary is then read once, while all other files are read whole for each list of words.
+    A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
+    Whoever asks a second time is likely to ask again: a fastText model's dictionary is then indexed, so that a further call
+    takes milliseconds. All other files are read whole in each call.
     """
 
     def __init__(self, path: Path) -> None:
         """The file need not be there yet."""
         self.path = path
-        self._model: fasttext_binary.BinaryModel | None = None
+        self._calls = 0
+        self._indexed: fasttext_binary.IndexedModel | None = None
 
     def read(self, words: Sequence[str]) -> WordVectors:
         """The vectors of `words`. Raises InputError when the file is missing, damaged or of another kind."""
@@ -68,6 +70,7 @@ class VectorFile:
             raise InputError(f"{self.path}: no such file; check the path of the vectors")
         if self.path.is_dir():
             raise InputError(f"{self.path}: this is a directory; give the file of vectors in it")
+        self._calls += 1
         try:
             vectors, found, from_ngrams = self._read(distinct)
         except OSError as error:
@@ -94,8 +97,10 @@ class VectorFile:
         if start.startswith(_PICKLE_MAGIC) or self.path.suffix == ".kv":
             return read_gensim(self.path, words)
         if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz"):
-            self._model = self._model or fasttext_binary.BinaryModel(self.path)
-            return self._model.read(words)
+            if self._indexed is None and self._calls == 1:
+                return fasttext_binary.read_binary(self.path, words)
+            self._indexed = self._indexed or fasttext_binary.IndexedModel(self.path)
+            return self._indexed.read(words)
         return _read_text(self.path, words)
 
 

@@ -127,9 +127,11 @@ def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
         str(text), dim=DIM, minn=2, maxn=3, bucket=100, epoch=1, thread=THREADS, verbose=0
     )
     classifier.save_model(str(path))
-    read = read_vectors(path, ["film", "__label__złe", "filmy"])
-    assert read.found.tolist() == [True, False, False]
-    np.testing.assert_allclose(read.vectors[2], classifier.get_word_vector("filmy"), atol=1e-6)
+    file = VectorFile(path)
+    for _ in range(2):  # the second time by the index
+        read = file.read(["film", "__label__złe", "filmy"])
+        assert read.found.tolist() == [True, False, False]
+        np.testing.assert_allclose(read.vectors[2], classifier.get_word_vector("filmy"), atol=1e-6)
 
 
 def test_repeated_words_and_no_words(model: Path) -> None:
@@ -320,26 +322,27 @@ def test_a_model_is_asked_again_without_reading_its_dictionary_again(
 ) -> None:
     file, words = VectorFile(model), [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
     expected = read_vectors(model, words)
-    read_dictionary, calls = fasttext_binary._read_dictionary, []
+    entries, calls = fasttext_binary._entries, []
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)
-        return read_dictionary(*arguments)
+        return entries(*arguments)
 
-    monkeypatch.setattr(fasttext_binary, "_read_dictionary", counted)
+    monkeypatch.setattr(fasttext_binary, "_entries", counted)
     for position, word in enumerate(words):
         read = file.read([word])
         np.testing.assert_allclose(read.vectors[0], expected.vectors[position], atol=1e-6)
         assert (read.found[0], read.from_ngrams[0]) == (expected.found[position], expected.from_ngrams[position])
-    assert len(calls) == 1
+    assert len(calls) == 2  # once for the first call, once for the index
 
 
 def test_words_with_one_hash_are_told_apart(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = read_vectors(model, LEXICON + OUTSIDE)
+    words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
+    expected = read_vectors(model, words)
     monkeypatch.setattr(fasttext_binary, "hash", lambda word: len(word) % 2, raising=False)
-    read = read_vectors(model, LEXICON + OUTSIDE)
-    np.testing.assert_array_equal(read.found, expected.found)
-    np.testing.assert_allclose(read.vectors, expected.vectors, atol=1e-6)
+    read = fasttext_binary.IndexedModel(model).read([word.encode() for word in words])
+    np.testing.assert_array_equal(read[1], expected.found)
+    np.testing.assert_allclose(read[0], expected.vectors, atol=1e-6)
 
 
 def test_a_model_that_changes_while_it_is_read_is_refused(model: Path, tmp_path: Path) -> None:
@@ -347,6 +350,7 @@ def test_a_model_that_changes_while_it_is_read_is_refused(model: Path, tmp_path:
     path.write_bytes(model.read_bytes())
     file = VectorFile(path)
     file.read(["kot"])
+    file.read(["gęś"])
     path.write_bytes(model.read_bytes() + b" ")
     with pytest.raises(InputError, match=r"v\.bin: has changed while it was read"):
         file.read(["pies"])
