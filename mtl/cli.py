@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import mtl
 from mtl.errors import InputError
@@ -48,6 +48,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with a command line in one line, as for all other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"mtl: error: {message}; see {self.prog} --help\n")
+
+
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Settings may stand before or after options."""
     parser = _parser()
@@ -60,7 +67,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("mtl", description=DESCRIPTION)
+    parser = _Parser("mtl", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"mtl {mtl.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
@@ -238,6 +245,7 @@ def _check_submission(arguments: argparse.Namespace) -> None:
     from mtl.results.predictions import submission_problems
 
     config, suite = load_config(arguments.settings)
+    _say_suite(suite, arguments.settings)
     if config.data_dir is not None and not Path(config.data_dir).is_dir():
         raise InputError(f"data_dir={config.data_dir}: no such folder")
     problems = submission_problems(arguments.zip, suite, data_dir(config, suite))
@@ -251,11 +259,20 @@ def _check_submission(arguments: argparse.Namespace) -> None:
     print(f"{arguments.zip}: the leaderboard of suite {suite.name} can take it")
 
 
+def _say_suite(suite: "Suite", settings: Sequence[str]) -> None:
+    """Say which suite was chosen, and why if the command line did not name it."""
+    named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
+    there = "is" if suite.name == "klej" else "is not"
+    why = "" if named else f" (KLEJ's data {there} there; name another suite with suite=)"
+    logging.getLogger("mtl").info("suite %s%s", suite.name, why)
+
+
 def _score(arguments: argparse.Namespace) -> None:
     from mtl.config import load_config
     from mtl.evaluate import score_predictions
 
     config, suite = load_config(arguments.settings)
+    _say_suite(suite, arguments.settings)
     print(score_predictions(arguments.predictions, suite, suite.choose(config.tasks), arguments.gold, config.held_out))
 
 

@@ -158,7 +158,7 @@ def test_a_bad_file_is_one_line_and_nothing_is_run(
     monkeypatch.chdir(tmp_path)
     file = written(tmp_path, text)
     # A setting of every run would win over the runs' own suites.
-    with pytest.raises(InputError, match=rf"sweep\.yaml: (?:.*)(?:{complaint})") as caught:
+    with pytest.raises(InputError, match=rf"sweep\.yaml:(?:.*) (?:.*)(?:{complaint})") as caught:
         load_sweep(file)
     assert "\n" not in str(caught.value)
     assert main(["sweep", file]) == 2

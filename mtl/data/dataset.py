@@ -1,6 +1,5 @@
 """A suite as arrays: every task's rows as indices into the suite's distinct texts, with their targets."""
 
-import hashlib
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -75,8 +74,8 @@ def load_dataset(
 
 
 def fingerprints(tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
-    """SHA-256 of each of the tasks' declarations, and of each of their files that is there."""
-    marks = {f"tasks.{task.id}": hashlib.sha256(repr(task).encode()).hexdigest() for task in tasks}
+    """SHA-256 of what results follow from in each task's declaration, and of each of their files that is there."""
+    marks = {f"tasks.{task.id}": task.fingerprint() for task in tasks}
     for task in tasks:
         for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
             if path.is_file():

@@ -8,8 +8,9 @@ from typing import Any, cast
 from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mtl.config import find_yaml, parse_overrides, read_yaml, shipped
+from mtl.config import find_yaml, parse_overrides, shipped
 from mtl.errors import InputError
+from mtl.untrusted import is_inside, is_web_address, read_yaml
 
 # The share of the training rows that are dev rows where a task has no dev file, unless it is set (configs/baseline.yaml).
 HELD_OUT = 0.1
@@ -38,6 +39,10 @@ def load_recipe(name: str) -> Recipe:
         recipe = cast(Recipe, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Recipe), read_yaml(path))))
     except OmegaConfBaseException as error:
         raise InputError(f"{path}: {error.full_key}: {str(error).splitlines()[0]}") from None
+    if not is_inside(recipe.file):
+        raise InputError(f"{path}: file: {recipe.file!r} must be a path below the folder of embeddings, without '..'")
+    if recipe.url is not None and not is_web_address(recipe.url):
+        raise InputError(f"{path}: url: {recipe.url!r} must begin with https:// or http://")
     recipe.name = path.stem
     return recipe
 

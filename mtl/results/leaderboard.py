@@ -11,9 +11,8 @@ import numpy as np
 
 from mtl.results.resampling import COVERAGE, RESAMPLES, Comparison, compare, interval, resampled_scores
 from mtl.results.runs import Run
-from mtl.suite import Published, Suite
+from mtl.suite import AVERAGE, Published, Suite
 
-AVERAGE = "average"  # stands among task ids where both are meant
 FAMILIES = ("floor", "lstm", "transformer")
 
 _WORDS = {"random": "random", "fasttext": "fastText", "elmo": "ELMo"}

@@ -5,8 +5,9 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mtl.results.leaderboard import AVERAGE, Leaderboard
+from mtl.results.leaderboard import Leaderboard
 from mtl.results.quantities import COSTS
+from mtl.suite import AVERAGE
 
 
 def render_scores(boards: Sequence[Leaderboard]) -> str:

@@ -67,6 +67,10 @@ def test_tokenized_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     # Other texts, another language or another length have a file of their own.
     Texts(TEXTS[1:], "pl", 3, tmp_path), Texts(TEXTS, "sv", 3, tmp_path), Texts(TEXTS, "pl", 4, tmp_path)
     assert len(list(tmp_path.iterdir())) == 4
+    # And so has another version of the computation.
+    monkeypatch.setattr("mtl.data.text.FORMAT", 0)
+    check(Texts(TEXTS, "pl", 3, tmp_path))
+    assert len(list(tmp_path.iterdir())) == 5
 
 
 def test_shortened_texts_are_those_that_were_cut_at_once() -> None:

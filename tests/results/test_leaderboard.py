@@ -6,8 +6,9 @@ from report_browser import Opener, in_browser
 from run_folders import make_run, right
 
 from mtl.results.document import document
-from mtl.results.leaderboard import AVERAGE, Leaderboard, by_suite, leaderboard
+from mtl.results.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.results.runs import find_runs
+from mtl.suite import AVERAGE
 
 
 @pytest.fixture

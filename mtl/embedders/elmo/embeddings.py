@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mtl.data.batches import Table
 from mtl.data.text import Texts
 from mtl.embedders.coverage import Coverage
-from mtl.embedders.elmo.cache import LayerCache
+from mtl.embedders.elmo.cache import FORMAT, LayerCache
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
 from mtl.errors import InputError
@@ -52,7 +52,7 @@ class ElmoEmbeddings:
             return self.live(texts)
         words = [texts.words(text) for text in range(len(texts))]
         exactness = "" if self.elmo.dtype == torch.float64 else "-inexact"
-        folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}"
+        folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}-{FORMAT}"
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).table(words)
 
     def live(self, texts: Texts) -> Table:
