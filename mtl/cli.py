@@ -126,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("--task", required=True)
     predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
+    _add_device(predict)
     predict.set_defaults(run=_predict)
 
     encode = commands.add_parser("encode", help="write sentence vectors")
@@ -133,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("file", type=Path, metavar="FILE", help="a text a line")
     encode.add_argument("--seed", type=int, help="else the seed with the best average")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS.npy")
+    _add_device(encode)
     encode.set_defaults(run=_encode)
 
     check = commands.add_parser("check-submission", help="say whether the leaderboard can take a submission")
@@ -153,6 +155,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, or auto: a GPU where there is one; else cpu")
+
+
 def _baseline(arguments: argparse.Namespace) -> None:
     from mtl.config import load_config
 
@@ -170,7 +176,7 @@ def _make(config: "Config", suite: "Suite", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
         flush=True,
     )
-    from mtl.results.quantities import duration
+    from mtl.progress import duration
     from mtl.training.baseline import run_baseline
 
     run_baseline(config, suite, command)
@@ -223,15 +229,15 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
 def _predict(arguments: argparse.Namespace) -> None:
     from mtl.predictor import Predictor
 
-    Predictor.load(arguments.run_dir, arguments.seed, arguments.task).predict_file(
-        arguments.task, arguments.file, arguments.out
-    )
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
+    predictor.predict_file(arguments.task, arguments.file, arguments.out)
 
 
 def _encode(arguments: argparse.Namespace) -> None:
     from mtl.predictor import Predictor
 
-    Predictor.load(arguments.run_dir, arguments.seed).encode_file(arguments.file, arguments.out)
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, device=arguments.device)
+    predictor.encode_file(arguments.file, arguments.out)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:

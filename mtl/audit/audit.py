@@ -14,6 +14,7 @@ from mtl.config import Config, data_dir
 from mtl.data.reader import read_lines
 from mtl.data.splits import hold_out, read_split
 from mtl.errors import InputError
+from mtl.progress import progress
 from mtl.suite import SPLITS, Suite, Task
 
 HELD_OUT = "dev (held out)"
@@ -53,7 +54,7 @@ def audit(config: Config, suite: Suite) -> Audit:
     tokens = count_tokens(config, suite, [(files.task, files.files, files.parts) for files in read])
     findings = {files.task.id: list(files.findings) for files in read}
     facts = [fact for files in read for fact in files.facts]
-    for number, files in enumerate(read):
+    for number, files in enumerate(progress(read, "auditing", "tasks")):
         same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
         found = findings[files.task.id]
         found += _row_counts(files)

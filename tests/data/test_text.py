@@ -86,6 +86,9 @@ def test_vocabulary_numbers_words() -> None:
     vocabulary = Vocabulary(["kot", "pies"])
     assert len(vocabulary) == 4
     np.testing.assert_array_equal(vocabulary.ids(["pies", "ryba", "kot"]), [3, Vocabulary.UNKNOWN, 2])
+    vocabulary.add(iter(["ryba", "ptak"]))
+    np.testing.assert_array_equal(vocabulary.ids(["ptak", "ryba", "kot"]), [5, 4, 2])
+    assert len(vocabulary) == 6 and vocabulary.words == ["kot", "pies", "ryba", "ptak"]
 
 
 def test_text_files_plain_and_gzip(tmp_path: Path) -> None:

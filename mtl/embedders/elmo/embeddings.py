@@ -1,5 +1,6 @@
 """ELMo as a row of Table 3 has it: its weights fixed, its layers under a learned scalar mix."""
 
+import copy
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,8 +76,9 @@ class ElmoEmbedder(nn.Module):
         self.projection_dim = projection_dim
         self.mix = ScalarMix(n_layers + 1)
 
-    def freeze(self) -> None:
-        """ELMo's own weights are no part of this module, and fixed always; the mix is learned in either stage."""
+    def for_task(self) -> "ElmoEmbedder":
+        """What stage 2 trains for one task: a copy. ELMo's own weights are no part of this module, and are always fixed."""
+        return copy.deepcopy(self)
 
     def forward(self, rows: Tensor) -> Tensor:
         """Rows (batch, time, width) as `ELMo.rows` gives them -> (batch, time, 2 * projection_dim)."""
