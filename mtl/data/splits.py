@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -30,13 +30,10 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     rows = {}
     for split in SPLITS:
         if path := task.path(split, data_dir):
-            rows[split] = read_examples(task, path, targets=split != "test")
-            if task.same_source is not None and split != "test":
-                rows[split] = grouped_by_source(task, rows[split])
+            rows[split] = read_split(task, path, split)
     held_out: list[int] = []
     if "dev" not in rows:
-        strata = [None if task.is_regression else example.target for example in rows["train"]]
-        rows["train"], rows["dev"] = hold_out(rows["train"], strata, share)
+        rows["train"], rows["dev"] = hold_out(task, rows["train"], share)
         held_out = [example.line for example in rows["dev"]]
         if not rows["train"] or not rows["dev"]:
             raise InputError(
@@ -45,7 +42,13 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     return TaskExamples(task, rows, held_out)
 
 
-def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
+def read_split(task: Task, path: Path, split: str) -> list[Example]:
+    """All rows of a split's file, with their groups; of a test file the texts alone. Raises InputError as `read_examples`."""
+    rows = read_examples(task, path, targets=split != "test")
+    return rows if task.same_source is None or split == "test" else _grouped_by_source(task, rows)
+
+
+def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
     """The rows of a pair task with the source of their first text as their group.
 
     Pairs with the label `same_source` join their two texts. The connected components are the sources: of KLEJ's PSC the
@@ -60,17 +63,16 @@ def grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
     return [replace(example, group=names[0, example.texts[0]]) for example in examples]
 
 
-def hold_out(
-    examples: Sequence[Example], strata: Sequence[Hashable], share: float
-) -> tuple[list[Example], list[Example]]:
+def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
     """Training rows and held-out rows, both in file order.
 
-    Rows of one group (`Example.group`) stay on one side, and so do rows with the same texts. strata: each row's label;
-    the held-out rows keep the labels' proportions as far as groups allow. The choice follows from a hash of the groups'
-    names: the same rows for every seed, and nearly the same when rows are added.
+    Rows of one group (`Example.group`) stay on one side, and so do rows with the same texts. The held-out rows keep the
+    labels' proportions as far as groups allow. The choice follows from a hash of the groups' names: the same rows for
+    every seed, and nearly the same when rows are added.
     """
     groups = _groups(examples)
     order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
+    strata = [None if task.is_regression else example.target for example in examples]
     counts = {key: Counter(strata[place] for place in groups[key]) for key in order}
     dev = {place for key in _stratified(counts, share) for place in groups[key]}
     return (
@@ -93,17 +95,17 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     return groups
 
 
-def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:
+def _stratified(counts: dict[str, Counter[float | None]], share: float) -> list[str]:
     """The groups to hold out, considered in the order given: at most `share` of all rows, or else one group.
 
     counts: by group its rows of each stratum. A group is taken if that brings the number of rows of each stratum nearer
     to `share` of the stratum, and if the proportions of the strata stay within `tolerance` rows of those of all rows.
     What is left over is considered again with twice the tolerance.
     """
-    total = sum(counts.values(), Counter[Hashable]())
+    total = sum(counts.values(), Counter[float | None]())
     wanted = {stratum: share * count for stratum, count in total.items()}
     most = max(1, round(share * total.total()))
-    held, chosen, left = Counter[Hashable](), list[str](), list(counts)
+    held, chosen, left = Counter[float | None](), list[str](), list(counts)
     tolerance = 1
     while left and held.total() < most and tolerance < 2 * total.total():
         rejected = []
@@ -121,7 +123,7 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     return chosen or [min(counts, key=lambda key: _imbalance(counts[key], wanted))]
 
 
-def _imbalance(held: Counter[Hashable], wanted: dict[Hashable, float]) -> float:
+def _imbalance(held: Counter[float | None], wanted: dict[float | None, float]) -> float:
     """How far the number of rows of each stratum is from the number wanted (Pearson's chi-squared statistic)."""
     return sum((held[stratum] - count) ** 2 / count for stratum, count in wanted.items())
 

@@ -19,6 +19,7 @@ from mtl.files import replacing
 from mtl.progress import Progress, progress
 
 UNKNOWN = "<unk>"
+FORMAT = 1  # of cached texts: raised when the same texts come to give other tokens, or the file another layout
 Tokenizer = Callable[[str], list[str]]
 
 logger = logging.getLogger("mtl")
@@ -48,6 +49,12 @@ class Vocabulary:
         """The number of ids: the words, padding and the unknown word."""
         return len(self.words) + self.FIRST
 
+    def add(self, words: Iterable[str]) -> None:
+        """Number further words, which are new, after those that are there."""
+        for word in words:
+            self._ids[word] = len(self)
+            self.words.append(word)
+
     def ids(self, words: Iterable[str]) -> np.ndarray:
         """The words' numbers, int64 (words,)."""
         return np.array([self._ids.get(word, self.UNKNOWN) for word in words], dtype=np.int64)
@@ -66,7 +73,7 @@ class Texts:
         cache_dir: where the result is kept, under a name that follows from all that it follows from. None: nowhere.
         """
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        key = [language, str(max_length), sacremoses.__version__, *self.index]
+        key = [str(FORMAT), language, str(max_length), sacremoses.__version__, *self.index]
         name = hashlib.sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         path = None if cache_dir is None else cache_dir / f"texts-{name}.npz"
         if path is None or not self._load(path):

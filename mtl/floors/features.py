@@ -1,7 +1,7 @@
 """Texts as TF-IDF of their n-grams, and what methods compute from those vectors for a row of one text or two."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
@@ -14,7 +14,7 @@ from mtl.suite import Task
 
 KINDS = ("words", "characters")  # of n-grams, in the order in which features stand
 Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)
-Matrix = csr_matrix | np.ndarray  # features: (rows, features)
+Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (rows, features)
 
 
 class Document(NamedTuple):

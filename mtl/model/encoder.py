@@ -1,5 +1,6 @@
 """The shared sentence encoder: embed, encode, pool."""
 
+import copy
 import math
 from collections.abc import Iterator
 
@@ -34,6 +35,15 @@ class Encoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output_size = 2 * hidden_size
 
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return next(self.lstm.parameters()).device
+
+    def for_task(self) -> "Encoder":
+        """A copy that stage 2 trains for one task; it shares the word vectors, which stage 2 does not train."""
+        return copy.deepcopy(self, {id(self.embedder): self.embedder.for_task()})
+
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """What the embedder reads (batch, time, …) and lengths (batch,) -> sentence vectors (batch, output_size)."""
         return max_pool(self.outputs(tokens, lengths), lengths)
@@ -66,7 +76,6 @@ class Encoder(nn.Module):
         """Batches of like length: places among `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
-        device = next(self.lstm.parameters()).device
         order = torch.argsort(table.lengths[texts], stable=True)
         with Progress(title, len(texts), "texts") as shown:
             done = 0
@@ -74,7 +83,7 @@ class Encoder(nn.Module):
                 longest = int(table.lengths[texts[order[min(done + 255, len(order) - 1)]]])
                 places = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
                 tokens, lengths = table.gather(texts[places])
-                yield places, self.outputs(tokens.to(device), lengths), lengths
+                yield places, self.outputs(tokens.to(self.device), lengths), lengths
                 done += len(places)
                 shown.advance(len(places))
         self.train(training)

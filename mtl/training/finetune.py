@@ -1,6 +1,5 @@
 """Stage 2: each task's head on the frozen encoder, or with it, by the task's own metric (KLEJ, section 4.1)."""
 
-import copy
 import logging
 import math
 import tempfile
@@ -99,8 +98,7 @@ def finetune(
     splits = dataset.splits[task.id]
     encoder = inputs.encoder
     if encoder is not None and settings.train_encoder:
-        encoder = copy.deepcopy(encoder)
-        encoder.embedder.freeze()
+        encoder = encoder.for_task()
     elif encoder is not None:
         encoder.requires_grad_(False)
     lone = new_heads(config, [task], heads.dim)

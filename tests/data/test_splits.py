@@ -11,7 +11,7 @@ from mtl.config import shipped
 from mtl.data.reader import Example
 from mtl.data.splits import check_present, hold_out, missing_tasks, read_task
 from mtl.errors import InputError
-from mtl.suite import load_suite
+from mtl.suite import Task, load_suite
 
 
 def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> list[Example]:
@@ -21,7 +21,7 @@ def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> 
 
 
 def held_out(rows: Sequence[Example], share: float = 0.1) -> tuple[list[Example], list[Example]]:
-    return hold_out(rows, [row.target for row in rows], share)
+    return hold_out(Task(labels=["0", "1"]), rows, share)
 
 
 def test_a_group_stays_on_one_side() -> None:

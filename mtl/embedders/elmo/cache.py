@@ -16,6 +16,9 @@ from mtl.progress import Progress
 
 logger = logging.getLogger("mtl")
 
+# Of a cache: raised when the same words come to give other vectors, or the files another layout.
+FORMAT = 1
+
 # Bytes in one shard: what a crash loses at most.
 SHARD = 256 * 2**20
 
