@@ -43,7 +43,8 @@ class Multitask(pl.LightningModule):
         self.learning_rate = learning_rate
         self.final_learning_rate = final_learning_rate
         self.total_steps = total_steps
-        self.curve: list[dict[str, float]] = []  # a row a validation: step, seconds, train loss, dev scores
+        # A row for each validation: step, seconds, train loss (none before the first step), dev scores.
+        self.curve: list[dict[str, float]] = []
         self._begun = 0.0
         self._losses: list[Tensor] = []
         self._seen: dict[str, list[tuple[Tensor, Tensor]]] = {}
@@ -76,8 +77,8 @@ class Multitask(pl.LightningModule):
         self._losses.append(loss.detach())
         return loss
 
-    def on_train_start(self) -> None:
-        # What was trained before a resumption counts.
+    def on_fit_start(self) -> None:
+        # The time before a resumption counts.
         self._begun = time.monotonic() - (self.curve[-1]["seconds"] if self.curve else 0.0)
 
     def record(self) -> dict[str, Any]:

@@ -12,12 +12,16 @@ from pathlib import Path
 import pytest
 from command_line import content, mtl
 
-from mtl.config import load_config
+from mtl.config import TrainerConfig, load_config
 from mtl.data.reader import read_cells, read_examples
 from mtl.data.sample import write_sample
 from mtl.errors import InputError
 from mtl.metrics import score
+from mtl.model.multitask import Multitask
+from mtl.results.run_folder import write_json
 from mtl.suite import load_suite
+from mtl.training import finetune, pretrain
+from mtl.training import fit as fitting
 from mtl.training.baseline import run_baseline
 
 
@@ -128,6 +132,39 @@ def test_another_configuration_or_other_data_is_refused(settings: list[str], sui
     (suite_file.parent / "run/summary.json").unlink()
     with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
         run_baseline(*load_config([*settings, "seeds=[1]"]))
+
+
+@pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])
+def test_a_finished_stage_is_not_trained_again(
+    settings: list[str], suite_file: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    """It was killed after the stage had finished and before its checkpoint was removed."""
+    folder = suite_file.parent / "run/seed-1" / stage
+    config, suite = load_config([*settings, "seeds=[1]", "variant=finetune", "tasks=[kansla,betyg]"])
+
+    def write_and_be_killed(path: Path, value: object) -> None:
+        write_json(path, value)
+        if path.parent == folder:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(fitting, "write_json", write_and_be_killed)
+        run_baseline(config, suite)
+    assert (folder / "last.ckpt").exists() and (folder / "done.json").exists()
+    before = (folder / "best.ckpt").stat().st_mtime_ns
+    trained: list[Path] = []
+    fit = fitting.fit
+
+    def watched(module: Multitask, stage: fitting.Stage, config: TrainerConfig) -> None:
+        trained.append(stage.folder)
+        fit(module, stage, config)
+
+    for module in (pretrain, finetune):
+        monkeypatch.setattr(module, "fit", watched)
+    run_baseline(config, suite)
+    assert folder not in trained and trained[-1].name == "betyg"
+    assert (folder / "best.ckpt").stat().st_mtime_ns == before
+    assert not (folder / "last.ckpt").exists()
 
 
 def test_a_header_of_one_s_choice(settings: list[str], suite_file: Path) -> None:
