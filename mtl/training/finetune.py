@@ -127,6 +127,7 @@ def finetune(
             module,
             Stage(
                 title=f"seed {seed} · stage 2 · {task.id}",
+                section="finetune",
                 folder=folder,
                 seed=seed,
                 epochs=settings.max_epochs,

@@ -23,6 +23,7 @@ from torch.utils.data import DataLoader
 
 from mtl.config import TrainerConfig
 from mtl.data.batches import Batch
+from mtl.errors import DivergedError
 from mtl.files import replacing
 from mtl.model.multitask import Multitask
 from mtl.results.run_folder import write_json
@@ -42,11 +43,13 @@ logger = logging.getLogger("mtl")
 class Stage:
     """What one call of `fit` trains.
 
-    train: the loader of an epoch's batches, by the epoch's number. epochs: at most this many. validate_first: whether to
-    validate before the first step too, so that the weights the stage starts from are a candidate for the best ones.
+    section: of the configuration, with the stage's learning rate. train: the loader of an epoch's batches, by the
+    epoch's number. epochs: at most this many. validate_first: whether to validate before the first step too, so that the
+    weights the stage starts from are a candidate for the best ones.
     """
 
     title: str
+    section: str
     folder: Path
     seed: int
     epochs: int
@@ -72,6 +75,8 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> None:
     `stage.folder` receives best.ckpt (weights; final.ckpt where they are the last), the logs, and done.json (the average
     × 100 of the validation that the weights are of, and `Multitask.record`). A stage that was interrupted resumes from
     last.ckpt, which is removed at the end.
+    Raises DivergedError, which says where, where losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
+    are then those of the validations before.
     """
     kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
@@ -87,6 +92,8 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> None:
         module.train()  # Lightning leaves a module that was evaluated before, as stage 1's heads were, without dropout
         try:
             trainer.fit(module, datamodule=_StageData(stage), ckpt_path=resume if start else None, weights_only=True)
+        except DivergedError as error:
+            raise _explained(error, stage) from None
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
         if trainer.received_sigterm or trainer.interrupted:
@@ -105,6 +112,15 @@ def load_finished(module: Multitask, folder: Path, checkpoint: str = "best") -> 
     load_weights(module, folder / WEIGHTS[checkpoint])
     module.eval()
     return True
+
+
+def _explained(error: DivergedError, stage: Stage) -> DivergedError:
+    """The same with the seed and the stage, and what to try."""
+    kept = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
+    return DivergedError(
+        f"{stage.title}: training diverged ({error}); {kept}set a smaller {stage.section}.learning_rate=,"
+        " and remove the run's folder or set run_dir="
+    )
 
 
 def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: int) -> pl.Trainer:

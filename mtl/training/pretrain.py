@@ -73,6 +73,7 @@ def pretrain(
         module,
         Stage(
             title=f"seed {seed} · stage 1",
+            section="pretrain",
             folder=folder,
             seed=seed,
             epochs=math.ceil(settings.max_steps / every),

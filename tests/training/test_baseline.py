@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -10,8 +11,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import torch
 from command_line import content, mtl
 
+from mtl.cli import main
 from mtl.config import TrainerConfig, load_config
 from mtl.data.reader import read_cells, read_examples
 from mtl.data.sample import write_sample
@@ -79,9 +82,7 @@ def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str, seeds: l
     assert before == {path: path.stat().st_mtime_ns for path in folder.rglob("*.ckpt")}
 
 
-def to_tensor(values: list[float | None]):  # type: ignore[no-untyped-def]
-    import torch
-
+def to_tensor(values: list[float | None]) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
@@ -132,6 +133,44 @@ def test_another_configuration_or_other_data_is_refused(settings: list[str], sui
     (suite_file.parent / "run/summary.json").unlink()
     with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
         run_baseline(*load_config([*settings, "seeds=[1]"]))
+
+
+@pytest.mark.parametrize(("stage", "section"), [("stage 1", "pretrain"), ("stage 2 · kansla", "finetune")])
+def test_divergence_is_one_line_and_status_1(
+    settings: list[str],
+    suite_file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    stage: str,
+    section: str,
+) -> None:
+    command = ["baseline", *settings, "seeds=[1]", "tasks=[kansla,betyg]"]
+    first = f"seed 1 · {stage}"
+
+    def diverging(module: Multitask, outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return outputs.sum() * torch.nan
+
+    fit = fitting.fit
+
+    def watched(module: Multitask, of: fitting.Stage, config: TrainerConfig) -> None:
+        with monkeypatch.context() as patch:
+            if of.title == first:
+                patch.setattr("mtl.model.multitask.loss_of", diverging)
+            fit(module, of, config)
+
+    for module in (pretrain, finetune):
+        monkeypatch.setattr(module, "fit", watched)
+    assert main(command) == 1
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert re.fullmatch(
+        rf"mtl: error: {first}: training diverged \(task \w+, step 1: the loss is nan\); "
+        rf"(.*best.ckpt keeps the last good weights; )?set a smaller {section}.learning_rate=, .* set run_dir=",
+        last,
+    )
+    assert not (suite_file.parent / "run/seed-1/scores.json").exists()
+    # What it says to try needs another folder.
+    assert main([*command, f"{section}.learning_rate=0.00005"]) == 2
+    assert "was made with another configuration" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])

@@ -10,11 +10,12 @@ from torch.utils.data import DataLoader
 
 from mtl.config import TrainerConfig
 from mtl.data.batches import Batch
+from mtl.errors import DivergedError
 from mtl.model.multitask import Heads, Multitask
 from mtl.results.run_folder import write_json
 from mtl.suite import Task
 from mtl.training import fit as fitting
-from mtl.training.fit import Stage, fit, load_finished
+from mtl.training.fit import WEIGHTS, Stage, fit, load_finished
 
 TASK = Task(id="t", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 
@@ -50,6 +51,7 @@ def stage(
 
     return Stage(
         title="test",
+        section="pretrain",
         folder=folder,
         seed=1,
         epochs=10,
@@ -173,6 +175,71 @@ def test_validating_first_does_not_change_the_training(tmp_path: Path) -> None:
     fit(plain, stage(tmp_path / "plain/stage"), CPU)
     fit(other, stage(tmp_path / "other/stage", validate_first=True), CPU)
     assert without_seconds(other)[1:] == without_seconds(plain)
+
+
+class NoLoss(Multitask):
+    """Whose loss is not a number in one step."""
+
+    def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:
+        if self.global_step == 13:
+            batch = replace(batch, vectors=torch.full_like(batch.vectors, torch.nan))
+        return super().training_step(batch, batch_idx)
+
+
+class NoWeights(Multitask):
+    """One of whose weights is infinite after the last step before a validation, whatever the loss was."""
+
+    def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
+        if self.global_step == 16:
+            next(self.heads.parameters()).data[0, 0] = torch.inf
+
+
+class NoOutputs(Multitask):
+    """Whose outputs for dev rows are not numbers in one validation."""
+
+    def outputs(self, batch: Batch) -> torch.Tensor:
+        return super().outputs(batch) * (torch.nan if not self.training and self.global_step == 16 else 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "complaint"),
+    [
+        (NoLoss, "task t, step 14: the loss is nan"),
+        (NoWeights, "task t, step 16: weights are not finite"),
+        (NoOutputs, "task t, step 16: the outputs for dev rows are not finite"),
+    ],
+)
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
+    tmp_path: Path, kind: type[Multitask], complaint: str, checkpoint: str
+) -> None:
+    folder = tmp_path / "stage"
+    weights = folder / WEIGHTS[checkpoint]
+    message = (
+        rf"test: training diverged \({complaint}\); {weights} keeps the last good weights; "
+        r"set a smaller pretrain.learning_rate=, and remove the run's folder or set run_dir="
+    )
+    for _ in range(2):  # given again, it resumes and ends in the same place
+        torch.manual_seed(3)
+        diverging = kind([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+        with pytest.raises(DivergedError, match=f"^{message}$"):
+            fit(diverging, stage(folder, checkpoint=checkpoint), CPU)
+        for path in (weights, folder / "last.ckpt"):
+            kept = torch.load(path, weights_only=True)
+            assert kept["epoch"] <= 2 and all(value.isfinite().all() for value in kept["state_dict"].values())
+        assert kept["epoch"] == 2
+        assert not (folder / "done.json").exists()
+
+
+def test_a_first_validation_that_is_not_finite_is_never_the_best(tmp_path: Path) -> None:
+    class Nothing(Multitask):
+        def outputs(self, batch: Batch) -> torch.Tensor:
+            return super().outputs(batch) * torch.nan
+
+    spoilt = Nothing([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+    with pytest.raises(DivergedError, match=r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"):
+        fit(spoilt, stage(tmp_path / "stage", validate_first=True), CPU)
+    assert not list(tmp_path.rglob("*.ckpt"))
 
 
 def test_a_moved_folder_keeps_its_best(tmp_path: Path) -> None:

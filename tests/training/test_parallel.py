@@ -11,7 +11,7 @@ import pytest
 from command_line import content, mtl
 
 from mtl.config import Config, load_config
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 from mtl.suite import Suite
 from mtl.training.baseline import run_baseline
 from mtl.training.parallel import run_in_parallel
@@ -96,6 +96,10 @@ def complain(config: Config, suite: Suite, seed: int) -> None:
     raise InputError(f"seed {seed} is not to one's taste")
 
 
+def diverge(config: Config, suite: Suite, seed: int) -> None:
+    raise DivergedError(f"seed {seed}: training diverged")
+
+
 def die(config: Config, suite: Suite, seed: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
@@ -117,6 +121,7 @@ def test_each_process_has_its_share_and_its_line(settings: list[str], tmp_path: 
     ("job", "error", "message"),
     [
         (complain, InputError, "seed 7 is not to one's taste"),
+        (diverge, DivergedError, "^seed 7: training diverged$"),
         (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory was short, set a smaller seeds_in"),
         (fail, RuntimeError, "seed 7: its process ended with status 1"),
     ],
