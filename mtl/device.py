@@ -1,4 +1,7 @@
-"""Where tensors are computed."""
+"""Where tensors are computed, and how exactly."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -15,6 +18,32 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
     if found is None and accelerator not in ("auto", "cpu"):
         raise InputError(f"{key}={accelerator}: torch finds no such device; use auto or cpu")
     return torch.device("cpu") if found is None or accelerator == "cpu" else found
+
+
+def check_precision(precision: str, device: torch.device) -> None:
+    """Raise InputError where the device cannot train in `trainer.precision`."""
+    if precision == "16-mixed" and device.type == "cpu":
+        raise InputError(f"trainer.precision={precision}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true")
+
+
+@contextmanager
+def exact_arithmetic() -> Iterator[None]:
+    """Within the block, float32 is IEEE 754's on a GPU as on a CPU, and cuDNN's algorithms are deterministic.
+
+    By default, cuDNN computes LSTMs and convolutions in TF32 on recent GPUs: 10 bits of each factor instead of 23.
+    """
+    cudnn = torch.backends.cudnn
+    operations = (cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul)
+    before, deterministic = [operation.fp32_precision for operation in operations], cudnn.deterministic
+    for operation in operations:
+        operation.fp32_precision = "ieee"
+    cudnn.deterministic = True
+    try:
+        yield
+    finally:
+        cudnn.deterministic = deterministic
+        for operation, precision in zip(operations, before, strict=True):
+            operation.fp32_precision = precision
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:

@@ -133,8 +133,8 @@ class Multitask(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         """Adam with AMSGrad (jiant), its learning rate falling linearly at every step."""
         parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        # On a GPU, Lightning cannot clip gradients of a fused optimizer in mixed precision.
-        fused = parameters[0].device.type == "cpu"
+        # In mixed precision Lightning does not clip the gradients of a fused optimizer.
+        fused = parameters[0].device.type == "cpu" and self.trainer.precision == "32-true"
         optimizer = torch.optim.Adam(parameters, self.learning_rate, amsgrad=True, fused=fused)
         last = self.final_learning_rate / self.learning_rate
 

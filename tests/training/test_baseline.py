@@ -1,6 +1,7 @@
 """The whole job, as its user runs it."""
 
 import json
+import math
 import random
 import re
 import signal
@@ -16,7 +17,7 @@ from command_line import content, mtl
 
 from mtl.cli import main
 from mtl.config import TrainerConfig, load_config
-from mtl.data.reader import read_cells, read_examples
+from mtl.data.reader import read_cells, read_examples, read_targets
 from mtl.data.sample import write_sample
 from mtl.errors import InputError
 from mtl.metrics import score
@@ -25,7 +26,7 @@ from mtl.results.run_folder import write_json
 from mtl.suite import load_suite
 from mtl.training import finetune, pretrain
 from mtl.training import fit as fitting
-from mtl.training.baseline import run_baseline
+from mtl.training.baseline import run_apart, run_baseline
 
 
 @pytest.mark.parametrize(("embeddings", "seeds"), [("random", [1, 2, 3]), ("fasttext", [1]), ("elmo", [2])])
@@ -133,6 +134,46 @@ def test_another_configuration_or_other_data_is_refused(settings: list[str], sui
     (suite_file.parent / "run/summary.json").unlink()
     with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
         run_baseline(*load_config([*settings, "seeds=[1]"]))
+
+
+@pytest.mark.parametrize("variant", ["frozen", "finetune"])
+def test_on_a_cpu_it_trains_in_bfloat16(settings: list[str], suite_file: Path, variant: str) -> None:
+    more = ("seeds=[1]", "trainer.accelerator=cpu", "trainer.precision=bf16-mixed", f"variant={variant}")
+    config, suite = load_config([*settings, *more])
+    before = torch.backends.cudnn.rnn.fp32_precision
+    run_baseline(config, suite)
+    assert torch.backends.cudnn.rnn.fp32_precision == before
+    folder = suite_file.parent / "run/seed-1"
+    for id, task in suite.tasks.items():
+        # Reading a prediction that is not finite would raise.
+        gold = read_targets(task, folder.parent / f"gold/dev_{id}.tsv")
+        assert len(read_targets(task, folder / f"predictions/dev_pred_{id}.tsv")) == len(gold)
+        curve = json.loads((folder / f"finetune/{id}/done.json").read_text(encoding="utf-8"))["curve"]
+        assert all(math.isfinite(row["train/loss"]) for row in curve[1:])
+
+
+def test_16_mixed_is_refused_on_a_cpu_before_anything_is_read(
+    settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["baseline", *settings, "trainer.accelerator=cpu", "trainer.precision=16-mixed", "data_dir=nope"]) == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith("mtl: error: trainer.precision=16-mixed: needs a GPU") and errors.count("\n") == 1
+    assert not (suite_file.parent / "run").exists()
+
+
+def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def watched(*_: object) -> None:
+        seen.append(torch.backends.cudnn.rnn.fp32_precision)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mtl.training.baseline.prepare", watched)
+    config, suite = load_config([*settings, "seeds=[1]"])
+    for job in (run_baseline, lambda *given: run_apart(*given, 1)):
+        with pytest.raises(KeyboardInterrupt):
+            job(config, suite)
+    assert seen == ["ieee", "ieee"]
 
 
 @pytest.mark.parametrize(("stage", "section"), [("stage 1", "pretrain"), ("stage 2 · kansla", "finetune")])

@@ -17,6 +17,7 @@ from torch import nn
 from torch.optim import Optimizer
 from tqdm import tqdm
 
+from mtl.device import exact_arithmetic
 from mtl.embedders.elmo.bilm import BiLM
 from mtl.embedders.elmo.corpus import Corpus, batches, build_corpus
 from mtl.embedders.elmo.language_model import LanguageModel
@@ -103,6 +104,7 @@ class ELMoTraining:
         )
 
 
+@exact_arithmetic()
 def train_elmo(
     lines: Iterable[Sequence[str]],
     folder: Path,
