@@ -23,7 +23,9 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
 def check_precision(precision: str, device: torch.device) -> None:
     """Raise InputError where the device cannot train in `trainer.precision`."""
     if precision == "16-mixed" and device.type == "cpu":
-        raise InputError(f"trainer.precision={precision}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true")
+        raise InputError(
+            f"trainer.precision={precision}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
+        )
 
 
 @contextmanager

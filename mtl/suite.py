@@ -194,9 +194,7 @@ def _problem(task: Task, raw: dict[str, Any]) -> str | None:
         return "labels: needs at least two, all different"
     if any(isinstance(label, bool) for label in raw.get("labels") or ()):
         return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
-    if task.range is not None and (
-        len(task.range) != 2 or not -math.inf < task.range[0] < task.range[1] < math.inf
-    ):
+    if task.range is not None and (len(task.range) != 2 or not -math.inf < task.range[0] < task.range[1] < math.inf):
         return "range: is [smallest, largest], finite numbers"
     if task.metric not in METRICS:
         return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"

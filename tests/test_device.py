@@ -21,7 +21,9 @@ def test_a_device_that_is_not_there_is_refused() -> None:
 
 
 def test_16_mixed_needs_a_gpu() -> None:
-    with pytest.raises(InputError, match="^trainer.precision=16-mixed: needs a GPU; on a CPU set trainer.precision=bf16"):
+    with pytest.raises(
+        InputError, match="^trainer.precision=16-mixed: needs a GPU; on a CPU set trainer.precision=bf16"
+    ):
         check_precision("16-mixed", CPU)
     for precision, device in (("bf16-mixed", "cpu"), ("32-true", "cpu"), ("16-mixed", "cuda")):
         check_precision(precision, torch.device(device))

@@ -106,7 +106,9 @@ class Multitask(pl.LightningModule):
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         outputs = self.outputs(batch)
-        self._seen[batch.task].append((predict(self.tasks[batch.task], outputs), batch.targets, outputs.isfinite().all()))
+        self._seen[batch.task].append(
+            (predict(self.tasks[batch.task], outputs), batch.targets, outputs.isfinite().all())
+        )
 
     def on_validation_epoch_end(self) -> None:
         """Raises DivergedError where the outputs for a dev row are not finite."""

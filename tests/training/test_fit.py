@@ -1,6 +1,7 @@
 """A stage that is interrupted and resumed ends as one that was not; its best weights are those of its best validation."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,8 +86,9 @@ def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: s
     def run(trained: Multitask, name: str, cut: int | None = None) -> None:
         fit(trained, stage(tmp_path / name / "stage", 100, cut, checkpoint, validate_first), CPU)
 
-    plain = module()
+    plain, begun = module(), time.monotonic()
     run(plain, "plain")
+    assert 0 < plain.curve[0]["seconds"] <= plain.curve[-1]["seconds"] <= time.monotonic() - begun
     for cut in cuts:
         with pytest.raises(Cut):
             run(module(), "cut", cut)
@@ -98,7 +100,7 @@ def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: s
     assert without_seconds(plain) == without_seconds(resumed)
     assert [row["step"] for row in plain.curve] == [*([0.0] if validate_first else []), *range(4, 41, 4)]
     seconds = [row["seconds"] for row in resumed.curve]
-    assert seconds == sorted(seconds) and 0 < seconds[0] < 600  # the time before a cut counts
+    assert seconds == sorted(seconds) and seconds[0] > 0  # the time before a cut counts
     assert not (tmp_path / "cut/stage/last.ckpt").exists()
 
 
@@ -237,7 +239,9 @@ def test_a_first_validation_that_is_not_finite_is_never_the_best(tmp_path: Path)
             return super().outputs(batch) * torch.nan
 
     spoilt = Nothing([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
-    with pytest.raises(DivergedError, match=r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"):
+    with pytest.raises(
+        DivergedError, match=r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"
+    ):
         fit(spoilt, stage(tmp_path / "stage", validate_first=True), CPU)
     assert not list(tmp_path.rglob("*.ckpt"))
 

@@ -16,7 +16,8 @@ from mtl.suite import Suite
 from mtl.training.baseline import run_baseline
 from mtl.training.parallel import run_in_parallel
 
-LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000"]
+# Stage 1 lasts until it is interrupted.
+LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000", "pretrain.patience=100000"]
 
 
 def test_the_results_are_those_of_one_after_another(settings: list[str], tmp_path: Path) -> None:
@@ -51,11 +52,10 @@ def running(settings: list[str], folder: Path) -> tuple[subprocess.Popen[str], l
     return process, [int(child) for child in children]
 
 
-def gone(processes: list[int], seconds: float) -> bool:
-    end = time.monotonic() + seconds
-    while any(alive(process) for process in processes) and time.monotonic() < end:
+def wait_until_gone(processes: list[int]) -> None:
+    """However long it takes: a test that hangs is ended from outside."""
+    while any(alive(process) for process in processes):
         time.sleep(0.05)
-    return not any(alive(process) for process in processes)
 
 
 def alive(process: int) -> bool:
@@ -71,11 +71,11 @@ def test_interrupted_all_end_and_say_so_once(settings: list[str], suite_file: Pa
     process, children = running(settings, suite_file.parent / "run")
     assert len(children) >= 2
     process.send_signal(number)
-    _, errors = process.communicate(timeout=90)
+    _, errors = process.communicate()
     assert process.returncode == 130
     assert errors.count("interrupted") == 1 and "Traceback" not in errors
     assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
-    assert gone(children, 5)
+    wait_until_gone(children)
     assert (suite_file.parent / "run/seed-1/pretrain/last.ckpt").exists()
 
 
@@ -84,7 +84,7 @@ def test_killed_nobody_is_left_behind(settings: list[str], suite_file: Path) -> 
     process, children = running(settings, suite_file.parent / "run")
     process.kill()
     process.communicate()
-    assert gone(children, 10)
+    wait_until_gone(children)
 
 
 def say(config: Config, suite: Suite, seed: int) -> None:

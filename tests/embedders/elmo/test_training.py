@@ -98,7 +98,9 @@ def spoil_perplexity(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) 
     losses = trainer.model.losses
     factor = 1e6  # finite losses, of which the exponential is not
     monkeypatch.setattr(
-        trainer.model, "losses", lambda lines, sample: [x * (factor if sample is None else 1) for x in losses(lines, sample)]
+        trainer.model,
+        "losses",
+        lambda lines, sample: [x * (factor if sample is None else 1) for x in losses(lines, sample)],
     )
 
 
@@ -126,7 +128,9 @@ def test_divergence_ends_it_and_the_last_good_checkpoint_stays(
 
     monkeypatch.setattr(module._Trainer, "_train_step", watched)
     folder = tmp_path / "elmo"
-    message = rf"elmo: training diverged \({complaint}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
+    message = (
+        rf"elmo: training diverged \({complaint}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
+    )
     with pytest.raises(DivergedError, match=message):
         train_elmo(lines(), folder, settings(epochs=3))
     kept = torch.load(folder / "last.ckpt", weights_only=True)
