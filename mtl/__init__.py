@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 
-def load(run_dir: str | Path, seed: int | None = None) -> Predictor:
+def load(run_dir: str | Path, seed: int | None = None, device: str = "cpu") -> Predictor:
     """The trained encoder and heads of a run folder; see `mtl.predictor.Predictor`.
 
-    `seed` picks the run; by default the best one on the validation data.
+    seed: by default the best one on the validation data. device: cpu, cuda, or auto: a GPU where there is one.
     """
     from mtl.predictor import Predictor
 
-    return Predictor.load(Path(run_dir), seed)
+    return Predictor.load(Path(run_dir), seed, device=device)

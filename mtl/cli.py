@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import mtl
 from mtl.errors import DivergedError, InputError
@@ -54,6 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status or 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with a command line in one line, as for all other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"mtl: error: {message}; see {self.prog} --help\n")
+
+
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Settings may stand before or after options."""
     parser = _parser()
@@ -66,7 +73,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("mtl", description=DESCRIPTION)
+    parser = _Parser("mtl", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"mtl {mtl.__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
@@ -125,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     predict.add_argument("--task", required=True)
     predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
     predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
+    _add_device(predict)
     predict.set_defaults(run=_predict)
 
     encode = commands.add_parser("encode", help="write sentence vectors")
@@ -132,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     encode.add_argument("file", type=Path, metavar="FILE", help="a text a line")
     encode.add_argument("--seed", type=int, help="else the seed with the best average")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS.npy")
+    _add_device(encode)
     encode.set_defaults(run=_encode)
 
     check = commands.add_parser("check-submission", help="say whether the leaderboard can take a submission")
@@ -152,6 +161,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, or auto: a GPU where there is one; else cpu")
+
+
 def _baseline(arguments: argparse.Namespace) -> None:
     from mtl.config import load_config
 
@@ -169,7 +182,7 @@ def _make(config: "Config", suite: "Suite", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
         flush=True,
     )
-    from mtl.results.quantities import duration
+    from mtl.progress import duration
     from mtl.training.baseline import run_baseline
 
     run_baseline(config, suite, command)
@@ -222,15 +235,15 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
 def _predict(arguments: argparse.Namespace) -> None:
     from mtl.predictor import Predictor
 
-    Predictor.load(arguments.run_dir, arguments.seed, arguments.task).predict_file(
-        arguments.task, arguments.file, arguments.out
-    )
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
+    predictor.predict_file(arguments.task, arguments.file, arguments.out)
 
 
 def _encode(arguments: argparse.Namespace) -> None:
     from mtl.predictor import Predictor
 
-    Predictor.load(arguments.run_dir, arguments.seed).encode_file(arguments.file, arguments.out)
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, device=arguments.device)
+    predictor.encode_file(arguments.file, arguments.out)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
@@ -238,6 +251,7 @@ def _check_submission(arguments: argparse.Namespace) -> None:
     from mtl.results.predictions import submission_problems
 
     config, suite = load_config(arguments.settings)
+    _say_suite(suite, arguments.settings)
     if config.data_dir is not None and not Path(config.data_dir).is_dir():
         raise InputError(f"data_dir={config.data_dir}: no such folder")
     problems = submission_problems(arguments.zip, suite, data_dir(config, suite))
@@ -251,11 +265,20 @@ def _check_submission(arguments: argparse.Namespace) -> None:
     print(f"{arguments.zip}: the leaderboard of suite {suite.name} can take it")
 
 
+def _say_suite(suite: "Suite", settings: Sequence[str]) -> None:
+    """Say which suite was chosen, and why if the command line did not name it."""
+    named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
+    there = "is" if suite.name == "klej" else "is not"
+    why = "" if named else f" (KLEJ's data {there} there; name another suite with suite=)"
+    logging.getLogger("mtl").info("suite %s%s", suite.name, why)
+
+
 def _score(arguments: argparse.Namespace) -> None:
     from mtl.config import load_config
     from mtl.evaluate import score_predictions
 
     config, suite = load_config(arguments.settings)
+    _say_suite(suite, arguments.settings)
     print(score_predictions(arguments.predictions, suite, suite.choose(config.tasks), arguments.gold, config.held_out))
 
 

@@ -15,6 +15,7 @@ from mtl.config_check import check, check_keys
 from mtl.errors import InputError
 from mtl.files import write_text
 from mtl.suite import Suite, load_suite
+from mtl.untrusted import read_yaml
 
 
 @dataclass
@@ -149,17 +150,6 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
     return path
 
 
-def read_yaml(path: Path) -> DictConfig:
-    """The keys and values of a YAML file. Raises InputError if it is not one."""
-    try:
-        content = OmegaConf.load(path)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, DictConfig):
-        raise InputError(f"{path}: must hold keys and values")
-    return content
-
-
 def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     """The configuration that `key=value` overrides make of configs/, and the suite that it names.
 
@@ -175,10 +165,12 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     variant = str(given.get("variant", "frozen"))
     baseline = read_yaml(configs / "baseline.yaml")
     data_dir = given.get("data_dir")
-    name = str(given.get("suite", baseline.suite))
+    name = str(given.get("suite", baseline.get("suite")))
     if name == "auto":
         name = _default_suite(Path(str(data_dir)) if data_dir else None)
     suite = load_suite(find_yaml("suite", name, configs / "suite"))
+    if locations := [key for key in flatten(suite.config) if key in LOCATIONS]:
+        raise InputError(f"suite {suite.name}: config: {locations[0]}: only the command line says where files are")
 
     merged = cast(DictConfig, OmegaConf.structured(Config))
     layers: list[tuple[str, Any]] = [("configs/baseline.yaml", baseline)]
@@ -199,7 +191,7 @@ def load_config(overrides: Sequence[str]) -> tuple[Config, Suite]:
     for key, value in given.items():
         _set(merged, key, value)
     merged.suite = name
-    for key, value in flatten(OmegaConf.to_container(of_variant)).items():
+    for key, value in flatten(of_variant).items():
         # The variant names the row that the result stands beside.
         if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
             raise InputError(f"{key}={other}: variant {variant} has {key}={value}; choose another with variant=")
@@ -290,11 +282,11 @@ def save_config(config: Config, path: Path) -> None:
 
 def read_config(path: Path) -> Config:
     """Read what `save_config` wrote. Raises InputError if it is not that."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?")
     try:
-        return cast(Config, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), OmegaConf.load(path))))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
-    except (OSError, yaml.YAMLError, OmegaConfBaseException) as error:
+        return cast(Config, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Config), read_yaml(path))))
+    except OmegaConfBaseException as error:
         raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
 
 

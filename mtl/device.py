@@ -15,8 +15,9 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
     Raises InputError, which names the key that the name stood under, where there is no such device.
     """
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-    if found is None and accelerator not in ("auto", "cpu"):
-        raise InputError(f"{key}={accelerator}: torch finds no such device; use auto or cpu")
+    present = ["auto", "cpu", *(["gpu", found.type] if found is not None else [])]
+    if accelerator not in present:
+        raise InputError(f"{key}={accelerator}: torch finds no such device; use {' or '.join(present)}")
     return torch.device("cpu") if found is None or accelerator == "cpu" else found
 
 

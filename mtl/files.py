@@ -1,5 +1,6 @@
 """Files that are there whole or not at all: written beside their place, then moved in."""
 
+import errno
 import hashlib
 import logging
 import math
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from mtl.errors import InputError
 
@@ -34,20 +35,60 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+class Busy(Exception):
+    """Another process holds a lock. The message says what to do if none does."""
+
+
 @contextmanager
-def waiting_lock(path: Path, busy: str) -> Iterator[None]:
-    """Hold a lock; while another process holds it, say `busy` and wait. The system lets go of it when a process ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        logger.info("%s; waiting for it", busy)
-        lock.acquire()
+def lock(path: Path) -> Iterator[None]:
+    """Hold the lock of this file. It is released when the process ends, however it ends. Raises Busy if it is taken."""
+    held = _acquire(path, timeout=0)
     try:
         yield
     finally:
-        lock.release()
+        held.release()
+
+
+@contextmanager
+def waiting_lock(path: Path, busy: str) -> Iterator[None]:
+    """Hold a lock as `lock` does; while another process holds it, say `busy` and wait."""
+    try:
+        held = _acquire(path, timeout=0)
+    except Busy as error:
+        logger.info("%s; waiting for it%s", busy, error)
+        held = _acquire(path, timeout=-1)
+    try:
+        yield
+    finally:
+        held.release()
+
+
+# What flock says on file systems that do not have it.
+NO_FLOCK = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
+
+
+def _acquire(path: Path, timeout: float) -> BaseFileLock:
+    """The lock of this file, acquired within `timeout` seconds (0: at once; -1: whenever it is free). Raises Busy.
+
+    Where the file system has no flock, a second file that names the process and its machine is the lock. One that a
+    killed process left is removed, if that process ran on this machine.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        native = FileLock(path, timeout=timeout, fallback_to_soft=False)
+        native.acquire()
+        return native
+    except Timeout:
+        raise Busy from None
+    except OSError as error:
+        if error.errno not in NO_FLOCK:
+            raise
+    named = SoftFileLock(path.with_name(f"{path.name}.process"), timeout=1 if timeout == 0 else timeout)
+    try:
+        named.acquire()  # not at once: the first attempt only removes what a killed process left
+    except Timeout:
+        raise Busy(f"; if none is running, on another machine either, remove {named.lock_file}") from None
+    return named
 
 
 def write_text(path: Path, text: str) -> None:

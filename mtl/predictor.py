@@ -1,6 +1,5 @@
 """A finished run as a function: predict a task's targets for new rows, encode new texts."""
 
-import copy
 import io
 import logging
 import pickle
@@ -18,8 +17,9 @@ from mtl.data.batches import BatchDataset, SortedSampler, Table, row_lengths
 from mtl.data.dataset import Split
 from mtl.data.reader import read_cells, read_lines
 from mtl.data.text import Texts, Vocabulary
+from mtl.device import device_of, exact_arithmetic
 from mtl.embedders import Embedder, find_vectors
-from mtl.embedders.vectors import read_vectors
+from mtl.embedders.vectors import VectorFile
 from mtl.embedders.words import WordEmbedder, word_table
 from mtl.errors import InputError
 from mtl.files import replacing, write_text
@@ -52,7 +52,7 @@ class Predictor:
         encoder: Encoder,
         table: Callable[[Texts], Table],
     ) -> None:
-        """encoder: of the seed, on the CPU. table: texts of any words, as the encoder reads them."""
+        """encoder: of the seed, on the device to predict on. table: texts of any words, as the encoder reads them."""
         self.config = config
         self.suite = suite
         self.folder = folder
@@ -62,11 +62,13 @@ class Predictor:
         self._modules: dict[str, Multitask] = {}  # the last task that was asked for
 
     @classmethod
-    def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None) -> "Predictor":
+    def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None, device: str = "cpu") -> "Predictor":
         """The run's given seed, or the one that did best on the task's dev split, or on average.
 
-        Raises InputError for a folder that holds no finished LSTM run, an unknown seed or task.
+        device: where to compute: cpu, cuda (or the name of another accelerator), or auto, an accelerator where there is one.
+        Raises InputError for a folder that holds no finished LSTM run, an unknown seed, task or device.
         """
+        place = device_of(device, "device")
         folder = RunFolder(run_dir)
         config = read_config(folder.config)
         if config.method != "lstm":
@@ -87,13 +89,14 @@ class Predictor:
         state = part(_weights(folder.pretrained(seed) / WEIGHTS[config.pretrain.checkpoint]), "encoder.")
         reader: Reader
         if config.embeddings.name == "elmo":
-            reader = ElmoReader(config, suite, read_json(folder.inputs)["embeddings"])
+            reader = ElmoReader(config, suite, read_json(folder.inputs)["embeddings"], place)
         else:
             reader = WordReader(config, suite, read_lines(folder.vocabulary), state["embedder.table.weight"])
         encoder = new_encoder(config, reader.embedder, reader.dim)
         encoder.load_state_dict(state)
-        return cls(config, suite, folder, seed, encoder, reader.table)
+        return cls(config, suite, folder, seed, encoder.to(place), reader.table)
 
+    @exact_arithmetic()
     def predict(self, task: str, rows: Sequence[Sequence[str]]) -> list[str]:
         """A prediction for each row (its one or two texts), as the task's files write targets. Raises InputError."""
         known = self.suite.tasks.get(task)
@@ -112,6 +115,7 @@ class Predictor:
         values = module.predict_rows(batches, SortedSampler(lengths, self.config.finetune.batch_size))
         return [known.cell(value) for value in values.tolist()]
 
+    @exact_arithmetic()
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Sentence vectors, float32 (texts, 2 * hidden_size), by the encoder of stage 1, which all tasks share.
 
@@ -151,12 +155,12 @@ class Predictor:
     def _module(self, task: Task) -> Multitask:
         """The task's head, and the encoder that belongs to it."""
         state = _weights(self.folder.finetuned(self.seed, task.id) / WEIGHTS["best"])
-        # Encoders that stage 2 trained differ by task; they share what it did not train.
-        encoder = copy.deepcopy(self.encoder) if part(state, "encoder.") else self.encoder
+        # Encoders that stage 2 trained differ by task; they share the word vectors, and so the new words.
+        encoder = self.encoder.for_task() if part(state, "encoder.") else self.encoder
         module = Multitask([task], new_heads(self.config, [task], encoder.output_size), encoder, 1.0, 0.0, 1)
         encoder.load_state_dict({**encoder.state_dict(), **part(state, "encoder.")})
         module.heads.load_state_dict(part(state, "heads."))
-        return module
+        return module.to(self.encoder.device)
 
 
 class Reader(Protocol):
@@ -175,43 +179,50 @@ class Reader(Protocol):
 
 
 class WordReader:
-    """Words by number. Those that the run never saw get vectors from its vector file, where it has one that is still there."""
+    """Words by number. Words that the run never saw are unknown, unless it took the vectors of all words from a file.
+
+    Then they get theirs from the file as well, where it is still there. No word is looked up twice.
+    """
 
     def __init__(self, config: Config, suite: Suite, words: Sequence[str], weight: Tensor) -> None:
         """words, weight: the run's vocabulary and its vectors, float32 (words + 2, dim)."""
-        self.path = None if config.embeddings.name == "random" else find_vectors(config, suite)[0]
+        takes_all = config.embeddings.name == "fasttext" and config.embeddings.min_count == 1
+        self.file = VectorFile(find_vectors(config, suite)[0]) if takes_all else None
+        self._without_vector: set[str] = set()
         self.vocabulary = Vocabulary(words)
         self.dim = weight.shape[1]
         self.embedder = WordEmbedder(len(weight), self.dim, trainable=False)
 
     def table(self, texts: Texts) -> Table:
-        ids = self.vocabulary.ids(texts.types)
-        new = [word for word, id in zip(texts.types, ids, strict=True) if id == Vocabulary.UNKNOWN]
-        if new and self.path is not None:
-            self._learn(new, self.path)
+        if self.file is not None:
+            ids = self.vocabulary.ids(texts.types)
+            unknown = [word for word, id in zip(texts.types, ids, strict=True) if id == Vocabulary.UNKNOWN]
+            if new := [word for word in unknown if word not in self._without_vector]:
+                self._learn(new, self.file)
         return word_table(self.vocabulary, texts)
 
-    def _learn(self, new: list[str], path: Path) -> None:
-        if not path.exists():
-            logger.warning("%s is not there: %d words that the run never saw are unknown", path, len(new))
-            return
-        read = read_vectors(path, new)
-        self.embedder.extend(read.vectors[read.known])
-        self.vocabulary = Vocabulary(
-            [*self.vocabulary.words, *(w for w, known in zip(new, read.known, strict=True) if known)]
-        )
+    def _learn(self, new: list[str], file: VectorFile) -> None:
+        if file.path.exists():
+            read = file.read(new)
+            self.embedder.add(read.vectors[read.known])
+            self.vocabulary.add(word for word, known in zip(new, read.known, strict=True) if known)
+            self._without_vector.update(word for word, known in zip(new, read.known, strict=True) if not known)
+        else:
+            logger.warning("%s is not there: %d words that the run never saw are unknown", file.path, len(new))
+            self._without_vector.update(new)
 
 
 class ElmoReader:
     """Words by ELMo, computed on the fly. Raises InputError if the ELMo is not the one that the run was made with."""
 
-    def __init__(self, config: Config, suite: Suite, fingerprint: str) -> None:
+    def __init__(self, config: Config, suite: Suite, fingerprint: str, device: torch.device) -> None:
         from mtl.embedders.elmo.embeddings import ElmoEmbedder, load_elmo
 
         path, _ = find_vectors(config, suite)
         self.elmo, found = load_elmo(path, bool(config.embeddings.exact))
         if found != fingerprint:
             raise InputError(f"{path}: is not the ELMo that the run was made with")
+        self.elmo.to(device)
         self.precision = str(config.embeddings.precision)
         self.dim = self.elmo.dim
         self.embedder = ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)

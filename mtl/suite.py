@@ -1,5 +1,7 @@
 """What is evaluated: a suite of tasks, read from one YAML file."""
 
+import hashlib
+import json
 import math
 import re
 from collections.abc import Iterable
@@ -7,13 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.errors import InputError
+from mtl.untrusted import is_inside, is_web_address, read_yaml
 
 SPLITS = ("train", "dev", "test")
+AVERAGE = "average"  # stands among task ids where both are meant
+
+# The fields of a task that predictions and scores follow from, beside the content of its files.
+RESULTS_FOLLOW_FROM = ("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source")
 
 # The kind of target each metric is for; `mtl.metrics` has the formulas.
 METRICS = {
@@ -53,7 +59,8 @@ class Task:
     range: list[float] | None = None
     metric: str = MISSING
     positive: str | None = None  # the label that metric f1 is of
-    group: str | None = None  # held-out rows that share this column's value stay on one side
+    group: str | None = None  # rows that share this column's value stay on one side of the held-out split
+    same_source: str | None = None  # or: the label of pairs whose texts have one source, whose rows stay on one side
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
     source: Source | None = None
@@ -96,6 +103,12 @@ class Task:
         assert self.range is not None
         low, high = self.range
         return low, high
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the fields that results follow from. Fields without a value do not count, so that a new field of
+        this class leaves finished runs valid."""
+        fields = {name: value for name in RESULTS_FOLLOW_FROM if (value := getattr(self, name)) is not None}
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
     def path(self, split: str, data_dir: Path) -> Path | None:
         """The split's file, or None where the task has none."""
@@ -145,20 +158,10 @@ class Suite:
 
 
 def load_suite(path: Path) -> Suite:
-    """Read and check a suite file. Raises InputError that names the file and the key that is wrong."""
+    """Read and check a suite file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
+    raw = read_yaml(path)
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-        merged = OmegaConf.merge(OmegaConf.structured(Suite), raw)
-        suite = OmegaConf.to_object(merged)
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such suite file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        raise InputError(
-            f"{path}:{mark.line + 1 if mark else 1}: not YAML: {getattr(error, 'problem', error)}"
-        ) from None
+        suite = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Suite), raw))
     except OmegaConfBaseException as error:
         raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
     except (ValueError, TypeError) as error:
@@ -172,7 +175,7 @@ def load_suite(path: Path) -> Suite:
         task.id = str(id)
         task.title = task.title or task.id
         task.files = {**suite.files, **task.files}
-        if problem := _problem(task, raw["tasks"][id]):
+        if problem := _problem(task, raw["tasks"][id]) or _unsafe(task):
             raise InputError(f"{path}: tasks.{id}.{problem}")
     suite.title = suite.title or suite.name
     return suite
@@ -186,6 +189,8 @@ def _problem(task: Task, raw: dict[str, Any]) -> str | None:
     """What is wrong with a task's declaration, as "key: what", or None."""
     if not _names_files(task.id):
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
+    if task.id == AVERAGE:
+        return f"id: {AVERAGE!r} names the average of all tasks; choose another id"
     if len(task.text) not in (1, 2):
         return "text: names one column, or two for a pair"
     if (task.labels is None) == (task.range is None):
@@ -202,8 +207,22 @@ def _problem(task: Task, raw: dict[str, Any]) -> str | None:
         return f"metric: {task.metric} is for tasks with {METRICS[task.metric]}"
     if task.metric == "f1" and task.positive not in (task.labels or ()):
         return f"positive: metric f1 needs the label it is of, one of {', '.join(task.labels or ())}"
+    if task.same_source is not None and (not task.is_pair or task.same_source not in (task.labels or ())):
+        return "same_source: names a label of a task with two text columns"
+    if task.same_source is not None and task.group is not None:
+        return "same_source: a task has either group or same_source"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
     if task.files["train"] is None:
         return "files: a task needs a train file"
+    return None
+
+
+def _unsafe(task: Task) -> str | None:
+    """What of a task's declaration could reach outside the data folder, as "key: what", or None."""
+    for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
+        if name is not None and not is_inside(name):
+            return f"{key}: {name!r} must be a path below the data folder, without '..'"
+    if task.source is not None and not is_web_address(task.source.url):
+        return f"source.url: {task.source.url!r} must begin with https:// or http://"
     return None

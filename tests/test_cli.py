@@ -50,12 +50,41 @@ def test_bad_input_is_one_line_and_exit_status_2(
     assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and complaint in errors[0]
 
 
-@pytest.mark.parametrize("arguments", [[], ["bake"], ["predict", "run"], ["embeddings", "train", "word2vec"]])
-def test_wrong_usage_exits_with_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "help"),
+    [
+        ([], "mtl"),
+        (["bake"], "mtl"),
+        (["baseline", "--fast"], "mtl"),
+        (["predict", "run"], "mtl predict"),
+        (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict"),
+        (["embeddings", "train", "word2vec"], "mtl embeddings train"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_status_2(
+    arguments: list[str], help: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as caught:
         main(arguments)
     assert caught.value.code == 2
-    assert "usage: mtl" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mtl: error: ") and line.endswith(f"; see {help} --help")
+
+
+def test_score_and_check_submission_name_the_suite(
+    settings: list[str], suite_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(suite_file.parent)
+    (suite_file.parent / "empty").mkdir()
+    for command in (["check-submission", "empty"], ["score", "empty", "--gold", "empty"]):
+        for setting, line in [
+            (f"suite={suite_file}", "suite liten"),
+            ("suite=auto", "suite klej-sample (KLEJ's data is not there; name another suite with suite=)"),
+            ("max_length=9", "suite klej-sample (KLEJ's data is not there; name another suite with suite=)"),
+        ]:
+            caplog.clear()
+            assert main([*command, setting]) == 2
+            assert line in [record.message for record in caplog.records]
 
 
 def test_predict_and_encode(settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,14 @@
+import errno
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from mtl.errors import InputError
-from mtl.files import check_space, replacing, sha256, write_text
+from mtl.files import Busy, check_space, lock, replacing, sha256, write_text
 
 
 def test_the_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
@@ -25,3 +28,52 @@ def test_no_room_says_how_much_is_needed(tmp_path: Path, monkeypatch: pytest.Mon
     check_space(tmp_path, 2_500_000, "x")
     with pytest.raises(InputError, match=r"7\.5 GB are needed and 3 MB free; make room, or set a=1"):
         check_space(tmp_path, 7_500_000_000, "set a=1")
+
+
+HOLD = """
+import fcntl, sys
+from pathlib import Path
+from mtl.files import lock
+
+def no_flock(*_):
+    raise OSError(int(sys.argv[2]), "no flock here")
+
+if int(sys.argv[2]):
+    fcntl.flock = no_flock
+with lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("missing", [0, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_lock_ends_with_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
+    def no_flock(*_: object) -> None:
+        raise OSError(missing, "no flock here")
+
+    if missing:
+        monkeypatch.setattr("fcntl.flock", no_flock)
+    path = tmp_path / "folder/.lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), str(missing)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        with pytest.raises(Busy), lock(path):
+            pass
+    finally:
+        holder.kill()
+        holder.wait()
+    for _ in range(2):
+        with lock(path), pytest.raises(Busy), lock(path):
+            pass
+
+
+def test_the_lock_of_another_machine_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_flock(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "no flock here")
+
+    monkeypatch.setattr("fcntl.flock", no_flock)
+    (tmp_path / ".lock.process").write_text("1\nanother.machine\n", encoding="utf-8")
+    with pytest.raises(Busy, match=r"on another machine either, remove .*\.lock\.process"), lock(tmp_path / ".lock"):
+        pass

@@ -1,10 +1,11 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mtl.config import shipped
 from mtl.errors import InputError
-from mtl.suite import load_suite
+from mtl.suite import Source, load_suite
 
 
 def test_klej_is_as_published() -> None:
@@ -34,8 +35,8 @@ def test_the_sample_has_klej_s_tasks() -> None:
     klej, sample = (load_suite(shipped("configs") / "suite" / f"{name}.yaml") for name in ("klej", "klej-sample"))
     for id, task in sample.tasks.items():
         twin = klej.tasks[id]
-        assert (task.text, task.target, task.labels, task.range, task.metric, task.group, task.files, task.folder) == (
-            twin.text, twin.target, twin.labels, twin.range, twin.metric, twin.group, twin.files, twin.folder,
+        assert (task.text, task.target, task.labels, task.range, task.metric, task.group, task.same_source, task.files, task.folder) == (
+            twin.text, twin.target, twin.labels, twin.range, twin.metric, twin.group, twin.same_source, twin.files, twin.folder,
         )  # fmt: skip
     assert not sample.published
 
@@ -70,6 +71,19 @@ def test_values_and_cells(suite_file: Path) -> None:
         ("dev: null, test: null", "train: null", "tasks.samma.files: a task needs a train file"),
         ("dev: null, test: null", "valid: null", "tasks.samma.files: unknown split valid"),
         ("  kansla:", "  ../kansla:", "id: a task's id names files"),
+        ("  kansla:", "  average:", "tasks.average.id: 'average' names the average of all tasks"),
+        ("folder: pairs", "folder: ../pairs", "tasks.samma.folder: '../pairs' must be a path below the data folder"),
+        ("folder: pairs", "folder: /tmp", "tasks.samma.folder: '/tmp' must be a path below the data folder"),
+        ("dev: null, test: null", "dev: null, test: ../t.tsv", "tasks.samma.files.test: '../t.tsv' must be a path"),
+        ("folder: pairs", "source: {url: 'file:///etc/x'}", "tasks.samma.source.url: 'file:///etc/x' must begin with"),
+        ("folder: pairs", "source: {url: 'http://x/${oc.env:HOME}'}", "tasks.samma.source.url: holds '${'"),
+        ("group: topic", 'same_source: "2"', "tasks.samma.same_source: names a label"),
+        ("group: topic", 'group: topic\n    same_source: "1"', "same_source: a task has either group or same_source"),
+        (
+            "  kansla:",
+            '  kansla:\n    same_source: "glad"',
+            "tasks.kansla.same_source: names a label of a task with two",
+        ),
         ("target: score", "goal: score", "tasks.betyg.goal"),
         ("text: [a, b]", "", "tasks.samma.text"),
         ("language: sv", "language: [", ":4: not YAML"),
@@ -90,7 +104,7 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
 
 
 def test_files_that_are_no_suite(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such suite file"):
+    with pytest.raises(InputError, match="no such file"):
         load_suite(tmp_path / "none.yaml")
     for content in (b"", b"- a\n", b"just text", b"\xff\xfe", b"name: x\n", b"name: x\ntasks: {}\n"):
         path = tmp_path / "bad.yaml"
@@ -106,3 +120,12 @@ def test_choose(suite_file: Path) -> None:
         suite.choose(["humor"])
     with pytest.raises(InputError, match="names no task"):
         suite.choose([])
+
+
+def test_a_fingerprint_follows_what_results_follow_from(suite_file: Path) -> None:
+    task = load_suite(suite_file).tasks["kansla"]
+    before = task.fingerprint()
+    task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
+    assert task.fingerprint() == before
+    for field, value in [("labels", ["arg", "glad"]), ("target", "other"), ("group", "x"), ("metric", "macro_f1")]:
+        assert replace(task, **{field: value}).fingerprint() != before

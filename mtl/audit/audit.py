@@ -11,9 +11,10 @@ from mtl.audit.report import render
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.audit.tokens import Tokens, count_tokens, token_findings
 from mtl.config import Config, data_dir
-from mtl.data.reader import read_examples, read_lines
-from mtl.data.splits import hold_out
+from mtl.data.reader import read_lines
+from mtl.data.splits import hold_out, read_split
 from mtl.errors import InputError
+from mtl.progress import progress
 from mtl.suite import SPLITS, Suite, Task
 
 HELD_OUT = "dev (held out)"
@@ -53,7 +54,7 @@ def audit(config: Config, suite: Suite) -> Audit:
     tokens = count_tokens(config, suite, [(files.task, files.files, files.parts) for files in read])
     findings = {files.task.id: list(files.findings) for files in read}
     facts = [fact for files in read for fact in files.facts]
-    for number, files in enumerate(read):
+    for number, files in enumerate(progress(read, "auditing", "tasks")):
         same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
         found = findings[files.task.id]
         found += _row_counts(files)
@@ -99,7 +100,7 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
         if split in absent:
             continue
         try:
-            rows = read_examples(task, path, targets=split != "test")
+            rows = read_split(task, path, split)
         except InputError as error:
             meaning = "a run would stop here; the rest of the task is audited without it"
             findings.append(Finding("unreadable", task.id, split, 1, str(error).replace(f"{folder}/", ""), meaning))
@@ -110,7 +111,7 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
         whole = files["train"]
-        kept, held_out = hold_out(whole.rows, share)
+        kept, held_out = hold_out(task, whole.rows, share)
         if kept and held_out:
             parts["train"], parts["dev"] = replace(whole, rows=kept), replace(whole, split=HELD_OUT, rows=held_out)
             facts.append(

@@ -85,7 +85,7 @@ def _note(config: Config, tokens: Tokens) -> str:
     }
     return (
         f"Lengths in tokens, of each text of a pair by itself; cut: texts longer than max_length={config.max_length};"
-        f" unknown words: share of the running words, with {kinds[config.embeddings.name]}."
+        f" unknown words: share of the running words, with {kinds.get(config.embeddings.name, f'{config.embeddings.name} embeddings')}."
         " Held-out rows stand in the training file and are counted there, too."
     )
 

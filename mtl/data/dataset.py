@@ -1,10 +1,12 @@
 """A suite as arrays: every task's rows as indices into the suite's distinct texts, with their targets."""
 
 import hashlib
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,6 +43,7 @@ class Dataset:
     splits: dict[str, dict[str, Split]]
     held_out: dict[str, list[int]]  # lines of the train file that serve as dev, by task id
     fingerprints: dict[str, str] = field(default_factory=dict)  # SHA-256 by file, relative to the data folder
+    dev_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # by task id, as `describe_rows` says
 
     def distinct_texts(self, split: str) -> np.ndarray:
         """The texts that stand in this split of any task, int64, ascending."""
@@ -75,8 +78,8 @@ def load_dataset(
 
 
 def fingerprints(tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
-    """SHA-256 of each of the tasks' declarations, and of each of their files that is there."""
-    marks = {f"tasks.{task.id}": hashlib.sha256(repr(task).encode()).hexdigest() for task in tasks}
+    """SHA-256 of what results follow from in each task's declaration, and of each of their files that is there."""
+    marks = {f"tasks.{task.id}": task.fingerprint() for task in tasks}
     for task in tasks:
         for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
             if path.is_file():
@@ -103,8 +106,30 @@ def build_dataset(
         )
     splits = {part.task.id: {name: index(rows, texts) for name, rows in part.rows.items()} for part in read}
     return Dataset(
-        [part.task for part in read], texts, splits, {part.task.id: part.held_out for part in read if part.held_out}
+        [part.task for part in read],
+        texts,
+        splits,
+        {part.task.id: part.held_out for part in read if part.held_out},
+        dev_rows={part.task.id: describe_rows(part.rows["dev"]) for part in read},
     )
+
+
+def describe_rows(examples: Sequence[Example]) -> dict[str, Any]:
+    """What a reader of scores on these rows must know, without the texts.
+
+    "texts": SHA-256 of all texts, equal for tasks on the same rows. "groups": each row's group by number, in the order in which
+    groups occur (a row without a group is one of its own); None where no two rows share a group.
+    """
+    texts = json.dumps([example.texts for example in examples])
+    numbers: dict[Any, int] = {}
+    groups = [
+        numbers.setdefault(("row", place) if example.group is None else example.group, len(numbers))
+        for place, example in enumerate(examples)
+    ]
+    return {
+        "texts": hashlib.sha256(texts.encode()).hexdigest(),
+        "groups": groups if len(numbers) < len(examples) else None,
+    }
 
 
 def index(examples: Sequence[Example], texts: Texts) -> Split:

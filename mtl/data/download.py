@@ -17,11 +17,11 @@ from pathlib import Path, PurePosixPath
 
 import pooch
 import requests
-from tqdm import tqdm
 from urllib3 import exceptions as urllib3_errors
 
 from mtl.errors import InputError
 from mtl.files import replacing, write_text
+from mtl.progress import Progress
 
 ATTEMPTS = 4
 """How many times in a row a transfer may fail without a new byte."""
@@ -179,12 +179,12 @@ def _append(part: _Part, response: requests.Response, total: int | None) -> None
     offset = part.length
     if total is not None and total - offset > shutil.disk_usage(part.path.parent).free:
         raise InputError(f"{part.path}: {total - offset} more bytes do not fit on this disk; free some space")
-    bar = tqdm(desc=part.path.stem, total=total, initial=offset, unit="B", unit_scale=True, disable=None)
-    with bar, part.path.open("ab") as file:
+    shown = Progress(f"downloading {part.path.stem}", total, "B", offset)
+    with shown, part.path.open("ab") as file:
         # Not `iter_content`: that would decode a .gz which the server labels as an encoding.
         while chunk := response.raw.read(CHUNK, decode_content=False):
             file.write(chunk)
-            bar.update(len(chunk))
+            shown.advance(len(chunk))
     length = part.length
     if total is not None and length < total:
         raise _Broken("the connection broke (the file is cut short)")
@@ -277,11 +277,11 @@ def gunzip(archive: Path, path: Path) -> None:
                 raise InputError(f"{path}: at least {size} bytes are needed on this disk; free some space")
             if not size:
                 raise EOFError("the file is empty")
-            bar = tqdm(desc=path.name, total=size, unit="B", unit_scale=True, disable=None)
-            with bar, gzip.GzipFile(fileobj=packed) as stream, partial.open("wb") as file:
+            shown = Progress(f"unpacking {path.name}", size, "B")
+            with shown, gzip.GzipFile(fileobj=packed) as stream, partial.open("wb") as file:
                 while chunk := stream.read(2**20):
                     file.write(chunk)
-                    bar.update(packed.tell() - bar.n)
+                    shown.reach(packed.tell())
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise InputError(f"{archive}: not a whole gzip file: {error}; delete it and fetch it again") from error
     except OSError as error:

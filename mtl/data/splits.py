@@ -1,10 +1,12 @@
 """The rows of each task by split; where a task has no dev file, a share of its training rows is held out."""
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+
+from scipy.cluster.hierarchy import DisjointSet
 
 from mtl.data.reader import Example, read_examples
 from mtl.errors import InputError
@@ -28,10 +30,10 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     rows = {}
     for split in SPLITS:
         if path := task.path(split, data_dir):
-            rows[split] = read_examples(task, path, targets=split != "test")
+            rows[split] = read_split(task, path, split)
     held_out: list[int] = []
     if "dev" not in rows:
-        rows["train"], rows["dev"] = hold_out(rows["train"], share)
+        rows["train"], rows["dev"] = hold_out(task, rows["train"], share)
         held_out = [example.line for example in rows["dev"]]
         if not rows["train"] or not rows["dev"]:
             raise InputError(
@@ -40,22 +42,90 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     return TaskExamples(task, rows, held_out)
 
 
-def hold_out(examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
+def read_split(task: Task, path: Path, split: str) -> list[Example]:
+    """All rows of a split's file, with their groups; of a test file the texts alone. Raises InputError as `read_examples`."""
+    rows = read_examples(task, path, targets=split != "test")
+    return rows if task.same_source is None or split == "test" else _grouped_by_source(task, rows)
+
+
+def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
+    """The rows of a pair task with the source of their first text as their group.
+
+    Pairs with the label `same_source` join their two texts. The connected components are the sources: of KLEJ's PSC the
+    news articles, by which its official split was made (KLEJ, section 3.6).
+    """
+    sources = DisjointSet([(side, text) for example in examples for side, text in enumerate(example.texts)])
+    for example in examples:
+        if example.target is not None and task.cell(example.target) == task.same_source:
+            sources.merge((0, example.texts[0]), (1, example.texts[1]))
+    # A source's name must not depend on the order of the rows.
+    names = {node: min(source)[1] for source in sources.subsets() for node in source}
+    return [replace(example, group=names[0, example.texts[0]]) for example in examples]
+
+
+def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[list[Example], list[Example]]:
     """Training rows and held-out rows, both in file order.
 
-    Rows of one group stay on one side (the group column's value, or the texts themselves, so that a repeated text
-    is never on both). Groups are taken in the order of a hash of their value until the share is reached: the same
-    rows for every seed, and nearly the same when rows are added.
+    Rows of one group (`Example.group`) stay on one side, and so do rows with the same texts. The held-out rows keep the
+    labels' proportions as far as groups allow. The choice follows from a hash of the groups' names: the same rows for
+    every seed, and nearly the same when rows are added.
     """
-    groups: dict[str, list[Example]] = defaultdict(list)
-    for example in examples:
-        groups["\t".join(example.texts) if example.group is None else example.group].append(example)
-    wanted = max(1, round(share * len(examples)))
-    dev: set[int] = set()
-    for key in sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest()):
-        if len(dev) + len(groups[key]) <= wanted or not dev:
-            dev.update(example.line for example in groups[key])
-    return [e for e in examples if e.line not in dev], [e for e in examples if e.line in dev]
+    groups = _groups(examples)
+    order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
+    strata = [None if task.is_regression else example.target for example in examples]
+    counts = {key: Counter(strata[place] for place in groups[key]) for key in order}
+    dev = {place for key in _stratified(counts, share) for place in groups[key]}
+    return (
+        [example for place, example in enumerate(examples) if place not in dev],
+        [example for place, example in enumerate(examples) if place in dev],
+    )
+
+
+def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
+    """The places of the rows that stay together, by a name that does not depend on the order of the rows."""
+    texts = ["\t".join(example.texts) for example in examples]
+    keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
+    joined, first = DisjointSet(keys), dict(zip(reversed(texts), reversed(keys), strict=True))
+    for text, key in zip(texts, keys, strict=True):
+        joined.merge(first[text], key)
+    names = {key: min(group) for group in joined.subsets() for key in group}
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, key in enumerate(keys):
+        groups[names[key]].append(place)
+    return groups
+
+
+def _stratified(counts: dict[str, Counter[float | None]], share: float) -> list[str]:
+    """The groups to hold out, considered in the order given: at most `share` of all rows, or else one group.
+
+    counts: by group its rows of each stratum. A group is taken if that brings the number of rows of each stratum nearer
+    to `share` of the stratum, and if the proportions of the strata stay within `tolerance` rows of those of all rows.
+    What is left over is considered again with twice the tolerance.
+    """
+    total = sum(counts.values(), Counter[float | None]())
+    wanted = {stratum: share * count for stratum, count in total.items()}
+    most = max(1, round(share * total.total()))
+    held, chosen, left = Counter[float | None](), list[str](), list(counts)
+    tolerance = 1
+    while left and held.total() < most and tolerance < 2 * total.total():
+        rejected = []
+        for key in left:
+            more = held + counts[key]
+            size = more.total() / total.total()
+            balanced = all(abs(more[stratum] - size * count) <= tolerance for stratum, count in total.items())
+            if more.total() <= most and balanced and _imbalance(more, wanted) < _imbalance(held, wanted):
+                held = more
+                chosen.append(key)
+            else:
+                rejected.append(key)
+        left = rejected
+        tolerance *= 2
+    return chosen or [min(counts, key=lambda key: _imbalance(counts[key], wanted))]
+
+
+def _imbalance(held: Counter[float | None], wanted: dict[float | None, float]) -> float:
+    """How far the number of rows of each stratum is from the number wanted (Pearson's chi-squared statistic)."""
+    return sum((held[stratum] - count) ** 2 / count for stratum, count in wanted.items())
 
 
 def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:

@@ -13,12 +13,13 @@ from typing import IO, cast
 
 import numpy as np
 import sacremoses
-from tqdm import tqdm
 
 from mtl.errors import InputError
 from mtl.files import replacing
+from mtl.progress import Progress, progress
 
 UNKNOWN = "<unk>"
+FORMAT = 1  # of cached texts: raised when the same texts come to give other tokens, or the file another layout
 Tokenizer = Callable[[str], list[str]]
 
 logger = logging.getLogger("mtl")
@@ -48,6 +49,12 @@ class Vocabulary:
         """The number of ids: the words, padding and the unknown word."""
         return len(self.words) + self.FIRST
 
+    def add(self, words: Iterable[str]) -> None:
+        """Number further words, which are new, after those that are there."""
+        for word in words:
+            self._ids[word] = len(self)
+            self.words.append(word)
+
     def ids(self, words: Iterable[str]) -> np.ndarray:
         """The words' numbers, int64 (words,)."""
         return np.array([self._ids.get(word, self.UNKNOWN) for word in words], dtype=np.int64)
@@ -66,7 +73,7 @@ class Texts:
         cache_dir: where the result is kept, under a name that follows from all that it follows from. None: nowhere.
         """
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        key = [language, str(max_length), sacremoses.__version__, *self.index]
+        key = [str(FORMAT), language, str(max_length), sacremoses.__version__, *self.index]
         name = hashlib.sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         path = None if cache_dir is None else cache_dir / f"texts-{name}.npz"
         if path is None or not self._load(path):
@@ -80,7 +87,7 @@ class Texts:
         type_ids: dict[str, int] = {}
         tokens = array("i")
         starts = array("q", [0])
-        for text in tqdm(self.index, desc="tokenizing", unit=" texts", leave=False, disable=None):
+        for text in progress(self.index, "tokenizing", "texts"):
             words = tokenize(text)
             self.cut += len(words) > max_length
             self.empty += not words
@@ -153,7 +160,7 @@ def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list
             size = path.stat().st_size
             with (
                 path.open("rb") as raw,
-                tqdm(total=size, desc=path.name, unit="B", unit_scale=True, disable=None) as bar,
+                Progress(f"tokenizing {path}", size, "B") as shown,
             ):
                 plain = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
                 for number, line in enumerate(plain, start=1):
@@ -162,7 +169,7 @@ def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list
                     except UnicodeDecodeError:
                         raise InputError(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
                     if number % 1000 == 0:
-                        bar.update(raw.tell() - bar.n)
+                        shown.reach(raw.tell())
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
         except (OSError, EOFError) as error:

@@ -86,7 +86,7 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path, Recipe | None]:
     named = config.embeddings.path or suite.embeddings.get(name)
     if named is None:
         raise InputError(f"embeddings.path: suite {suite.name} names no {name} vectors; set embeddings.path=PATH")
-    return vector_file(named, Path(config.embeddings_dir))
+    return vector_file(named, Path(config.embeddings_dir), config.held_out)
 
 
 def _vectors(config: Config, suite: Suite, device: "torch.device") -> Path:
@@ -96,7 +96,7 @@ def _vectors(config: Config, suite: Suite, device: "torch.device") -> Path:
         from mtl.embedders.train import train_recipe
 
         logger.info("training %s on the suite's training text", path)
-        train_recipe(recipe, suite, data_dir(config, suite), path, device)
+        train_recipe(recipe, suite, data_dir(config, suite), config.held_out, path, device)
     return path
 
 

@@ -1,7 +1,9 @@
 """Embeddings initialised with fastText vectors: Table 3's row "LSTM + fastText"."""
 
 import json
+import logging
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from mtl.data.dataset import Dataset
@@ -20,6 +21,9 @@ from mtl.embedders.vectors import read_vectors
 from mtl.embedders.words import WordEmbeddings, with_specials
 from mtl.errors import InputError
 from mtl.files import replacing
+from mtl.progress import Progress
+
+logger = logging.getLogger("mtl")
 
 
 @dataclass
@@ -51,14 +55,22 @@ class FastTextTraining:
 def fasttext_embeddings(
     dataset: Dataset, path: Path, dim: int | None, min_count: int, trainable: bool
 ) -> WordEmbeddings:
-    """The vectors of all words of the suite that stand in its texts at least `min_count` times, read from `path`.
+    """The vectors of the suite's words, read from `path`.
 
+    min_count: 1: all words of all texts; more: only those that stand at least so many times in the training texts, while all
+    others are the unknown word.
     A word that the file does not have gets a vector from its character n-grams if the file is a .bin; else it is
     unknown. Raises InputError for a file that cannot be read, or whose vectors are not `dim` wide (None: any width).
     """
     texts = dataset.texts
-    counts = texts.counts(np.arange(len(texts)))
-    types = [word for word, count in zip(texts.types, counts, strict=True) if count >= min_count]
+    types = texts.types
+    if min_count > 1:
+        counts = texts.counts(dataset.distinct_texts("train"))
+        types = [word for word, count in zip(texts.types, counts, strict=True) if count >= min_count]
+    if not types:
+        raise InputError(
+            f"embeddings.min_count={min_count}: no word stands so often in the training texts; set a smaller one"
+        )
     read = read_vectors(path, types)
     if dim is not None and read.dim != dim:
         raise InputError(
@@ -86,8 +98,10 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
     with tempfile.NamedTemporaryFile(
         "w", encoding="utf-8", dir=path.parent, prefix=f".{path.name}.", suffix=".txt"
     ) as text:
+        tokens = 0  # fastText counts the end of a line as a token
         for words in lines:
             text.write(" ".join(words) + "\n")
+            tokens += len(words) + 1
         text.flush()
         with replacing(path) as partial:
             arguments = {
@@ -102,9 +116,9 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
                 "lr": settings.learning_rate,
                 "ws": settings.window,
                 "thread": settings.threads or max(SAFE_THREADS, os.cpu_count() or 1),
-                "verbose": 2 if sys.stderr.isatty() else 0,
+                "verbose": 2,
             }
-            _in_new_process(arguments, partial, path)
+            _in_new_process(arguments, partial, path, tokens * settings.epochs)
 
 
 # fasttext 0.9.3 draws its first vectors in eleven blocks, one a thread; with fewer threads the rest of them stay what
@@ -112,19 +126,38 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
 SAFE_THREADS = 11
 
 
-def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path) -> None:
+def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
     """Train in a process of its own, to which the C library hands out memory set to zero.
 
     So even one thread, the only number that gives the same vectors each time, starts from sound values.
+    tokens: of all epochs; the progress is shown in them.
     """
     code = "import json, sys, fasttext; a = json.loads(sys.argv[1]); fasttext.train_unsupervised(**a).save_model(sys.argv[2])"
     command = [sys.executable, "-c", code, json.dumps(arguments), str(partial)]
-    done = subprocess.run(
-        command,
-        env={**os.environ, "MALLOC_PERTURB_": "255"},
-        stderr=None if arguments["verbose"] else subprocess.PIPE,
-        text=True,
-    )
-    if done.returncode:
-        last = (done.stderr or "").strip().splitlines()[-1:] or [f"exit status {done.returncode}"]
-        raise InputError(f"{path}: fastText could not train: {last[0]} (min_count={arguments['minCount']})")
+    if arguments["thread"] == 1:
+        logger.info("training %s with one thread, with which fastText reports no progress", path.name)
+    with (
+        subprocess.Popen(
+            command, env={**os.environ, "MALLOC_PERTURB_": "255"}, stderr=subprocess.PIPE, text=True, errors="replace"
+        ) as process,
+        Progress(f"training {path.name}", tokens, "tokens") as shown,
+    ):
+        try:
+            message = _follow(process.stderr or (), shown, tokens)
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode:
+        reason = message if process.returncode > 0 and message else f"exit status {process.returncode}"
+        raise InputError(f"{path}: fastText could not train: {reason} (min_count={arguments['minCount']})")
+
+
+def _follow(lines: Iterable[str], shown: Progress, tokens: int) -> str:
+    """Show how far the training is by what fastText writes, as in "Progress:  12.3% words/sec/thread: …"; return its last other line."""
+    last = ""
+    for line in lines:
+        if found := re.match(r"\s*Progress: *([0-9.]+)%", line):
+            shown.reach(round(float(found[1]) / 100 * tokens))
+        elif line.strip():
+            last = line.strip()
+    return last

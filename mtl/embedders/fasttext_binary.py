@@ -8,16 +8,17 @@ are read, all into one buffer. The matrix is not memory-mapped: touched pages wo
 
 import os
 import struct
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterator, Sequence
 from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
-from tqdm import tqdm
 
 from mtl.errors import InputError
+from mtl.progress import Progress
 
 MAGIC = struct.pack("<i", 793712314)
 
@@ -44,23 +45,54 @@ class _Header(NamedTuple):
     matrix_rows: int  # at least: words + every bucket that the arguments name
 
 
-def read_binary(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def read_binary(path: Path, words: Sequence[bytes]) -> _Arrays:
     """The vectors of `words` as fastText's `get_word_vector` gives them, from a `.bin` model.
 
     `words` are distinct and UTF-8 encoded. Returns the vectors (float32, len(words) × dimension, zeros where
     unknown) and two masks (bool, len(words)): the word is in the dictionary; it is not, but has n-grams. The
     labels of a classifier are not words. Raises InputError when the file is not a whole, unquantized model.
     """
-    with (
-        path.open("rb") as file,
-        tqdm(total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, disable=None, leave=False) as bar,
-    ):
+    with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as shown:
         header = _read_header(path, file)
-        rows = _find_words(path, file, header, words, bar)
+        rows = _find_words(path, file, header, words, shown)
         start = _enter_matrix(path, file, header)
-        keys, counts = _pairs(words, rows, header)
-        sums = np.zeros((len(words), header.dim), dtype=np.float32)
-        _add_rows(file, start, keys, sums, bar)
+        return _vectors(file, header, start, words, rows, shown)
+
+
+class IndexedModel:
+    """The same for a model that is asked again and again: its dictionary is read once.
+
+    Of the dictionary it keeps 20 bytes a word: a hash of the word, the row of its vector and its place in the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises InputError as `read_binary`."""
+        self.path = path
+        with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as shown:
+            self._header = _read_header(path, file)
+            self._index = _index(path, file, self._header, shown)
+            self._start = _enter_matrix(path, file, self._header)
+            self._version = _version(file)
+
+    def read(self, words: Sequence[bytes]) -> _Arrays:
+        """As `read_binary`. Raises InputError when the file has changed since its dictionary was read."""
+        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version[0], "B") as shown:
+            if _version(file) != self._version:
+                raise InputError(f"{self.path}: has changed while it was read; give the command again")
+            rows = self._index.rows_of(file, words)
+            return _vectors(file, self._header, self._start, words, rows, shown)
+
+
+def _vectors(
+    file: BufferedReader, header: _Header, start: int, words: Sequence[bytes], rows: np.ndarray, shown: Progress
+) -> _Arrays:
+    """What `read_binary` returns, for words whose rows in the dictionary are known (-1: none)."""
+    keys, counts = _pairs(words, rows, header)
+    sums = np.zeros((len(words), header.dim), dtype=np.float32)
+    _add_rows(file, start, keys, sums, shown)
     # as in fastText, the mean is a product with the inverse
     sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
     found = rows >= 0
@@ -146,10 +178,61 @@ def _quantized(path: Path) -> InputError:
     return InputError(f"{path}: a quantized or pruned fastText model (.ftz); give the full model (.bin)")
 
 
-def _find_words(path: Path, file: BufferedReader, header: _Header, words: Sequence[bytes], bar: tqdm) -> np.ndarray:
+def _version(file: BufferedReader) -> tuple[int, int]:
+    """What changes when the file's content does: its size in bytes and the time of its last change."""
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
+
+
+class _Index(NamedTuple):
+    """The words of a model, sorted by their hash: int64 (words,), int32 (words,), int64 (words,)."""
+
+    hashes: np.ndarray
+    rows: np.ndarray
+    places: np.ndarray  # of the words in the file, in bytes
+
+    def rows_of(self, file: BufferedReader, words: Sequence[bytes]) -> np.ndarray:
+        """Each word's row in the matrix, or -1 (int64)."""
+        wanted = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
+        firsts = np.searchsorted(self.hashes, wanted, side="left")
+        ends = np.searchsorted(self.hashes, wanted, side="right")
+        rows = np.full(len(words), -1, dtype=np.int64)
+        for position in np.flatnonzero(ends > firsts).tolist():
+            entry = words[position] + b"\0"
+            for candidate in range(firsts[position], ends[position]):  # of other words with this hash, hardly ever any
+                file.seek(self.places[candidate])
+                if file.read(len(entry)) == entry:
+                    rows[position] = self.rows[candidate]
+        return rows
+
+
+def _index(path: Path, file: BufferedReader, header: _Header, shown: Progress) -> _Index:
+    """Stream the dictionary; the file stands at its end."""
+    hashes, places = array("q"), array("q")
+    for word, place in _entries(path, file, header, shown):
+        hashes.append(hash(word))
+        places.append(place)
+    by_row = np.array(hashes, dtype=np.int64)[: header.words]
+    order = np.argsort(by_row, kind="stable")
+    return _Index(by_row[order], order.astype(np.int32), np.array(places, dtype=np.int64)[order])
+
+
+def _find_words(
+    path: Path, file: BufferedReader, header: _Header, words: Sequence[bytes], shown: Progress
+) -> np.ndarray:
     """Stream the dictionary. Returns each word's row in the matrix, or -1 (int64); the file stands at its end."""
     index = {word: position for position, word in enumerate(words)}
     rows = np.full(len(words), -1, dtype=np.int64)
+    for row, (word, _) in enumerate(_entries(path, file, header, shown)):
+        position = index.get(word)
+        if position is not None and row < header.words:
+            rows[position] = row
+    return rows
+
+
+def _entries(path: Path, file: BufferedReader, header: _Header, shown: Progress) -> Iterator[tuple[bytes, int]]:
+    """Each entry of the dictionary and its place in the file, in bytes; at the end the file stands behind the last one."""
+    begin = file.tell()  # of the chunk, in the file
     chunk, offset = b"", 0  # offset: where the next entry begins in the chunk
     for row in range(header.words + header.labels):
         end = chunk.find(b"\0", offset)
@@ -159,15 +242,13 @@ def _find_words(path: Path, file: BufferedReader, header: _Header, words: Sequen
             more = file.read(_CHUNK)
             if not more:
                 raise _truncated(path)
+            begin += offset
             chunk, offset = chunk[offset:] + more, 0
-            bar.update(len(more))
+            shown.reach(file.tell())
             end = chunk.find(b"\0")
-        position = index.get(chunk[offset:end])
-        if position is not None and row < header.words:
-            rows[position] = row
+        yield chunk[offset:end], begin + offset
         offset = end + _ENTRY_TAIL
-    file.seek(offset - len(chunk), os.SEEK_CUR)
-    return rows
+    file.seek(begin + offset)
 
 
 def _enter_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
@@ -213,7 +294,7 @@ def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[n
     return merged, counts
 
 
-def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, bar: tqdm) -> None:
+def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, shown: Progress) -> None:
     """Add to each word's sum (words × dimension) its rows of the matrix that begins at byte `start`."""
     words, dim = sums.shape
     row_bytes = dim * 4
@@ -234,4 +315,4 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
         ones = np.ones(len(rows), dtype=np.float32)
         sums[present] += csr_array((ones, (slots, rows - first)), shape=(len(present), len(block))) @ block
         done += len(rows)
-        bar.update(max(0, file.tell() - bar.n))
+        shown.reach(file.tell())

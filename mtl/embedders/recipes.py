@@ -8,8 +8,12 @@ from typing import Any, cast
 from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mtl.config import find_yaml, parse_overrides, read_yaml, shipped
+from mtl.config import find_yaml, parse_overrides, shipped
 from mtl.errors import InputError
+from mtl.untrusted import is_inside, is_web_address, read_yaml
+
+# The share of the training rows that are dev rows where a task has no dev file, unless it is set (configs/baseline.yaml).
+HELD_OUT = 0.1
 
 
 @dataclass
@@ -35,6 +39,10 @@ def load_recipe(name: str) -> Recipe:
         recipe = cast(Recipe, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Recipe), read_yaml(path))))
     except OmegaConfBaseException as error:
         raise InputError(f"{path}: {error.full_key}: {str(error).splitlines()[0]}") from None
+    if not is_inside(recipe.file):
+        raise InputError(f"{path}: file: {recipe.file!r} must be a path below the folder of embeddings, without '..'")
+    if recipe.url is not None and not is_web_address(recipe.url):
+        raise InputError(f"{path}: url: {recipe.url!r} must begin with https:// or http://")
     recipe.name = path.stem
     return recipe
 
@@ -74,9 +82,18 @@ def check_known(given: dict[str, Any], keys: set[str]) -> None:
         raise InputError(f"unknown key {unknown[0]!r}; known keys: {', '.join(sorted(keys))}")
 
 
-def vector_file(named: str, embeddings_dir: Path) -> tuple[Path, Recipe | None]:
-    """The file that a path or a recipe's name means, and the recipe if it is one. The file need not be there."""
+def vector_file(named: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
+    """The file that a path or a recipe's name means, and the recipe if it is one. The file need not be there.
+
+    held_out: share of the training rows that are dev rows. Vectors that a recipe trains have a file for each share.
+    """
     if Path(named).exists() or Path(named).suffix in (".bin", ".vec", ".gz", ".kv") or "/" in named:
         return Path(named), None
     recipe = load_recipe(named)
-    return embeddings_dir / recipe.file, recipe
+    path = embeddings_dir / recipe.file
+    return trained_file(path, held_out) if recipe.train and not recipe.url else path, recipe
+
+
+def trained_file(path: Path, held_out: float) -> Path:
+    """Where vectors are that were trained without the held-out rows: `path` itself for the share that is the default."""
+    return path if held_out == HELD_OUT else path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")

@@ -13,7 +13,7 @@ from mtl.data.dataset import load_dataset
 from mtl.data.splits import check_present, missing_tasks
 from mtl.data.text import moses, tokenized_lines
 from mtl.device import device_of
-from mtl.embedders.recipes import Recipe, check_known, is_there
+from mtl.embedders.recipes import Recipe, check_known, is_there, trained_file
 from mtl.errors import InputError
 from mtl.files import sha256
 from mtl.suite import Suite
@@ -40,17 +40,24 @@ class Training(Protocol):
 def train(embeddings: str, settings: Sequence[str]) -> Path:
     """Train vectors on text files or on a suite's training text and say where they are. Raises InputError.
 
-    settings: out=PATH; texts=[FILE, …], or suite=NAME with data_dir=FOLDER; language=CODE of the tokenizer; accelerator;
+    settings: out=PATH; texts=[FILE, …], or suite=NAME with data_dir=FOLDER and suite_held_out=SHARE, the held_out of the runs that
+    use the vectors, whose dev rows are not trained on; language=CODE of the tokenizer; accelerator;
     and the fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
     """
     given = parse_overrides(settings)
-    own = {name: given.pop(name, None) for name in ("out", "texts", "language", "suite", "data_dir", "accelerator")}
+    names = ("out", "texts", "language", "suite", "data_dir", "suite_held_out", "accelerator")
+    own = {name: given.pop(name, None) for name in names}
     if (own["texts"] is None) == (own["suite"] is None):
         raise InputError("embeddings train: name what to train on: texts=[FILE,…] or suite=NAME")
     if own["texts"] is not None and own["out"] is None:
         raise InputError("embeddings train: name what to write: out=PATH")
     training = _training(embeddings, given)
-    path = Path(str(own["out"] or f"embeddings/{own['suite']}{SUFFIXES[embeddings]}"))
+    if own["suite"] is not None:
+        keys = {"suite": "suite", "data_dir": "data_dir", "suite_held_out": "held_out"}
+        config, suite = load_config([f"{key}={own[name]}" for name, key in keys.items() if own[name] is not None])
+        path = trained_file(Path(f"embeddings/{suite.name}{SUFFIXES[embeddings]}"), config.held_out)
+    if own["out"] is not None:
+        path = Path(str(own["out"]))
     if embeddings == "elmo" and is_there(path, embeddings):
         raise InputError(f"{path}: holds an ELMo already; remove it or name another folder with out=")
     device = device_of(str(own["accelerator"] or "auto"), "accelerator")
@@ -62,17 +69,16 @@ def train(embeddings: str, settings: Sequence[str]) -> Path:
         source = f"{language} {' '.join(map(sha256, files))}"
         training.train(tokenized_lines(files, moses(language)), path, source, device)
     else:
-        config, suite = load_config(
-            [f"suite={own['suite']}", *([f"data_dir={own['data_dir']}"] if own["data_dir"] else [])]
-        )
-        lines, source = _training_text(suite, data_dir(config, suite))
+        lines, source = _training_text(suite, data_dir(config, suite), config.held_out)
         training.train(lines, path, source, device)
     return path
 
 
-def train_recipe(recipe: Recipe, suite: Suite, data_dir: Path, path: Path, device: "torch.device") -> None:
+def train_recipe(
+    recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
+) -> None:
     """Train what a recipe says on the suite's training text. Raises InputError."""
-    lines, source = _training_text(suite, data_dir)
+    lines, source = _training_text(suite, data_dir, held_out)
     _training(recipe.embeddings, recipe.train).train(lines, path, source, device)
 
 
@@ -105,15 +111,16 @@ def _settings(embeddings: str) -> type:
     raise InputError(f"embeddings={embeddings}: cannot be trained; fasttext and elmo can")
 
 
-def _training_text(suite: Suite, data_dir: Path) -> tuple[Lines, str]:
+def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, str]:
     """The distinct training texts of all the suite's tasks that are there, whole, and what names them.
 
-    What a run is about, its tasks and lengths, makes no difference: all runs on the suite share the result.
+    All runs on the suite that hold out this share of rows may use the result, whatever their tasks and lengths. A dev text is
+    among them only where it also stands in the training rows of a task.
     """
     missing = missing_tasks(suite, data_dir)
     if len(missing) == len(suite.tasks):
         check_present(suite, list(suite.tasks.values()), data_dir)
     tasks = [task for id, task in suite.tasks.items() if id not in missing]
-    dataset = load_dataset(suite, tasks, data_dir, max_length=1_000_000, held_out=0.1)
-    source = hashlib.sha256(repr(sorted(dataset.fingerprints.items())).encode()).hexdigest()
+    dataset = load_dataset(suite, tasks, data_dir, max_length=1_000_000, held_out=held_out)
+    source = hashlib.sha256(repr((sorted(dataset.fingerprints.items()), held_out)).encode()).hexdigest()
     return (dataset.texts.words(text) for text in dataset.distinct_texts("train")), source

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import IO, cast
 
 import numpy as np
-from scipy.sparse import csr_array
-from tqdm import tqdm
 
 from mtl.embedders import fasttext_binary
+from mtl.embedders.gensim_file import read_gensim
 from mtl.errors import InputError
+from mtl.progress import Progress
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
@@ -46,50 +46,70 @@ class WordVectors:
         return self.vectors.shape[1]
 
 
-def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
-    """Read the vectors of `words` from a file of pretrained vectors.
+class VectorFile:
+    """A file of pretrained vectors, which can be asked for words again and again.
 
     The file's content says what it is: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
-    text in gzip (.vec.gz), or vectors saved by gensim (.kv, a pickle: give no file from a source you do not trust).
+    text in gzip (.vec.gz), or vectors saved by gensim 4 (.kv). No code in a file is run, whatever it holds.
     A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
-    Raises InputError when the file is missing, damaged or of another kind.
+    Whoever asks a second time is likely to ask again: a fastText model's dictionary is then indexed, so that a further call
+    takes milliseconds. All other files are read whole in each call.
     """
-    encoded = [_encode(word) for word in words]
-    distinct = list(dict.fromkeys(encoded))
-    if not path.exists():
-        raise InputError(f"{path}: no such file; check the path of the vectors")
-    if path.is_dir():
-        raise InputError(f"{path}: this is a directory; give the file of vectors in it")
-    try:
-        vectors, found, from_ngrams = _reader(path)(path, distinct)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error}); check the file or download it again") from error
-    with np.errstate(all="ignore"):  # a row's sum is finite only where all its numbers are, and smaller than a mask
-        broken = np.flatnonzero(~np.isfinite(vectors.sum(axis=1)))
-    if len(broken):
-        word = distinct[broken[0]].decode("utf-8", "backslashreplace")
-        raise InputError(f"{path}: the vector of '{word}' holds numbers that are not finite; give another file")
-    if len(distinct) < len(encoded):
-        places = {word: place for place, word in enumerate(distinct)}
-        order = np.fromiter((places[word] for word in encoded), dtype=np.int64, count=len(encoded))
-        vectors, found, from_ngrams = vectors[order], found[order], from_ngrams[order]
-    return WordVectors(vectors, found, from_ngrams)
+
+    def __init__(self, path: Path) -> None:
+        """The file need not be there yet."""
+        self.path = path
+        self._calls = 0
+        self._indexed: fasttext_binary.IndexedModel | None = None
+
+    def read(self, words: Sequence[str]) -> WordVectors:
+        """The vectors of `words`. Raises InputError when the file is missing, damaged or of another kind."""
+        encoded = [_encode(word) for word in words]
+        distinct = list(dict.fromkeys(encoded))
+        if not self.path.exists():
+            raise InputError(f"{self.path}: no such file; check the path of the vectors")
+        if self.path.is_dir():
+            raise InputError(f"{self.path}: this is a directory; give the file of vectors in it")
+        self._calls += 1
+        try:
+            vectors, found, from_ngrams = self._read(distinct)
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot be read ({error}); check the file or download it again") from error
+        with np.errstate(all="ignore"):  # a row's sum is finite only where all its numbers are, and smaller than a mask
+            broken = np.flatnonzero(~np.isfinite(vectors.sum(axis=1)))
+        if len(broken):
+            word = distinct[broken[0]].decode("utf-8", "backslashreplace")
+            raise InputError(
+                f"{self.path}: the vector of '{word}' holds numbers that are not finite; give another file"
+            )
+        if len(distinct) < len(encoded):
+            places = {word: place for place, word in enumerate(distinct)}
+            order = np.fromiter((places[word] for word in encoded), dtype=np.int64, count=len(encoded))
+            vectors, found, from_ngrams = vectors[order], found[order], from_ngrams[order]
+        return WordVectors(vectors, found, from_ngrams)
+
+    def _read(self, words: Sequence[bytes]) -> "_Arrays":
+        """The fields of WordVectors for distinct words, read as this kind of file is."""
+        with self.path.open("rb") as file:
+            start = file.read(4)
+        if not start:
+            raise InputError(f"{self.path}: the file is empty; download or copy it again")
+        if start.startswith(_PICKLE_MAGIC) or self.path.suffix == ".kv":
+            return read_gensim(self.path, words)
+        if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz"):
+            if self._indexed is None and self._calls == 1:
+                return fasttext_binary.read_binary(self.path, words)
+            self._indexed = self._indexed or fasttext_binary.IndexedModel(self.path)
+            return self._indexed.read(words)
+        return _read_text(self.path, words)
 
 
 _Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of WordVectors
 
 
-def _reader(path: Path) -> Callable[[Path, Sequence[bytes]], _Arrays]:
-    """The function that reads this kind of file, for distinct words."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    if not start:
-        raise InputError(f"{path}: the file is empty; download or copy it again")
-    if start.startswith(_PICKLE_MAGIC) or path.suffix == ".kv":
-        return _read_gensim
-    if start == fasttext_binary.MAGIC or path.suffix in (".bin", ".ftz"):
-        return fasttext_binary.read_binary
-    return _read_text
+def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
+    """The vectors of `words` from a file, as `VectorFile.read` gives them."""
+    return VectorFile(path).read(words)
 
 
 def _encode(word: str) -> bytes:
@@ -107,11 +127,9 @@ def _read_text(path: Path, words: Sequence[bytes]) -> _Arrays:
         if raw.peek(2).startswith(_GZIP_MAGIC):
             unzipped = stack.enter_context(gzip.GzipFile(fileobj=raw))
             lines = io.BufferedReader(cast(io.RawIOBase, unzipped), _BUFFER)
-        bar = stack.enter_context(
-            tqdm(total=path.stat().st_size, desc=path.name, unit="B", unit_scale=True, disable=None, leave=False)
-        )
+        shown = stack.enter_context(Progress(f"reading {path.name}", path.stat().st_size, "B"))
         try:
-            return _read_lines(path, lines, words, lambda: bar.update(raw.tell() - bar.n))
+            return _read_lines(path, lines, words, lambda: shown.reach(raw.tell()))
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise InputError(f"{path}: damaged gzip ({error}); download or copy it again") from error
 
@@ -188,36 +206,3 @@ def _is_number(cell: bytes) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _read_gensim(path: Path, words: Sequence[bytes]) -> _Arrays:
-    # gensim is slow to import, and most runs do without it
-    from gensim.models import KeyedVectors
-    from gensim.models.fasttext import FastTextKeyedVectors
-
-    try:
-        loaded = KeyedVectors.load(str(path), mmap="r")
-    except Exception as error:  # unpickling a damaged file can raise anything
-        raise InputError(
-            f"{path}: gensim cannot load it ({' '.join(str(error).split())}); give the file that KeyedVectors.save() "
-            f"wrote, with the .npy files beside it"
-        ) from error
-    keyed = getattr(loaded, "wv", loaded)  # a whole model holds its vectors there
-    if not isinstance(keyed, KeyedVectors):
-        raise InputError(f"{path}: holds a {type(loaded).__name__}; give the file that KeyedVectors.save() wrote")
-
-    keys = [word.decode("utf-8", "surrogateescape") for word in words]
-    rows = np.fromiter((keyed.key_to_index.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
-    found = rows >= 0
-    vectors = np.zeros((len(words), keyed.vector_size), dtype=np.float32)
-    vectors[found] = keyed.vectors[rows[found]]
-    from_ngrams = np.zeros(len(words), dtype=bool)
-    missing = np.flatnonzero(~found)
-    if isinstance(keyed, FastTextKeyedVectors) and keyed.bucket and len(missing):
-        hashes, owners = fasttext_binary.ngram_hashes([words[i] for i in missing.tolist()], keyed.min_n, keyed.max_n)
-        counts = np.bincount(owners, minlength=len(missing))
-        shares = (1 / counts[owners]).astype(np.float32)
-        means = csr_array((shares, (owners, hashes % keyed.bucket)), shape=(len(missing), keyed.bucket))
-        vectors[missing] = means @ keyed.vectors_ngrams
-        from_ngrams[missing] = counts > 0
-    return vectors, found, from_ngrams

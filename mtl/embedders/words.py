@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from mtl.data.batches import TokenTable
 from mtl.data.text import Texts, Vocabulary
@@ -71,6 +72,8 @@ class WordEmbedder(nn.Module):
         super().__init__()
         self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING)
         self.table.weight.requires_grad_(trainable)
+        self.added: Tensor
+        self.register_buffer("added", torch.empty(0, dim), persistent=False)
 
     def scale(self, factor: float) -> None:
         """Multiply all vectors."""
@@ -82,18 +85,26 @@ class WordEmbedder(nn.Module):
         with torch.no_grad():
             self.table.weight.copy_(torch.from_numpy(vectors))
 
-    def freeze(self) -> None:
-        """Train the vectors no more."""
+    def for_task(self) -> "WordEmbedder":
+        """What stage 2 uses: these vectors themselves, trained no more, so that all tasks share one table."""
         self.table.weight.requires_grad_(False)
+        return self
 
-    def extend(self, vectors: np.ndarray) -> None:
-        """Add words with these vectors, float32 (words, dim), after those that are there."""
-        weight = torch.cat([self.table.weight.detach(), torch.from_numpy(vectors)])
-        self.table = nn.Embedding.from_pretrained(weight, padding_idx=Vocabulary.PADDING)
+    def add(self, vectors: np.ndarray) -> None:
+        """Add words with these vectors, float32 (words, dim), after those that are there. They are not trained or saved."""
+        self.added = torch.cat([self.added, torch.from_numpy(vectors).to(self.added.device)])
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Word numbers (batch, time) -> (batch, time, dim)."""
-        return self.table(tokens)
+        first = self.table.num_embeddings  # of the added words
+        if not len(self.added):
+            vectors: Tensor = self.table(tokens)
+            return vectors
+        return torch.where(
+            (tokens >= first)[..., None],
+            F.embedding((tokens - first).clamp(min=0), self.added),
+            self.table(tokens.clamp(max=first - 1)),
+        )
 
 
 def with_specials(vectors: np.ndarray) -> np.ndarray:

@@ -1,17 +1,18 @@
 """The shared sentence encoder: embed, encode, pool."""
 
+import copy
 import math
 from collections.abc import Iterator
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from mtl.data.batches import Table
 from mtl.device import to_device
 from mtl.embedders import Embedder
 from mtl.model.lstm import BiLSTM
+from mtl.progress import Progress
 
 # Tokens in one batch when texts are encoded for good.
 ENCODING_TOKENS = 8192
@@ -34,6 +35,15 @@ class Encoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.output_size = 2 * hidden_size
 
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return next(self.lstm.parameters()).device
+
+    def for_task(self) -> "Encoder":
+        """A copy that stage 2 trains for one task; it shares the word vectors, which stage 2 does not train."""
+        return copy.deepcopy(self, {id(self.embedder): self.embedder.for_task()})
+
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """What the embedder reads (batch, time, …) and lengths (batch,) -> sentence vectors (batch, output_size)."""
         return max_pool(self.outputs(tokens, lengths), lengths)
@@ -44,41 +54,38 @@ class Encoder(nn.Module):
         states: Tensor = self.dropout(self.lstm(embedded, lengths))
         return states
 
-    def encode(self, table: Table, texts: Tensor, progress: str = "") -> Tensor:
+    def encode(self, table: Table, texts: Tensor, title: str = "encoding texts") -> Tensor:
         """The vectors of these texts of the table, float32 on the CPU, (texts, output_size), without dropout.
 
-        Texts of like length are encoded together. `progress` is what a progress bar says.
+        Texts of like length are encoded together. title: of the progress that is shown.
         """
         vectors = torch.empty(len(texts), self.output_size)
-        for places, states, lengths in self._encoded(table, texts, progress):
+        for places, states, lengths in self._encoded(table, texts, title):
             vectors[places] = max_pool(states, lengths).float().cpu()
         return vectors
 
-    def encode_tokens(self, table: Table, texts: Tensor, rows: np.ndarray, progress: str = "") -> None:
+    def encode_tokens(self, table: Table, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens") -> None:
         """Write the outputs of these texts' tokens to `rows`, float32 (all their tokens, output_size), text after text."""
         ends = table.lengths[texts].cumsum(0).tolist()
-        for places, states, lengths in self._encoded(table, texts, progress):
+        for places, states, lengths in self._encoded(table, texts, title):
             for place, length, outputs in zip(places.tolist(), lengths.tolist(), states.float().cpu(), strict=True):
                 rows[ends[place] - length : ends[place]] = outputs[:length].numpy()
 
     @torch.no_grad()
-    def _encoded(self, table: Table, texts: Tensor, progress: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    def _encoded(self, table: Table, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Batches of like length: places among `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
-        device = next(self.lstm.parameters()).device
         order = torch.argsort(table.lengths[texts], stable=True)
-        with tqdm(
-            total=len(texts), desc=progress, unit=" texts", leave=False, disable=None if progress else True
-        ) as bar:
+        with Progress(title, len(texts), "texts") as shown:
             done = 0
             while done < len(order):
                 longest = int(table.lengths[texts[order[min(done + 255, len(order) - 1)]]])
                 places = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
                 tokens, lengths = table.gather(texts[places])
-                yield places, self.outputs(tokens.to(device), lengths), lengths
+                yield places, self.outputs(tokens.to(self.device), lengths), lengths
                 done += len(places)
-                bar.update(len(places))
+                shown.advance(len(places))
         self.train(training)
 
 

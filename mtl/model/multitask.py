@@ -17,6 +17,7 @@ from mtl.metrics import score
 from mtl.model.attention import AttentionHead
 from mtl.model.encoder import Encoder
 from mtl.model.heads import Head
+from mtl.progress import progress
 from mtl.suite import Task
 
 
@@ -66,7 +67,7 @@ class Multitask(pl.LightningModule):
         """Predictions for all rows of one task in their order, (rows,): label indices or numbers. Without dropout."""
         self.eval()
         predictions = np.empty(sum(len(rows) for _, rows in sampler))
-        for task, rows in sampler:
+        for task, rows in progress(sampler.batches, "predicting", "batches"):
             batch = batches[(task, rows)].to(self.device)
             predictions[rows] = predict(self.tasks[task], self.outputs(batch)).cpu().numpy()
         return predictions

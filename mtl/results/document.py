@@ -43,7 +43,10 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                     "difference": _short(comparison.difference),
                     "low": _short(comparison.low),
                     "high": _short(comparison.high),
+                    "p": _significant(comparison.p),
+                    "p_holm": _significant(comparison.p_holm),
                     "verdict": comparison.verdict,
+                    "verdict_holm": comparison.verdict_holm,
                 }
                 for column, comparison in found.items()
             }
@@ -148,6 +151,10 @@ def _pair(interval: tuple[float, float] | None) -> list[float] | None:
 
 def _short(value: float) -> float:
     return round(float(value), 4)  # one decimal of it is shown, and must not be rounded twice
+
+
+def _significant(p: float | None) -> float | None:
+    return None if p is None else float(f"{p:.3g}")
 
 
 def _plain(value: Any) -> str:

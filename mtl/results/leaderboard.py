@@ -9,11 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from mtl.results.resampling import COVERAGE, RESAMPLES, Comparison, compare, interval, resampled_scores
+from mtl.results.comparison import (
+    COVERAGE,
+    LEAST_SEEDS,
+    LEVEL,
+    Comparison,
+    Sample,
+    average,
+    compare,
+    estimate,
+    with_holm,
+)
+from mtl.results.resampling import RESAMPLES, DevRows, lowest, resampled_scores
 from mtl.results.runs import Run
-from mtl.suite import Published, Suite
+from mtl.suite import AVERAGE, Published, Suite
 
-AVERAGE = "average"  # stands among task ids where both are meant
 FAMILIES = ("floor", "lstm", "transformer")
 
 _WORDS = {"random": "random", "fasttext": "fastText", "elmo": "ELMo"}
@@ -49,7 +59,7 @@ class Row:
     missing: Sequence[str]
     reduced: Sequence[str]
     run: Run | None = None
-    resampled: Mapping[str, np.ndarray] = field(default_factory=dict)  # (RESAMPLES,), by task id and AVERAGE
+    samples: Mapping[str, Sample] = field(default_factory=dict)  # by task id and AVERAGE
 
     @property
     def seeds(self) -> int:
@@ -72,11 +82,13 @@ class Leaderboard:
     """The rows of one suite: floors, LSTMs, transformers, ours before the published ones; and ours against each other.
 
     comparisons: by the places of two of `rows`, one minus the other, by task id and AVERAGE; what cannot be compared is absent.
+    ungrouped: names of runs that did not record the groups of their dev rows.
     """
 
     suite: Suite
     rows: Sequence[Row]
     comparisons: Mapping[tuple[int, int], Mapping[str, Comparison]]
+    ungrouped: Sequence[str] = ()
 
     @property
     def columns(self) -> dict[str, str]:
@@ -129,10 +141,23 @@ class Leaderboard:
     def facts(self) -> list[str]:
         """The others: how intervals and tests came about, and what the dev rows are."""
         facts = [
-            f"Intervals ({COVERAGE:g} %) and paired tests: {RESAMPLES} bootstrap resamples of the dev rows, the same for all runs. They say "
-            "how much depends on the rows; min and max over seeds say how much depends on the seed. "
-            "A difference is better or worse where its interval leaves out 0, else undecided; tests are not corrected for their number."
+            f"Intervals ({COVERAGE:g} %) are of the mean over seeds: how far it may be from the score to expect with other seeds and other dev "
+            f"rows. The variance over rows comes from {RESAMPLES} bootstrap resamples of the dev rows (of groups, where rows belong "
+            f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds an interval is of the rows alone."
         ]
+        if tests := sum(len(found) for found in self.comparisons.values()):
+            facts.append(
+                "Paired tests compare the means over seeds of two runs, so that a difference may not be that of the medians shown. Runs on "
+                f"the same dev rows are resampled together. A difference is better or worse where p is below {LEVEL:g}, which is where its "
+                f"interval leaves out 0, else undecided; where a run has fewer than {LEAST_SEEDS} seeds there is no verdict. Of tests between "
+                f"equal runs, {100 * LEVEL:g} % come out better or worse by chance. With Holm's correction for the {tests} tests of this suite "
+                f"(every pair of runs, every task and the average), the chance of even one such error is at most {100 * LEVEL:g} %."
+            )
+        if self.ungrouped:
+            facts.append(
+                "Runs that did not record which dev rows belong together: each row is resampled on its own, and each task apart: "
+                f"{', '.join(self.ungrouped)}."
+            )
         held_out = {id: n for row in self.rows if row.run for id, n in row.run.summary["held_out"].items()}
         if held_out:
             counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
@@ -146,15 +171,13 @@ def leaderboard(runs: Sequence[Run]) -> Leaderboard:
     """The leaderboard of runs on one suite. Raises InputError for files of theirs that cannot be read."""
     suite = runs[0].suite
     labels = Counter(label(run.summary) for run in runs)
-    rows = [_of_run(run, labels[label(run.summary)] > 1) for run in runs] + [
+    recorded = _recorded_rows(runs)
+    rows = [_of_run(run, recorded, labels[label(run.summary)] > 1) for run in runs] + [
         _published(row, suite) for row in suite.published
     ]
     rows.sort(key=lambda row: FAMILIES.index(row.family) if row.family in FAMILIES else len(FAMILIES))
-    comparisons = {}
-    for i, j in combinations(range(len(rows)), 2):
-        if rows[i].run and rows[j].run and (found := _compared(rows[j], rows[i])):
-            comparisons[j, i] = found
-    return Leaderboard(suite, rows, comparisons)
+    ungrouped = [run.name for run in runs if any((task.id, run.rows_key(task)) not in recorded for task in run.tasks)]
+    return Leaderboard(suite, rows, _comparisons(rows), ungrouped)
 
 
 def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
@@ -178,15 +201,23 @@ def plain_name(summary: Mapping[str, Any]) -> str:
     return f"{summary['embeddings']}-{summary['variant']}" if summary["method"] == "lstm" else str(summary["method"])
 
 
-def _of_run(run: Run, alike: bool) -> Row:
+def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], DevRows]:
+    """By task id and `Run.rows_key`: what one run recorded about its dev rows holds for all runs on the same rows."""
+    return {(task.id, run.rows_key(task)): rows for run in runs for task in run.tasks if (rows := run.dev_rows(task))}
+
+
+def _of_run(run: Run, recorded: Mapping[tuple[str, str], DevRows], alike: bool) -> Row:
     """alike: whether another run has the same label."""
-    scores, resampled = {}, {}
+    scores, samples = {}, {}
     for task in run.tasks:
-        resampled[task.id] = resampled_scores(task, run.predictions(task), run.gold(task))
-        of = run.summary["tasks"][task.id]
-        scores[task.id] = Score(of["median"], of["min"], of["max"], interval(resampled[task.id]))
-    resampled[AVERAGE] = np.mean(list(resampled.values()), axis=0)
-    seeds = [fmean(of["scores"][str(seed)] for of in run.summary["tasks"].values()) for seed in run.summary["seeds"]]
+        of, gold = run.summary["tasks"][task.id], run.gold(task)
+        rows = recorded.get((task.id, run.rows_key(task))) or DevRows(task.id, np.arange(len(gold)))
+        by_seed = np.array([of["scores"][str(seed)] for seed in run.summary["seeds"]])
+        samples[task.id] = Sample(by_seed, {rows: resampled_scores(task, run.predictions(task), gold, rows)})
+        scores[task.id] = Score(of["median"], of["min"], of["max"], _interval(samples[task.id], lowest(task)))
+    samples[AVERAGE] = average(list(samples.values()))
+    seeds = samples[AVERAGE].by_seed
+    mean_interval = _interval(samples[AVERAGE], fmean(map(lowest, run.tasks)))
     return Row(
         name=run.name,
         label=f"{label(run.summary)}, {run.name}"
@@ -195,11 +226,11 @@ def _of_run(run: Run, alike: bool) -> Row:
         family="lstm" if run.summary["method"] == "lstm" else "floor",
         split=run.summary["split"],
         scores=scores,
-        average=Score(run.summary["average"], min(seeds), max(seeds), interval(resampled[AVERAGE])),
+        average=Score(run.summary["average"], float(seeds.min()), float(seeds.max()), mean_interval),
         missing=run.summary["missing"],
         reduced=run.summary["reduced"],
         run=run,
-        resampled=resampled,
+        samples=samples,
     )
 
 
@@ -216,19 +247,29 @@ def _published(row: Published, suite: Suite) -> Row:
     )
 
 
+def _interval(sample: Sample, least: float) -> tuple[float, float]:
+    """A score's interval, within what the metric can reach."""
+    low, high = estimate(sample).interval
+    return max(low, least), min(high, 100.0)
+
+
+def _comparisons(rows: Sequence[Row]) -> dict[tuple[int, int], dict[str, Comparison]]:
+    """Of each two runs; Holm's correction is for all of them together."""
+    pairs = [(j, i) for i, j in combinations(range(len(rows)), 2) if rows[i].run and rows[j].run]
+    tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
+    comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
+    for (pair, column), test in with_holm(tests).items():
+        comparisons.setdefault(pair, {})[column] = test
+    return comparisons
+
+
 def _compared(one: Row, other: Row) -> dict[str, Comparison]:
     """One row minus another: the tasks that both have on the same dev rows, and the average where that is all of both."""
     assert one.run and other.run
     shared = [
         task for task in one.run.tasks if task.id in other.scores and one.run.rows_key(task) == other.run.rows_key(task)
     ]
-    found = {
-        task.id: compare(
-            one.scores[task.id].median - other.scores[task.id].median, one.resampled[task.id], other.resampled[task.id]
-        )
-        for task in shared
-    }
+    columns = [task.id for task in shared]
     if shared and len(shared) == len(one.scores) == len(other.scores):
-        difference = one.average.median - other.average.median
-        found[AVERAGE] = compare(difference, one.resampled[AVERAGE], other.resampled[AVERAGE])
-    return found
+        columns.append(AVERAGE)
+    return {column: compare(one.samples[column], other.samples[column]) for column in columns}

@@ -61,15 +61,20 @@ def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
 
 def _tests(board: Leaderboard) -> str:
     """A row for each pair: one minus the other, and what the test says."""
-    sign = {"better": "▲", "worse": "▼", "undecided": "≈"}
+    sign = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
     body = []
     for (one, other), found in board.comparisons.items():
         cells = [
-            f"{found[column].difference:+.1f} {sign[found[column].verdict]}" if column in found else MISSING
+            f"{test.difference:+.1f} {sign[test.verdict] * (1 + test.holds)}"
+            if (test := found.get(column))
+            else MISSING
             for column in board.columns
         ]
         body.append([f"{_text(board.rows[one].name)} − {_text(board.rows[other].name)}", *cells])
-    legend = "One run minus another: ▲ better, ▼ worse, ≈ undecided, – not on the same dev rows."
+    legend = (
+        "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction, too; ≈ undecided, "
+        "? too few seeds, – not on the same dev rows."
+    )
     return f"{legend}\n\n" + markdown_table([["", *map(_text, board.columns.values())], *body])
 
 

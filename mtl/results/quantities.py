@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from mtl.files import in_words
+from mtl.progress import duration
 
 MISSING = "–"
 
@@ -30,13 +31,3 @@ def _cell(key: str, value: float | None) -> str:
     if "memory" in key:
         return in_words(int(value))
     return f"{value:,.0f}"
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words: 42 s, 3 min 05 s, 2 h 10 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

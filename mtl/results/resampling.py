@@ -1,70 +1,60 @@
-"""How sure a score is: metrics on bootstrap resamples of the rows they were computed on.
+"""Metrics on bootstrap resamples of dev rows.
 
-Each resample draws as many rows as there are, with replacement (Efron and Tibshirani 1993). The same resamples serve every
-run on the same rows, so that two runs are compared on the same draws (a paired bootstrap test; Berg-Kirkpatrick et al. 2012).
+A resample draws as many groups of rows as there are, with replacement, each with all its rows (Efron and Tibshirani 1993, chapter 8;
+Davison and Hinkley 1997, section 3.8: of nested data, draw the outermost level alone). The same draws serve all seeds,
+all runs and all tasks on the same dev rows, so that differences are taken draw by draw (Berg-Kirkpatrick et al. 2012).
 """
 
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mtl.suite import Task
 
 RESAMPLES = 1000
-COVERAGE = 95.0  # per cent, of an interval
 BLOCK = 2**22  # numbers in one block of resamples' weights
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """One run minus another: the difference × 100, its interval, and what it says."""
+class DevRows:
+    """A set of dev rows. key: equal for the same rows in the same groups. groups: int64 (rows,), from 0 to count - 1."""
 
-    difference: float
-    low: float
-    high: float
+    key: str
+    groups: np.ndarray = field(compare=False)
 
     @property
-    def verdict(self) -> str:
-        """better or worse where the interval leaves out 0, else undecided."""
-        return "better" if self.low > 0 else "worse" if self.high < 0 else "undecided"
+    def count(self) -> int:
+        """The number of groups."""
+        return int(self.groups.max()) + 1
 
 
-def resampled_scores(task: Task, predictions: np.ndarray, gold: np.ndarray) -> np.ndarray:
-    """The task's metric × 100 on each resample, the median over seeds: (RESAMPLES,).
+def resampled_scores(task: Task, predictions: np.ndarray, gold: np.ndarray, rows: DevRows) -> np.ndarray:
+    """The task's metric × 100 of each seed on each resample: (seeds, RESAMPLES).
 
     predictions: (seeds, rows), gold: (rows,); label indices or numbers, as `mtl.metrics.score` reads them.
     """
     weigh = _WEIGHERS[task.metric]
     scores = np.empty((len(predictions), RESAMPLES))
     done = 0
-    for weights in _weights(task.id, len(gold)):
+    for weights in row_weights(rows):
         for seed, predicted in enumerate(predictions):
             scores[seed, done : done + len(weights)] = 100 * weigh(task, predicted, gold, weights)
         done += len(weights)
-    return np.median(scores, axis=0)
+    return scores
 
 
-def interval(scores: np.ndarray) -> tuple[float, float]:
-    """The 95 % percentile interval of resampled scores (RESAMPLES,)."""
-    low, high = np.percentile(scores, [(100 - COVERAGE) / 2, (100 + COVERAGE) / 2])
-    return float(low), float(high)
-
-
-def compare(difference: float, one: np.ndarray, other: np.ndarray) -> Comparison:
-    """One run against another, from their scores on the same resamples, (RESAMPLES,) each."""
-    return Comparison(difference, *interval(one - other))
-
-
-def _weights(name: str, rows: int) -> Iterator[np.ndarray]:
-    """How often each row is drawn in each resample, float64 (block, rows), block after block: the same for the same name."""
-    rng = np.random.default_rng([zlib.crc32(name.encode()), rows])
-    size = max(1, BLOCK // rows)
+def row_weights(rows: DevRows) -> Iterator[np.ndarray]:
+    """How often each row is drawn in each resample, float64 (block, rows), block after block: the same for equal rows."""
+    count = rows.count
+    rng = np.random.default_rng([zlib.crc32(rows.key.encode()), count])
+    size = max(1, BLOCK // len(rows.groups))
     for start in range(0, RESAMPLES, size):
-        count = min(size, RESAMPLES - start)
-        draws = rng.integers(rows, size=(count, rows)) + rows * np.arange(count)[:, None]
-        yield np.bincount(draws.ravel(), minlength=count * rows).reshape(count, rows).astype(np.float64)
+        block = min(size, RESAMPLES - start)
+        draws = rng.integers(count, size=(block, count)) + count * np.arange(block)[:, None]
+        drawn = np.bincount(draws.ravel(), minlength=block * count).reshape(block, count)
+        yield drawn.astype(np.float64)[:, rows.groups]
 
 
 def _accuracy(task: Task, predicted: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -149,3 +139,8 @@ _WEIGHERS: dict[str, Callable[[Task, np.ndarray, np.ndarray, np.ndarray], np.nda
     "spearman": _spearman,
     "one_minus_wmae": _one_minus_wmae,
 }
+
+
+def lowest(task: Task) -> float:
+    """The least value × 100 that the task's metric can have; the greatest is 100."""
+    return -100.0 if task.metric in ("matthews", "pearson", "spearman") else 0.0

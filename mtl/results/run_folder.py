@@ -6,11 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
-
 from mtl.config import Config, differences, read_config, save_config
 from mtl.errors import InputError
-from mtl.files import write_text
+from mtl.files import Busy, lock, write_text
+
+# Of a run's results: raised when the same configuration and inputs come to give other ones, so that no run is begun
+# by one version of the code and continued by another.
+FORMAT = "2"
 
 
 class RunFolder:
@@ -23,6 +25,7 @@ class RunFolder:
         self.inputs = path / "inputs.json"
         self.vocabulary = path / "vocabulary.txt"
         self.held_out = path / "held_out.json"
+        self.dev_rows = path / "dev_rows.json"
         self.summary = path / "summary.json"
         self.table = path / "table.md"
 
@@ -60,19 +63,18 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder; the system lets go of it when the process ends, however it ends.
+        """Hold the folder's lock (`mtl.files.lock`) and remove what a killed process left half written.
 
         Raises InputError when another process holds it, or when it cannot be written.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path / ".lock", timeout=0):
+            with lock(self.path / ".lock"):
                 for partial in self.path.rglob(".*.partial"):  # left by a process that was killed
                     partial.unlink()
                 yield
-        except Timeout:
+        except Busy as error:
             raise InputError(
-                f"{self.path}: another process is running in this folder; wait for it, or set run_dir="
+                f"{self.path}: another process is running in this folder; wait for it, or set run_dir={error}"
             ) from None
         except (PermissionError, FileExistsError, NotADirectoryError) as error:
             raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None
@@ -92,12 +94,17 @@ class RunFolder:
         if self.config.exists():
             self.check_inputs(inputs)
         else:
-            write_json(self.inputs, inputs)
+            write_json(self.inputs, {"format": FORMAT, **inputs})
             save_config(config, self.config)
 
     def check_inputs(self, inputs: dict[str, str]) -> None:
         """Raise InputError that names those of these inputs that are not as they were when the run was begun."""
         before = read_json(self.inputs)
+        if before.get("format") != FORMAT:
+            raise InputError(
+                f"{self.path}: was made by a version of mtl that splits or trains in another way; "
+                "set run_dir= or remove the folder"
+            )
         if changed := sorted(name for name in inputs if before.get(name) != inputs[name]):
             raise InputError(
                 f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "

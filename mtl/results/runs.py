@@ -13,6 +13,7 @@ import numpy as np
 
 from mtl.data.reader import read_targets
 from mtl.errors import InputError
+from mtl.results.resampling import DevRows
 from mtl.results.run_folder import RunFolder, read_json
 from mtl.results.summary import KEYS
 from mtl.suite import Suite, Task, load_suite
@@ -51,14 +52,31 @@ class Run:
         lines = self._held_out.get(task.id)
         return hashlib.sha256(repr((self.summary["inputs"].get(path.as_posix()), lines)).encode()).hexdigest()
 
+    def dev_rows(self, task: Task) -> DevRows | None:
+        """The groups of the task's dev rows; None of a run that did not record them. Raises InputError if they are damaged."""
+        if task.id not in self._dev_rows:
+            return None
+        try:
+            texts, recorded = (self._dev_rows[task.id][key] for key in ("texts", "groups"))
+            # One group alone says nothing about others; its rows are then drawn one by one.
+            apart = recorded is None or len(set(recorded)) == 1
+            _, groups = np.unique(range(len(self.gold(task))) if apart else recorded, return_inverse=True)
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"{self.folder.dev_rows}: {task.id}: not dev rows as mtl baseline records them") from None
+        return DevRows(hashlib.sha256(repr((texts, recorded)).encode()).hexdigest(), groups)
+
     def check(self) -> None:
-        """Raise InputError unless the scores are numbers, and every seed has a prediction for each dev row."""
+        """Raise InputError unless the scores are numbers, and every seed has a prediction and a group for each dev row."""
         for task in self.tasks:
             scores = self.summary["tasks"][task.id]
             numbers = [scores.get(key) for key in ("median", "min", "max")]
             if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers):
                 raise InputError(f"{self.folder.summary}: tasks.{task.id}: its scores are not numbers")
             rows = len(self.gold(task))
+            if (dev_rows := self.dev_rows(task)) and dev_rows.groups.shape != (rows,):
+                raise InputError(
+                    f"{self.folder.dev_rows}: {task.id}: {len(dev_rows.groups)} groups for {rows} dev rows"
+                )
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, "dev", task.id)
                 if (found := len(read_targets(task, file))) != rows:
@@ -68,6 +86,13 @@ class Run:
     def _held_out(self) -> dict[str, list[int]]:
         held_out: dict[str, list[int]] = read_json(self.folder.held_out)
         return held_out
+
+    @cached_property
+    def _dev_rows(self) -> dict[str, dict[str, Any]]:
+        if not self.folder.dev_rows.exists():
+            return {}
+        dev_rows: dict[str, dict[str, Any]] = read_json(self.folder.dev_rows)
+        return dev_rows
 
 
 def find_runs(runs_dir: Path) -> list[Run]:

@@ -5,8 +5,9 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mtl.results.leaderboard import AVERAGE, Leaderboard
+from mtl.results.leaderboard import Leaderboard
 from mtl.results.quantities import COSTS
+from mtl.suite import AVERAGE
 
 
 def render_scores(boards: Sequence[Leaderboard]) -> str:
@@ -38,14 +39,15 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
 
 
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """A line for each two runs and task, or average: one minus the other."""
-    lines: list[Sequence[Any]] = [["suite", "one", "other", "task", "difference", "low", "high", "verdict"]]
+    """A line for each two runs and task, or average: one minus the other; p is empty where there is no verdict."""
+    header = ["suite", "one", "other", "task", "difference", "low", "high", "p", "p_holm", "verdict", "verdict_holm"]
+    lines: list[Sequence[Any]] = [header]
     for board in boards:
         for (one, other), found in board.comparisons.items():
             for column, comparison in found.items():
                 names = board.rows[one].name, board.rows[other].name
-                numbers = comparison.difference, comparison.low, comparison.high
-                lines.append([board.suite.name, *names, column, *numbers, comparison.verdict])
+                numbers = comparison.difference, comparison.low, comparison.high, comparison.p, comparison.p_holm
+                lines.append([board.suite.name, *names, column, *numbers, comparison.verdict, comparison.verdict_holm])
     return _csv(lines)
 
 

@@ -130,10 +130,11 @@ def run_seed(config: Config, dataset: Dataset, method: Method, seed: int, folder
 
 
 def _record(folder: RunFolder, config: Config, dataset: Dataset) -> None:
-    """Keep what a reader may ask: the suite file, the held-out rows, the gold targets that predictions on dev stand beside."""
+    """Keep what later commands read: the suite file, which rows are held out, and the groups and targets of the dev rows."""
     suite_file = find_yaml("suite", config.suite, shipped("configs") / "suite")
     write_text(folder.suite, suite_file.read_text(encoding="utf-8"))
     write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")
+    write_text(folder.dev_rows, json.dumps(dataset.dev_rows) + "\n")
     for task in dataset.tasks:
         gold = dataset.splits[task.id]["dev"].targets.tolist()
         write_predictions(folder.gold(task.id), task, gold, config.submission.header)

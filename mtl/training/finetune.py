@@ -1,6 +1,5 @@
 """Stage 2: each task's head on the frozen encoder, or with it, by the task's own metric (KLEJ, section 4.1)."""
 
-import copy
 import logging
 import math
 import tempfile
@@ -53,7 +52,7 @@ def stage_inputs(
     pooled = _texts(dataset, [task for task in dataset.tasks if not heads[task.id].reads_tokens])
     if len(pooled):
         vectors = torch.zeros(len(dataset.texts), encoder.output_size)
-        vectors[pooled] = encoder.encode(table, pooled, progress=f"seed {seed} · encoding texts")
+        vectors[pooled] = encoder.encode(table, pooled, title=f"seed {seed} · encoding texts")
     read = _texts(dataset, [task for task in dataset.tasks if heads[task.id].reads_tokens])
     if len(read):
         lengths = table.lengths[read].numpy()
@@ -62,7 +61,7 @@ def stage_inputs(
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
             rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
             reserve(Path(file.name))
-        encoder.encode_tokens(table, read, rows, progress=f"seed {seed} · encoding tokens")
+        encoder.encode_tokens(table, read, rows, title=f"seed {seed} · encoding tokens")
         starts = np.zeros(len(dataset.texts), dtype=np.int64)
         starts[read.numpy()] = np.cumsum(lengths) - lengths
         outputs = TokenTable(rows, starts, table.lengths.numpy())
@@ -99,8 +98,7 @@ def finetune(
     splits = dataset.splits[task.id]
     encoder = inputs.encoder
     if encoder is not None and settings.train_encoder:
-        encoder = copy.deepcopy(encoder)
-        encoder.embedder.freeze()
+        encoder = encoder.for_task()
     elif encoder is not None:
         encoder.requires_grad_(False)
     lone = new_heads(config, [task], heads.dim)

@@ -8,7 +8,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import ProgressBar
 from tqdm import tqdm
 
-from mtl.results.quantities import duration
+from mtl.progress import duration
 
 
 class StageProgress(ProgressBar):

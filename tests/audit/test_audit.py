@@ -103,10 +103,12 @@ def test_missing_files_are_a_finding(settings: list[str], data: Path) -> None:
 
 
 def test_held_out_rows_are_compared_as_training_splits_them(settings: list[str], data: Path) -> None:
-    """Rows of one topic stay on one side, the same texts under another topic do not."""
+    """Rows of one topic stay on one side, and so do the same texts; texts that differ in their spaces do not."""
     path = data / "pairs/train.tsv"
     header, *rows = lines_of(path)
     write_tsv(path, header, *rows, *((f"more{topic}", *others) for topic, *others in rows))
+    assert not [finding for finding in run(settings).findings if finding.kind == "shared"]
+    write_tsv(path, header, *rows, *((f"more{topic}", f" {a}", *others) for topic, a, *others in rows))
     shared = [finding for finding in run(settings).findings if finding.kind == "shared"]
     assert [(f.task, f.split) for f in shared] == [("samma", "dev (held out)")]
     assert 0 < shared[0].count <= 12  # a tenth of 120 rows

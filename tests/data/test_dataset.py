@@ -4,7 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mtl.data.dataset import load_dataset
+from mtl.data.dataset import describe_rows, load_dataset
+from mtl.data.reader import Example
 from mtl.suite import load_suite
 
 
@@ -46,3 +47,13 @@ def test_texts_without_tokens_are_counted(suite_file: Path, caplog: pytest.LogCa
         dataset = load_dataset(suite, suite.choose(["kansla"]), suite_file.parent / "data", 50, 0.1)
     assert len(dataset.splits["kansla"]["test"]) == 3
     assert "2 of 93 distinct texts have no token" in caplog.text
+
+
+def test_dev_rows_are_described_without_their_texts() -> None:
+    cells = [("a", "q1"), ("b", "q2"), ("c", None), ("d", "q1"), ("e", None)]
+    grouped = describe_rows([Example(line, (text,), 1.0, group) for line, (text, group) in enumerate(cells)])
+    assert grouped["groups"] == [0, 1, 2, 0, 3]
+    others = [Example(line + 7, (text,), 0.0) for line, (text, _) in enumerate(cells)]  # another task on the same texts
+    assert describe_rows(others) == {"texts": grouped["texts"], "groups": None}
+    for changed in (others[::-1], others[:4], [Example(1, ("a", "b")), *others[2:]]):
+        assert describe_rows(changed)["texts"] != grouped["texts"]

@@ -242,12 +242,12 @@ def test_a_killed_process_is_continued(server: Server, target: Path) -> None:
 
 
 def test_an_interrupt_keeps_what_was_fetched(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Interrupting(module.tqdm):
-        def update(self, n: float | None = 1) -> None:
+    class Interrupting(module.Progress):
+        def advance(self, amount: int = 1) -> None:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "tqdm", Interrupting)
+        patch.setattr(module, "Progress", Interrupting)
         with pytest.raises(KeyboardInterrupt):
             download(server.url, target, SHA256)
     download(server.url, target, SHA256)

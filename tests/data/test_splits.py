@@ -1,20 +1,32 @@
+import itertools
+import random
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from small_suite import write_tsv
 
+from mtl.config import shipped
 from mtl.data.reader import Example
 from mtl.data.splits import check_present, hold_out, missing_tasks, read_task
 from mtl.errors import InputError
-from mtl.suite import load_suite
+from mtl.suite import Task, load_suite
 
 
-def examples(groups: list[str | None]) -> list[Example]:
-    return [Example(line, (f"text {line}",), 0.0, group) for line, group in enumerate(groups, start=2)]
+def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> list[Example]:
+    """A row with a text of its own for each group; the labels are repeated."""
+    rows = zip(groups, itertools.cycle(labels), strict=False)
+    return [Example(line, (f"text {line}",), label, group) for line, (group, label) in enumerate(rows, start=2)]
+
+
+def held_out(rows: Sequence[Example], share: float = 0.1) -> tuple[list[Example], list[Example]]:
+    return hold_out(Task(labels=["0", "1"]), rows, share)
 
 
 def test_a_group_stays_on_one_side() -> None:
     rows = examples([str(i // 4) for i in range(400)])
-    train, dev = hold_out(rows, 0.1)
+    train, dev = held_out(rows)
     assert len(dev) == 40
     assert sorted(train + dev, key=lambda e: e.line) == rows
     assert not {e.group for e in train} & {e.group for e in dev}
@@ -23,19 +35,69 @@ def test_a_group_stays_on_one_side() -> None:
 
 def test_a_repeated_text_stays_on_one_side() -> None:
     rows = [Example(line, (f"text {line % 50}",), 0.0) for line in range(2, 202)]
-    train, dev = hold_out(rows, 0.1)
+    train, dev = held_out(rows)
     assert len(dev) == 20
     assert not {e.texts for e in train} & {e.texts for e in dev}
 
 
+def test_groups_that_share_a_text_stay_on_one_side() -> None:
+    # Ten rows a group; the first text of each even group is also the last of the group after it.
+    rows = examples([str(i // 10) for i in range(400)])
+    rows = [replace(e, texts=rows[i - 19].texts) if i % 20 == 19 else e for i, e in enumerate(rows)]
+    train, dev = held_out(rows)
+    assert len(dev) == 40
+    assert not {e.texts for e in train} & {e.texts for e in dev}
+
+
 def test_the_split_is_the_same_whatever_the_order() -> None:
-    rows = examples([str(i % 60) for i in range(300)])
-    assert {e.line for e in hold_out(rows, 0.1)[1]} == {e.line for e in hold_out(rows[::-1], 0.1)[1]}
+    rows = examples([str(i % 60) for i in range(300)], labels=[0, 0, 1])
+    assert {e.line for e in held_out(rows)[1]} == {e.line for e in held_out(rows[::-1])[1]}
 
 
 def test_groups_of_unlike_size_come_close_to_the_share() -> None:
     rows = examples([str(i if i < 50 else 50 + i // 30) for i in range(500)])
-    assert 40 <= len(hold_out(rows, 0.1)[1]) <= 50
+    assert 40 <= len(held_out(rows)[1]) <= 50
+
+
+@pytest.mark.parametrize("size", [1, 4])
+def test_labels_keep_their_shares(size: int) -> None:
+    chance = random.Random(size)
+    rows = [replace(e, target=float(chance.random() < 0.08)) for e in examples([str(i // size) for i in range(2000)])]
+    dev = held_out(rows)[1]
+    assert len(dev) == 200
+    assert abs(sum(e.target == 1 for e in dev) - 0.1 * sum(e.target == 1 for e in rows)) <= 1
+
+
+def test_groups_of_one_label_each() -> None:
+    rows = examples([str(i // 20) for i in range(400)], labels=[*[0] * 20, *[1] * 20])
+    assert [sum(e.target == label for e in held_out(rows)[1]) for label in (0, 1)] == [20, 20]
+
+
+def test_a_regression_has_no_strata(suite_file: Path) -> None:
+    task = load_suite(suite_file).tasks["betyg"]
+    task.files["dev"] = None
+    data = suite_file.parent / "data"
+    write_tsv(data / "scores/train.tsv", ("text", "score"), *((f"text {i}", str(i / 10)) for i in range(100)))
+    assert len(read_task(task, data, 0.1).held_out) == 10
+
+
+def test_rows_of_one_article_stay_on_one_side(tmp_path: Path) -> None:
+    task = load_suite(shipped("configs") / "suite/klej.yaml").tasks["psc"]
+    rows, articles = [], {}
+    for article in range(60):
+        for extract in range(5):
+            articles[f"extract {article} {extract}"] = article
+            # Two abstracts of the five each, which join the extracts in a ring; and one of another article.
+            rows += [(article, extract, article, (extract + i) % 5, "1") for i in (0, 1)]
+            rows += [(article, extract, (article + 7) % 60, extract, "0")]
+    random.Random(1).shuffle(rows)
+    cells = [(f"extract {a} {e}", f"abstract {b} {s}", label) for a, e, b, s, label in rows]
+    write_tsv(tmp_path / "klej_psc/train.tsv", ("extract_text", "summary_text", "label"), *cells)
+    write_tsv(tmp_path / "klej_psc/test_features.tsv", ("extract_text", "summary_text"), ("a", "b"))
+    read = read_task(task, tmp_path, 0.1)
+    sides = [{articles[e.texts[0]] for e in read.rows[split]} for split in ("train", "dev")]
+    assert not sides[0] & sides[1] and len(sides[1]) == 6
+    assert [sum(e.target == label for e in read.rows["dev"]) for label in (0, 1)] == [30, 60]
 
 
 def test_read_task_holds_out_where_there_is_no_dev_file(suite_file: Path) -> None:

@@ -67,6 +67,10 @@ def test_tokenized_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     # Other texts, another language or another length have a file of their own.
     Texts(TEXTS[1:], "pl", 3, tmp_path), Texts(TEXTS, "sv", 3, tmp_path), Texts(TEXTS, "pl", 4, tmp_path)
     assert len(list(tmp_path.iterdir())) == 4
+    # And so has another version of the computation.
+    monkeypatch.setattr("mtl.data.text.FORMAT", 0)
+    check(Texts(TEXTS, "pl", 3, tmp_path))
+    assert len(list(tmp_path.iterdir())) == 5
 
 
 def test_shortened_texts_are_those_that_were_cut_at_once() -> None:
@@ -82,6 +86,9 @@ def test_vocabulary_numbers_words() -> None:
     vocabulary = Vocabulary(["kot", "pies"])
     assert len(vocabulary) == 4
     np.testing.assert_array_equal(vocabulary.ids(["pies", "ryba", "kot"]), [3, Vocabulary.UNKNOWN, 2])
+    vocabulary.add(iter(["ryba", "ptak"]))
+    np.testing.assert_array_equal(vocabulary.ids(["ptak", "ryba", "kot"]), [5, 4, 2])
+    assert len(vocabulary) == 6 and vocabulary.words == ["kot", "pies", "ryba", "ptak"]
 
 
 def test_text_files_plain_and_gzip(tmp_path: Path) -> None:

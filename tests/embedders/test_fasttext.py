@@ -1,3 +1,4 @@
+from collections import Counter
 from pathlib import Path
 
 import fasttext
@@ -8,11 +9,13 @@ import torch
 from mtl.config import load_config
 from mtl.data.dataset import Dataset, load_dataset
 from mtl.embedders import build_embeddings
+from mtl.embedders import fasttext as module
 from mtl.embedders.fasttext import FastTextTraining, fasttext_embeddings, train_fasttext
 from mtl.embedders.recipes import fetch, load_recipe
 from mtl.embedders.train import train
 from mtl.embedders.words import WordEmbeddings
 from mtl.errors import InputError
+from mtl.progress import Progress
 from mtl.suite import Suite, load_suite
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
@@ -35,6 +38,48 @@ def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
     torch.testing.assert_close(weight[1], weight[2:].mean(0))
     assert made.coverage.found[0] == 8  # "gott" and its like; the texts have no "</s>"
     assert made.coverage.found[0] + made.coverage.from_ngrams[0] == len(made.vocabulary.words)
+
+
+def test_min_count_counts_the_training_texts_alone(suite_file: Path, tmp_path: Path) -> None:
+    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    data = dataset(suite_file)[1]
+    everything = fasttext_embeddings(data, tmp_path / "v.bin", None, 1, True).vocabulary.words
+    assert everything == data.texts.types  # words of dev and test texts too, in the texts' order
+    train = [data.texts.words(text) for text in data.distinct_texts("train")]
+    for least in (2, 5):
+        counts = Counter(word for words in train for word in words)
+        expected = [word for word in data.texts.types if counts[word] >= least]
+        assert fasttext_embeddings(data, tmp_path / "v.bin", None, least, True).vocabulary.words == expected
+        assert 0 < len(expected) < len(everything)
+    with pytest.raises(InputError, match="embeddings.min_count=999: no word stands so often in the training texts"):
+        fasttext_embeddings(data, tmp_path / "v.bin", None, 999, True)
+
+
+def test_training_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reached = []
+
+    class Recorded(Progress):
+        def reach(self, done: int) -> None:
+            reached.append((done, self.total))
+
+    monkeypatch.setattr(module, "Progress", Recorded)
+    train_fasttext(LINES, tmp_path / "v.bin", FastTextTraining(dim=4, epochs=2, min_count=1, bucket=100))
+    assert reached[-1] == (2 * 90 * 4, 2 * 90 * 4)  # epochs, lines, tokens of a line with its end
+
+
+def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure() -> None:
+    lines = [
+        "Read 0M words\n",
+        "\n",
+        "Progress:   1.5% words/sec/thread:   12345 lr:  0.049 avg.loss:  4.1 ETA:   0h 3m12s\n",
+        "ValueError: Encountered NaN.\n",
+        "Progress: 100.0% words/sec/thread:   12345 lr:  0.000 avg.loss:  4.1 ETA:   0h 0m 0s\n",
+    ]
+    with Progress("training", 200, "tokens") as shown:
+        assert module._follow(lines[:3], shown, 200) == "Read 0M words"
+        assert shown.done == 3
+        assert module._follow(lines, shown, 200) == "ValueError: Encountered NaN."
+        assert shown.done == 200
 
 
 def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:

@@ -5,47 +5,18 @@ import random
 import struct
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import fasttext
 import numpy as np
 import pytest
-from gensim.models import FastText, KeyedVectors
+from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_refused, assert_table, has_surrogates
 
+from mtl.embedders import fasttext_binary
 from mtl.embedders.fasttext_binary import ngram_hashes
-from mtl.embedders.vectors import WordVectors, read_vectors
+from mtl.embedders.vectors import VectorFile, read_vectors
 from mtl.errors import InputError
 
-LEXICON = [
-    "źdźbło",
-    "żółć",
-    "gęś",
-    "kot",
-    "pies",
-    "jaźń",
-    "w",
-    "ó",
-    "😀",
-    "👩‍👩‍👧",
-    "e\u0301tude",
-    "a\u00a0b",
-    "</s>",
-    "naïve",
-]
-LEXICON += [f"słowo{n}" for n in range(200)]
-OUTSIDE = [
-    "",
-    "x",
-    "ż",
-    "🦆",
-    "🦆🦆",
-    "gżegżółka",
-    "o\u0308lkanne",
-    "\u0301",
-    "nie znam",
-    "a" * 300,
-    "ąę" * 150,
-    "\udcff\udc80",
-]
 DIM = 8
 THREADS = 12  # fastText 0.9.3 with fewer than 11 threads leaves a part of the matrix uninitialized
 
@@ -128,10 +99,6 @@ def test_a_model_gives_the_vectors_that_fasttext_gives(tmp_path: Path, settings:
     assert not read.vectors[~read.known].any()
 
 
-def has_surrogates(word: str) -> bool:
-    return any("\ud800" <= letter <= "\udfff" for letter in word)
-
-
 def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = train(tmp_path / "model.bin", minn=2, maxn=4)
     words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
@@ -160,9 +127,11 @@ def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
         str(text), dim=DIM, minn=2, maxn=3, bucket=100, epoch=1, thread=THREADS, verbose=0
     )
     classifier.save_model(str(path))
-    read = read_vectors(path, ["film", "__label__złe", "filmy"])
-    assert read.found.tolist() == [True, False, False]
-    np.testing.assert_allclose(read.vectors[2], classifier.get_word_vector("filmy"), atol=1e-6)
+    file = VectorFile(path)
+    for _ in range(2):  # the second time by the index
+        read = file.read(["film", "__label__złe", "filmy"])
+        assert read.found.tolist() == [True, False, False]
+        np.testing.assert_allclose(read.vectors[2], classifier.get_word_vector("filmy"), atol=1e-6)
 
 
 def test_repeated_words_and_no_words(model: Path) -> None:
@@ -199,16 +168,6 @@ def patched(model: Path, target: Path, offset: int, layout: str, value: int) -> 
     struct.pack_into(layout, data, offset, value)
     target.write_bytes(data)
     return target
-
-
-def assert_refused(path: Path, *fragments: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_vectors(path, ["kot", "0.5", "nowe"])
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    for fragment in fragments:
-        assert fragment in message
 
 
 def test_quantized_models_are_refused(tmp_path: Path) -> None:
@@ -261,21 +220,9 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 
 # Text
 
-TABLE = {"źdźbło": [0.5, -1.25, 3e-05], "a\u00a0b": [1, 2, 3], "na pewno": [4, 5, 6.5], "kot": [7, 8, 9]}
-
 
 def rows(table: dict[str, list[float]] = TABLE, end: str = "\n") -> str:
     return "".join(f"{word} {' '.join(map(str, numbers))}{end}" for word, numbers in table.items())
-
-
-def assert_table(read: WordVectors, words: list[str]) -> None:
-    expected = np.array([TABLE.get(word, [0, 0, 0]) for word in words], dtype=np.float32)
-    assert (read.vectors == expected).all()
-    assert read.found.tolist() == [word in TABLE for word in words]
-    assert not read.from_ngrams.any()
-
-
-WANTED = ["kot", "na pewno", "na", "nie ma", "źdźbło", "a\u00a0b", "kot", "a", ""]
 
 
 @pytest.mark.parametrize("end", ["\n", " \n", "\r\n"])
@@ -367,43 +314,43 @@ def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
     assert_refused(tmp_path, "directory")
 
 
-# Vectors saved by gensim
+# Asking again
 
 
-def test_gensim_vectors(tmp_path: Path) -> None:
-    keyed = KeyedVectors(3)
-    keyed.add_vectors(list(TABLE), np.array(list(TABLE.values()), dtype=np.float32))
-    keyed.save(str(tmp_path / "vectors.kv"))
-    keyed.save(str(tmp_path / "separate.kv"), separately=["vectors"])
-    assert (tmp_path / "separate.kv.vectors.npy").exists()
-    for name in ("vectors.kv", "separate.kv"):
-        assert_table(read_vectors(tmp_path / name, WANTED), WANTED)
+def test_a_model_is_asked_again_without_reading_its_dictionary_again(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, words = VectorFile(model), [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
+    expected = read_vectors(model, words)
+    entries, calls = fasttext_binary._entries, []
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return entries(*arguments)
+
+    monkeypatch.setattr(fasttext_binary, "_entries", counted)
+    for position, word in enumerate(words):
+        read = file.read([word])
+        np.testing.assert_allclose(read.vectors[0], expected.vectors[position], atol=1e-6)
+        assert (read.found[0], read.from_ngrams[0]) == (expected.found[position], expected.from_ngrams[position])
+    assert len(calls) == 2  # once for the first call, once for the index
 
 
-@pytest.mark.parametrize("minn", [1, 3])
-def test_gensim_fasttext_vectors(tmp_path: Path, minn: int) -> None:
-    trained = FastText(
-        [LEXICON] * 5, vector_size=DIM, bucket=500, min_count=1, min_n=minn, max_n=4, epochs=1, workers=1
-    )
-    trained.save(str(tmp_path / "model"))
-    trained.wv.save(str(tmp_path / "vectors.kv"))
-    words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
-    for name in ("model", "vectors.kv"):
-        read = read_vectors(tmp_path / name, words)
-        np.testing.assert_allclose(read.vectors, [trained.wv[word] for word in words], atol=1e-6)
-        assert read.found.tolist() == [word in LEXICON for word in words]
-        assert read.known[words.index("gżegżółka")]
-        assert read.known[words.index("x")]
-    assert read_vectors(tmp_path / "model", LEXICON).found.all()
+def test_words_with_one_hash_are_told_apart(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
+    expected = read_vectors(model, words)
+    monkeypatch.setattr(fasttext_binary, "hash", lambda word: len(word) % 2, raising=False)
+    read = fasttext_binary.IndexedModel(model).read([word.encode() for word in words])
+    np.testing.assert_array_equal(read[1], expected.found)
+    np.testing.assert_allclose(read[0], expected.vectors, atol=1e-6)
 
 
-def test_bad_gensim_files_are_refused(tmp_path: Path) -> None:
-    keyed = KeyedVectors(2)
-    keyed.add_vectors(["kot"], np.ones((1, 2), dtype=np.float32))
-    keyed.save(str(tmp_path / "vectors.kv"), separately=["vectors"])
-    (tmp_path / "vectors.kv.vectors.npy").unlink()
-    assert_refused(tmp_path / "vectors.kv", "npy")
-    (tmp_path / "text.kv").write_text("kot 1 2\n")
-    assert_refused(tmp_path / "text.kv", "KeyedVectors.save()")
-    (tmp_path / "other.kv").write_bytes(b"\x80\x04K\x01.")
-    assert_refused(tmp_path / "other.kv", "KeyedVectors.save()")
+def test_a_model_that_changes_while_it_is_read_is_refused(model: Path, tmp_path: Path) -> None:
+    path = tmp_path / "v.bin"
+    path.write_bytes(model.read_bytes())
+    file = VectorFile(path)
+    file.read(["kot"])
+    file.read(["gęś"])
+    path.write_bytes(model.read_bytes() + b" ")
+    with pytest.raises(InputError, match=r"v\.bin: has changed while it was read"):
+        file.read(["pies"])

@@ -3,11 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from report_browser import Opener, in_browser
-from run_folders import make_run, right
+from run_folders import ROWS, make_run, right
 
 from mtl.results.document import document
-from mtl.results.leaderboard import AVERAGE, Leaderboard, by_suite, leaderboard
+from mtl.results.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.results.runs import find_runs
+from mtl.suite import AVERAGE, Task
 
 
 @pytest.fixture
@@ -47,11 +48,69 @@ def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> No
     found = board.comparisons[places["good"], places["bad"]]
     assert set(found) == {*board.suite.tasks, AVERAGE}
     assert {comparison.verdict for comparison in found.values()} == {"better"}
-    good, bad = (board.rows[places[name]] for name in ("good", "bad"))
-    assert found[AVERAGE].difference == pytest.approx(good.average.median - bad.average.median)
+    good, bad = (run.summary["tasks"] for name in ("good", "bad") if (run := board.rows[places[name]].run))
+    means = {id: np.mean([[*of["scores"].values()] for of in (good[id], bad[id])], axis=1) for id in good}
+    for id, (one, other) in means.items():
+        assert found[id].difference == pytest.approx(one - other)
+    assert found[AVERAGE].difference == pytest.approx(np.mean([one - other for one, other in means.values()]))
     # A partial run has an average of other tasks.
     assert set(board.comparisons[places["partial"], places["good"]]) == {"cbd", "ar"}
     assert len(board.comparisons) == 6
+
+
+def test_holm_s_correction_is_for_all_tests_of_the_suite(board: Leaderboard) -> None:
+    tests = sorted((test.p, test.p_holm) for found in board.comparisons.values() for test in found.values())
+    assert len(tests) == 3 * 10 + 3 * 2 and tests[0][1] == pytest.approx(36 * tests[0][0])
+    assert all(p < corrected or p == corrected == 1 for p, corrected in tests)
+    assert "correction for the 36 tests" in " ".join(board.facts)
+
+
+def test_too_few_seeds(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", right(0.9))
+    make_run(tmp_path / "b", right(0.1), ["embeddings=fasttext"], seeds=[1, 2])
+    board = leaderboard(find_runs(tmp_path))
+    (found,) = board.comparisons.values()
+    assert {(test.verdict, test.verdict_holm, test.p_holm) for test in found.values()} == {
+        ("too few seeds",) * 2 + (None,)
+    }
+    assert all(test.low < test.difference < test.high for test in found.values())
+
+
+def test_tasks_on_the_same_rows_share_draws_and_groups_are_the_recorded_ones(board: Leaderboard) -> None:
+    samples = next(row.samples for row in board.rows if row.name == "good")
+    rows = {id: next(iter(sample.resampled)) for id, sample in samples.items() if id != AVERAGE}
+    assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].resampled)
+    assert rows["dyk"].count == 15 and rows["cbd"].count == 60
+    assert board.ungrouped == []
+
+
+def test_a_run_that_did_not_record_its_rows(tmp_path: Path) -> None:
+    """It takes over what another run on the same rows recorded; where there is none, its rows count one by one."""
+    make_run(tmp_path / "old", right(0.8), recorded=False)
+    alone = leaderboard(find_runs(tmp_path))
+    assert alone.ungrouped == ["old"] and any("which dev rows belong together" in fact for fact in alone.facts)
+    rows = {id: next(iter(sample.resampled)) for id, sample in alone.rows[1].samples.items() if id != AVERAGE}
+    assert len(set(rows.values())) == 9 and {of.count for of in rows.values()} == {60}
+    make_run(tmp_path / "new", right(0.8), ["embeddings=fasttext"])
+    both = leaderboard(find_runs(tmp_path))
+    assert both.ungrouped == []
+    (found,) = both.comparisons.values()
+    assert {(test.difference, test.p) for test in found.values()} == {
+        (0.0, 1.0)
+    }  # the same predictions on the same draws
+
+
+def test_intervals_stay_within_what_a_metric_can_reach(tmp_path: Path) -> None:
+    def almost(task: Task, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return np.where(np.arange(ROWS) == 1, gold[0], gold)
+
+    make_run(tmp_path / "good", almost)
+    make_run(tmp_path / "bad", lambda task, gold, rng: np.where(rng.random(ROWS) < 0.02, gold, gold[::-1]))
+    for row in leaderboard(find_runs(tmp_path)).rows:
+        for id, score in row.scores.items():
+            if score.interval:
+                least = -100 if id == "cdsc-r" else 0
+                assert least <= score.interval[0] <= score.interval[1] <= 100
 
 
 def test_other_dev_rows_are_not_compared(tmp_path: Path) -> None:

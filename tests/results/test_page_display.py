@@ -60,23 +60,39 @@ def test_markup_is_shown_as_text(opened: Opener) -> None:
 
 
 @in_browser
-def test_comparing_says_better_worse_or_undecided(opened: Opener) -> None:
-    page = opened()
+def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) -> None:
+    report = report_sample.report()
+    key = next(key for key in report["suites"][0]["comparisons"] if key.startswith("r5|") and key.endswith("|r2"))
+    few = {"p": None, "p_holm": None, "verdict": "too few seeds", "verdict_holm": "too few seeds"}
+    report["suites"][0]["comparisons"][key]["dyk"] |= few
+    page = opened(report)
     reference = row_id(page, "svm")
     Select(page.key("reference")).select_by_value(reference)
-    signs = {"better": "▲", "worse": "▼", "undecided": "≈"}
-    turned = {"better": "worse", "worse": "better", "undecided": "undecided"}
+    signs = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
+    turned = {"better": "worse", "worse": "better"}
+    held = set()
     for run in ("majority", "elmo-finetune"):
         id = row_id(page, run)
         key = f"{id}|{reference}"
         test = page.suite["comparisons"].get(key) or page.suite["comparisons"][f"{reference}|{id}"]
-        sign, by = (1, lambda verdict: verdict) if key in page.suite["comparisons"] else (-1, turned.get)
+        sign, by = (
+            (1, lambda verdict: verdict)
+            if key in page.suite["comparisons"]
+            else (-1, lambda verdict: turned.get(verdict, verdict))
+        )
         for position, task in ((3, "average"), (4, "nkjp-ner"), (10, "dyk")):
             shown = page.find(f"tr[data-row={id}] > :nth-child({position}) .verdict")
             verdict = by(test[task]["verdict"])
             difference = f"{sign * test[task]['difference']:+.1f}".replace("-", "−")
             assert signs[verdict] in shown.text and difference in shown.text and verdict in shown.text
-            assert "95 % interval" in shown.get_attribute("title")
+            title = shown.get_attribute("title")
+            assert "95 % interval" in title and (", p " in title) == (verdict != "too few seeds")
+            if verdict in turned:
+                holds = test[task]["verdict_holm"] == test[task]["verdict"]
+                assert (2 * signs[verdict] in shown.text) == holds
+                assert (", with Holm's correction too" if holds else ", not with Holm's correction") in title
+                held.add(holds)
+    assert held == {True, False} and page.find(f"tr[data-row={row_id(page, 'elmo-finetune')}] .verdict").text
     assert "no paired test" in page.find(f"tr[data-row={row_id(page, 'random')}]").text
     assert page.all(f"tr[data-row={reference}] .verdict") == page.all("tr.published .verdict") == []
     page.find("details.tasks summary").click()

@@ -1,8 +1,4 @@
-from mtl.results.quantities import COSTS, cost_cells, duration
-
-
-def test_duration() -> None:
-    assert [duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]
+from mtl.results.quantities import COSTS, cost_cells
 
 
 def test_costs_in_words() -> None:

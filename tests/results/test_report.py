@@ -48,6 +48,12 @@ def test_markdown(board: Leaderboard) -> None:
     assert rf"{partial.average.median:.1f}\*" in text and "partial" in text
     assert "- good: seeds 1, 2, 3; CPU: a; mtl 1, torch 2; configuration and SHA-256" in text
     assert "| good" in text[text.index("## Cost of a seed") :] and "3 min 20 s" in text and "1.1 GB" in text
+    tests = text[text.index("## Paired tests") : text.index("## Cost")]
+    found = board.comparisons[next(iter(board.comparisons))]
+    assert "▲▲ and ▼▼ with Holm's correction" in tests
+    for test in found.values():
+        sign = {"better": "▲", "worse": "▼", "undecided": "≈"}[test.verdict] * (1 + test.holds)
+        assert f"| {test.difference:+.1f} {sign} |" in tests
     # Every table is well formed.
     for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
         counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
@@ -87,7 +93,11 @@ def test_csv_holds_every_number(board: Leaderboard) -> None:
     assert len([line for line in scores if line["name"] == EVIL]) == 10
     pairs = list(csv.DictReader(io.StringIO(render_comparisons([board]))))
     assert {line["verdict"] for line in pairs} <= {"better", "worse", "undecided"} and len(pairs) == 10 + 2 + 2
-    assert all(float(line["low"]) <= float(line["high"]) for line in pairs)
+    for line in pairs:
+        low, high, p, p_holm = (float(line[key]) for key in ("low", "high", "p", "p_holm"))
+        assert low <= float(line["difference"]) <= high and p <= p_holm <= 1
+        assert (line["verdict"] == "undecided") == (low <= 0 <= high) == (p >= 0.05)
+        assert (line["verdict_holm"] == "undecided") == (p_holm >= 0.05)
     costs = {line["name"]: line for line in csv.DictReader(io.StringIO(render_costs([board])))}
     assert costs["good"]["pretrain_seconds"] == "200.0" and costs["good"]["peak_memory"] == str(2**30)
     assert costs["50%_of_$x|y"]["pretrain_seconds"] == ""
@@ -123,6 +133,9 @@ def test_document(board: Leaderboard) -> None:
     scores = good["details"]["seeds"]
     shown = next(seed for seed in scores if seed["seed"] == ar["seed"])
     assert shown["scores"]["ar"] == good["scores"]["ar"]["median"]
+    for tests in suite["comparisons"].values():
+        for test in tests.values():
+            assert (test["verdict"] == "undecided") == (test["p"] >= 0.05) and test["p"] <= test["p_holm"]
     assert set(suite["comparisons"]) <= {f"{a['id']}|{b['id']}" for a in suite["rows"] for b in suite["rows"]}
 
 

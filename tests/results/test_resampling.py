@@ -6,7 +6,7 @@ import torch
 
 from mtl.metrics import score
 from mtl.results import resampling
-from mtl.results.resampling import RESAMPLES, Comparison, compare, interval, resampled_scores
+from mtl.results.resampling import RESAMPLES, DevRows, lowest, resampled_scores, row_weights
 from mtl.suite import METRICS, Task
 
 
@@ -14,6 +14,11 @@ def a_task(metric: str) -> Task:
     if METRICS[metric] == "range":
         return Task("t", text=["x"], target="y", range=[1, 5], metric=metric)
     return Task("t", text=["x"], target="y", labels=["a", "b", "c"], metric=metric, positive="b")
+
+
+def apart(rows: int) -> DevRows:
+    """Each row a group."""
+    return DevRows("t", np.arange(rows))
 
 
 def some_rows(task: Task, rng: np.random.Generator, rows: int = 37) -> tuple[np.ndarray, np.ndarray]:
@@ -32,15 +37,14 @@ def test_every_metric_against_torchmetrics(metric: str, block: int, monkeypatch:
     monkeypatch.setattr(resampling, "BLOCK", block)
     task = a_task(metric)
     gold, predictions = some_rows(task, np.random.default_rng(5))
-    found = resampled_scores(task, predictions, gold)
-    drawn = np.concatenate(list(resampling._weights("t", len(gold)))).astype(int)
+    found = resampled_scores(task, predictions, gold, apart(37))
+    drawn = np.concatenate(list(row_weights(apart(37)))).astype(int)
     assert drawn.shape == (40, 37) and (drawn.sum(axis=1) == 37).all() and len(np.unique(drawn, axis=0)) == 40
     for resample, counts in enumerate(drawn):
         rows = np.repeat(np.arange(37), counts)
-        expected = np.median(
-            [score(task, torch.from_numpy(p[rows]), torch.from_numpy(gold[rows])) for p in predictions]
-        )
-        assert found[resample] == pytest.approx(expected, abs=1e-4)
+        expected = [score(task, torch.from_numpy(p[rows]), torch.from_numpy(gold[rows])) for p in predictions]
+        assert found[:, resample] == pytest.approx(expected, abs=1e-4)
+    assert (found >= lowest(task)).all()
 
 
 @pytest.mark.parametrize("metric", ["spearman", "pearson", "f1", "macro_f1", "matthews"])
@@ -49,27 +53,37 @@ def test_a_constant_prediction(metric: str) -> None:
     gold, _ = some_rows(task, np.random.default_rng(1))
     constant = np.full((1, len(gold)), 2.3 if task.is_regression else 2.0)
     expected = score(task, torch.from_numpy(constant[0]), torch.from_numpy(gold))
-    assert np.median(resampled_scores(task, constant, gold)) == pytest.approx(expected, abs=3)
+    assert np.median(resampled_scores(task, constant, gold, apart(len(gold)))) == pytest.approx(expected, abs=3)
 
 
-def test_the_interval_of_an_accuracy_is_the_binomial_s() -> None:
-    task = a_task("accuracy")
-    gold = np.zeros(400)
+def test_the_spread_of_an_accuracy_is_the_binomial_s() -> None:
     predictions = (np.arange(400) < 120).astype(float)[None]  # 70 % right
-    low, high = interval(resampled_scores(task, predictions, gold))
-    spread = 100 * 1.96 * (0.7 * 0.3 / 400) ** 0.5
-    assert low == pytest.approx(70 - spread, abs=0.8) and high == pytest.approx(70 + spread, abs=0.8)
+    scores = resampled_scores(a_task("accuracy"), predictions, np.zeros(400), apart(400))
+    assert scores.shape == (1, RESAMPLES)
+    assert scores.std() == pytest.approx(100 * (0.7 * 0.3 / 400) ** 0.5, rel=0.1)
 
 
-def test_pairs_are_resampled_together() -> None:
-    task = a_task("accuracy")
-    gold = np.zeros(400)
-    one = (np.arange(400) < 120).astype(float)[None]
-    other = (np.arange(400) < 132).astype(float)[None]  # wrong on the same rows and 12 more: surely worse
-    a, b = resampled_scores(task, one, gold), resampled_scores(task, other, gold)
-    found = compare(3.0, a, b)
-    assert found.verdict == "better" and found.low > 1 and compare(-3.0, b, a).verdict == "worse"
-    # Drawn apart, a difference of 3 points would be lost in intervals of 9.
-    assert interval(a)[0] < interval(b)[1]
-    assert len(a) == RESAMPLES and compare(0.0, a, a) == Comparison(0.0, 0.0, 0.0)
-    assert compare(0.0, a, a).verdict == "undecided"
+def test_groups_are_drawn_whole() -> None:
+    groups = np.array([0, 1, 1, 2, 0, 2, 1])
+    weights = np.concatenate(list(row_weights(DevRows("t", groups))))
+    for group in range(3):
+        of = weights[:, groups == group]
+        assert (of == of[:, :1]).all()  # all rows of a group equally often
+    drawn = weights[:, [0, 1, 3]]  # a row of each group
+    assert (drawn.sum(axis=1) == 3).all() and drawn.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.1)
+
+
+def test_rows_of_a_group_that_are_right_together_vary_as_groups_do() -> None:
+    groups = np.repeat(np.arange(50), 4)
+    predictions = (groups % 2).astype(float)[None]
+    task, gold = a_task("accuracy"), np.zeros(200)
+    grouped = resampled_scores(task, predictions, gold, DevRows("t", groups))
+    assert grouped.std() == pytest.approx(100 * (0.25 / 50) ** 0.5, rel=0.1)
+    assert resampled_scores(task, predictions, gold, apart(200)).std() == pytest.approx(
+        100 * (0.25 / 200) ** 0.5, rel=0.1
+    )
+
+
+def test_equal_rows_are_drawn_alike_and_others_apart() -> None:
+    one, again, other = (np.concatenate(list(row_weights(DevRows(key, np.arange(9))))) for key in ("a", "a", "b"))
+    assert (one == again).all() and (one != other).any()

@@ -50,6 +50,17 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
         folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2"})
 
 
+def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    config, _ = load_config(["suite=klej"])
+    folder.claim(config, {"a.tsv": "1"})
+    inputs = read_json(folder.inputs)
+    for older in ({**inputs, "format": "1"}, {"a.tsv": "1"}):
+        write_json(folder.inputs, older)
+        with pytest.raises(InputError, match=r"made by a version of mtl that .*; set run_dir= or remove the folder"):
+            folder.claim(config, {"a.tsv": "1"})
+
+
 def test_json(tmp_path: Path) -> None:
     write_json(tmp_path / "x.json", {"ś": 1.5})
     assert read_json(tmp_path / "x.json") == {"ś": 1.5}

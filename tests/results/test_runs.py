@@ -6,6 +6,7 @@ import pytest
 from run_folders import gold_of, make_run, right
 
 from mtl.errors import InputError
+from mtl.results.run_folder import read_json, write_json
 from mtl.results.runs import find_runs
 
 
@@ -23,6 +24,9 @@ def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     short.write_text("rating\n1.0\n", encoding="utf-8")
     wrong = make_run(tmp_path / "klej/wrong", right(0.5)).predictions(2, "dev", "cbd")
     wrong.write_text("target\n0\n7\n", encoding="utf-8")
+    groups = make_run(tmp_path / "klej/groups", right(0.5)).dev_rows
+    groups.write_text(groups.read_text(encoding="utf-8").replace("14,", "", 1), encoding="utf-8")
+    (make_run(tmp_path / "klej/rows", right(0.5)).dev_rows).write_text('{"dyk": {"groups": null}}', encoding="utf-8")
     for number in ("NaN", '"81.2"', "null"):
         summary = make_run(tmp_path / f"klej/nan-{number[0]}", right(0.5)).summary
         text = summary.read_text(encoding="utf-8")
@@ -33,7 +37,9 @@ def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert "short/seed-2/predictions/dev_pred_ar.tsv: 1 predictions for 60 dev rows" in caplog.text
     assert "wrong/seed-2/predictions/dev_pred_cbd.tsv:3: unknown label '7'" in caplog.text
     assert caplog.text.count("tasks.nkjp-ner: its scores are not numbers") == 3
-    for name in ("not-json", "latin", "no-suite", "no-gold", "short", "wrong", "nan-N"):
+    assert "groups/dev_rows.json: dyk: 59 groups for 60 dev rows" in caplog.text
+    assert "rows/dev_rows.json: dyk: not dev rows as mtl baseline records them" in caplog.text
+    for name in ("groups", "rows", "not-json", "latin", "no-suite", "no-gold", "short", "wrong", "nan-N"):
         assert f"klej/{name} is left out; remove it and run it again" in caplog.text
     assert [run.name for run in find_runs(tmp_path / "mine")] == ["mine"]
 
@@ -56,6 +62,23 @@ def test_the_same_rows_have_the_same_key(tmp_path: Path) -> None:
     ar, cbd = a.suite.tasks["ar"], a.suite.tasks["cbd"]
     assert a.rows_key(ar) == b.rows_key(ar) == d.rows_key(ar) != c.rows_key(ar)
     assert a.rows_key(cbd) == b.rows_key(cbd) != d.rows_key(cbd)
+
+
+def test_dev_rows(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "a", right(1.0))
+    (run,) = find_runs(tmp_path)
+    rows = {task.id: run.dev_rows(task) for task in run.tasks}
+    assert rows["cdsc-e"] == rows["cdsc-r"] != rows["cbd"]
+    assert rows["dyk"] and rows["dyk"].groups.tolist() == [row // 4 for row in range(60)]
+    assert rows["cbd"] and rows["cbd"].groups.tolist() == list(range(60))
+    # Of one group alone the rows are drawn one by one.
+    groups = read_json(folder.dev_rows)
+    groups["dyk"]["groups"] = [0] * 60
+    write_json(folder.dev_rows, groups)
+    alone = find_runs(tmp_path)[0].dev_rows(run.suite.tasks["dyk"])
+    assert alone and alone.count == 60
+    folder.dev_rows.unlink()
+    assert find_runs(tmp_path)[0].dev_rows(run.suite.tasks["dyk"]) is None
 
 
 def test_bad_folders(tmp_path: Path) -> None:

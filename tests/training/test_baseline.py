@@ -28,7 +28,6 @@ from mtl.training import finetune, pretrain
 from mtl.training import fit as fitting
 from mtl.training.baseline import run_apart, run_baseline
 
-
 # A stage 1 that lasts until it is interrupted.
 LONG = ("pretrain.max_steps=100000", "pretrain.patience=100000")
 
@@ -49,6 +48,12 @@ def test_the_embedded_suite_end_to_end(tmp_path: Path, embeddings: str, seeds: l
     suite = load_suite(folder / "suite.yaml")
     held_out = json.loads((folder / "held_out.json").read_text(encoding="utf-8"))
     assert set(held_out) == {"cbd", "dyk", "psc"}
+    dev_rows = json.loads((folder / "dev_rows.json").read_text(encoding="utf-8"))
+    assert dev_rows["cdsc-e"] == dev_rows["cdsc-r"] and dev_rows["polemo2.0-in"] != dev_rows["polemo2.0-out"]
+    questions = read_cells(tmp_path / "data/klej-sample/klej_dyk/train.tsv", ["q_id"])
+    assert [questions[line - 2] for line in held_out["dyk"]] == [
+        questions[held_out["dyk"][dev_rows["dyk"]["groups"].index(group)] - 2] for group in dev_rows["dyk"]["groups"]
+    ]
     medians = []
     for id, task in suite.tasks.items():
         values = summary["tasks"][id]["scores"]

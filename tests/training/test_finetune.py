@@ -265,7 +265,7 @@ def test_without_its_cache_elmo_gives_the_same(
     )
     for name, value in kept["state_dict"].items():
         assert torch.equal(value, live["state_dict"][name]), name
-    assert list((tmp_path / "cache").glob("elmo-*-float16/*.rows.npy"))
+    assert list((tmp_path / "cache").glob("elmo-*-float16-*/*.rows.npy"))
 
 
 def test_another_elmo_is_not_the_run_s(settings: list[str], suite_file: Path, tmp_path: Path) -> None:

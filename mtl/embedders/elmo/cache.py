@@ -5,17 +5,19 @@ import logging
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from tqdm import tqdm
 
 from mtl.data.batches import TokenTable
 from mtl.embedders.elmo.model import ELMo
 from mtl.errors import InputError
 from mtl.files import check_space, in_words, replacing, reserve, waiting_lock
+from mtl.progress import Progress
 
 logger = logging.getLogger("mtl")
+
+# Of a cache: raised when the same words come to give other vectors, or the files another layout.
+FORMAT = 1
 
 # Bytes in one shard: what a crash loses at most.
 SHARD = 256 * 2**20
@@ -98,14 +100,14 @@ class LayerCache:
             check_space(self.folder, size, "embeddings.cache=false computes on the fly")
             # Texts of like length are computed together.
             missing.sort(key=lambda key: (len(texts[key]), key))
-            with tqdm(total=tokens, desc="ELMo", unit=" tokens", unit_scale=True, leave=False, disable=None) as bar:
+            with Progress("computing ELMo's layers", tokens, "tokens") as shown:
                 for some in _split(missing, [len(texts[key]) for key in missing], self._shard_tokens()):
-                    self._write(some, [texts[key] for key in some], bar)
+                    self._write(some, [texts[key] for key in some], shown)
 
     def _shard_tokens(self) -> int:
         return max(1, SHARD // (self.elmo.width * self.dtype.itemsize))
 
-    def _write(self, keys: list[str], texts: list[Sequence[str]], bar: "tqdm[Any]") -> None:
+    def _write(self, keys: list[str], texts: list[Sequence[str]], shown: Progress) -> None:
         shard = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
         sizes = np.array([len(text) for text in texts])
         starts = np.cumsum(sizes) - sizes
@@ -118,7 +120,7 @@ class LayerCache:
                     starts[first:].tolist(), self.elmo.rows(texts[first : first + CHUNK]), strict=False
                 ):
                     rows[start : start + len(vectors)] = vectors.cpu().numpy()
-                    bar.update(len(vectors))
+                    shown.advance(len(vectors))
             rows.flush()
             del rows
         with replacing(self.folder / f"{shard}.index.npz") as partial, partial.open("wb") as file:

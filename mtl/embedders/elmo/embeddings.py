@@ -1,5 +1,6 @@
 """ELMo as a row of Table 3 has it: its weights fixed, its layers under a learned scalar mix."""
 
+import copy
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from torch import Tensor, nn
 from mtl.data.batches import Table
 from mtl.data.text import Texts
 from mtl.embedders.coverage import Coverage
-from mtl.embedders.elmo.cache import LayerCache
+from mtl.embedders.elmo.cache import FORMAT, LayerCache
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
 from mtl.errors import InputError
@@ -51,7 +52,7 @@ class ElmoEmbeddings:
             return self.live(texts)
         words = [texts.words(text) for text in range(len(texts))]
         exactness = "" if self.elmo.dtype == torch.float64 else "-inexact"
-        folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}"
+        folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}-{FORMAT}"
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).table(words)
 
     def live(self, texts: Texts) -> Table:
@@ -75,8 +76,9 @@ class ElmoEmbedder(nn.Module):
         self.projection_dim = projection_dim
         self.mix = ScalarMix(n_layers + 1)
 
-    def freeze(self) -> None:
-        """ELMo's own weights are no part of this module, and fixed always; the mix is learned in either stage."""
+    def for_task(self) -> "ElmoEmbedder":
+        """What stage 2 trains for one task: a copy. ELMo's own weights are no part of this module, and are always fixed."""
+        return copy.deepcopy(self)
 
     def forward(self, rows: Tensor) -> Tensor:
         """Rows (batch, time, width) as `ELMo.rows` gives them -> (batch, time, 2 * projection_dim)."""

@@ -3,7 +3,6 @@
 import json
 import logging
 import math
-import time
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,7 +14,6 @@ import numpy as np
 import torch
 from torch import nn
 from torch.optim import Optimizer
-from tqdm import tqdm
 
 from mtl.device import exact_arithmetic
 from mtl.embedders.elmo.bilm import BiLM
@@ -25,6 +23,7 @@ from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.elmo.weights import write_weights
 from mtl.errors import DivergedError, InputError
 from mtl.files import replacing, waiting_lock, write_text
+from mtl.progress import Progress
 
 logger = logging.getLogger("mtl")
 
@@ -198,14 +197,11 @@ class _Trainer:
         if self.checkpoint.exists():
             self._load()
             logger.info("%s: continuing after step %d of %d", title, self.step, self.steps)
-        begun, first = time.monotonic(), self.step
         self.model.train()
-        with tqdm(
-            total=self.steps, initial=self.step, desc="training ELMo", unit="step", leave=False, disable=None
-        ) as bar:
+        with Progress("training ELMo", self.steps, "steps", self.step) as shown:
             for lines in self._remaining():
                 self._train_step(lines)
-                bar.update(1)
+                shown.reach(self.step)
                 if self.step % self.settings.validate_every == 0 or self.step == self.steps:
                     self._check_training(title)
                     row = self._validate()
@@ -213,13 +209,7 @@ class _Trainer:
                         raise self._diverged(title, self.step, "the held-out perplexity is not finite")
                     self.perplexities.append(row)
                     self._save()
-                    left = (time.monotonic() - begun) / (self.step - first) * (self.steps - self.step)
-                    bar.set_postfix_str(f"perplexity {row['forward']:.0f} forward, {row['backward']:.0f} backward")
-                    if bar.disable:
-                        logger.info(
-                            "training ELMo · step %d/%d · held-out perplexity %.1f forward, %.1f backward · %d min left",
-                            *(self.step, self.steps, row["forward"], row["backward"], round(left / 60)),
-                        )
+                    shown.note(f"held-out perplexity {row['forward']:.1f} forward, {row['backward']:.1f} backward")
 
     def _batches(self, epoch: int) -> Iterable[np.ndarray]:
         return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])

@@ -1,6 +1,7 @@
 // The cells of the table.
 
-const VERDICTS = { better: "▲", worse: "▼", undecided: "≈" };
+const VERDICTS = { better: "▲", worse: "▼", undecided: "≈", "too few seeds": "?" };
+const RELATIONS = { undecided: "undecided against", "too few seeds": "too few seeds to compare with" };
 
 /** A score or an average, with its marks, and below it its spread or what the paired test says. */
 function scoreCell(row, column, emphasised, below) {
@@ -33,14 +34,24 @@ function spreadOf(row, column, spread) {
 function verdictOf(test, reference, spread) {
   if (!test) return null;
   const interval = known(test.low) && known(test.high) ? `${inScore(test.low)} to ${inScore(test.high)}` : null;
-  const words = `${test.verdict}${test.verdict === "undecided" ? " against" : " than"} ${reference}`;
+  const decided = test.verdict === "better" || test.verdict === "worse";
+  const holds = decided && test.verdict_holm === test.verdict;
+  const words =
+    `${RELATIONS[test.verdict] ?? `${test.verdict} than`} ${reference}` +
+    (holds ? ", with Holm's correction too" : decided ? ", not with Holm's correction" : "");
+  const numbers = [
+    inDifference(test.difference),
+    interval && `95 % interval ${interval}`,
+    known(test.p) && `p ${inProbability(test.p)}`,
+    known(test.p_holm) && `with Holm's correction ${inProbability(test.p_holm)}`,
+  ];
   return h(
     "span",
     {
-      class: `verdict ${test.verdict in VERDICTS ? test.verdict : ""}`,
-      title: `${words}: ${inDifference(test.difference)}${interval ? `, 95 % interval ${interval}` : ""}`,
+      class: `verdict ${decided ? test.verdict : ""}`,
+      title: `${words}: ${numbers.filter(Boolean).join(", ")}`,
     },
-    sign(VERDICTS[test.verdict] ?? "", ` ${words}: `),
+    sign((VERDICTS[test.verdict] ?? "").repeat(holds ? 2 : 1), ` ${words}: `),
     ` ${inDifference(test.difference)}`,
     interval && h("span", { class: spread === "interval" ? "spread" : "spoken" }, spoken(" 95 % interval: "), interval),
   );

@@ -34,6 +34,10 @@ function inDifference(value) {
   return text.startsWith("−") || text === "0.0" ? text.replace("−0.0", "0.0") : `+${text}`;
 }
 
+function inProbability(value) {
+  return value < 0.001 ? "< 0.001" : `= ${value.toFixed(3)}`;
+}
+
 function inRange(low, high) {
   return low < 0 || high < 0 ? `${inScore(low)} to ${inScore(high)}` : `${inScore(low)}–${inScore(high)}`;
 }

@@ -153,7 +153,10 @@ function paired(suite, id, reference) {
         difference: -test.difference,
         low: known(test.high) ? -test.high : null,
         high: known(test.low) ? -test.low : null,
+        p: test.p,
+        p_holm: test.p_holm,
         verdict: turned[test.verdict] ?? test.verdict,
+        verdict_holm: turned[test.verdict_holm] ?? test.verdict_holm,
       },
     ]),
   );

@@ -49,7 +49,8 @@ function referenceNote(name, choices) {
       ? " and its 95 % interval"
       : "; its 95 % interval shows with that choice below a score";
   return (
-    `Against ${name}, in a paired test: ▲ better, ▼ worse, ≈ undecided; then the difference${interval}.` +
+    `Against ${name}, in a paired test: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too, ≈ undecided, ` +
+    `? too few seeds; then the difference of the means over seeds${interval}.` +
     (choices.hidden.size ? " The average is compared only while no task is hidden." : "")
   );
 }

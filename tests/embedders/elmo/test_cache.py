@@ -3,7 +3,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections import namedtuple
 from pathlib import Path
 
@@ -13,8 +12,10 @@ import torch
 from elmo_files import sentences
 from filelock import FileLock
 
+from mtl.data.text import Texts
 from mtl.embedders.elmo import ELMo, cache
 from mtl.embedders.elmo.cache import LayerCache
+from mtl.embedders.elmo.embeddings import elmo_embeddings
 from mtl.errors import InputError
 
 
@@ -103,19 +104,19 @@ def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELM
     assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
 
 
-def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    taken = threading.Event()
+def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken, waiting = threading.Event(), threading.Event()
 
     def hold() -> None:
         with FileLock(tmp_path / ".lock"):
             taken.set()
-            time.sleep(0.5)
+            waiting.wait(60)
 
     threading.Thread(target=hold).start()
     taken.wait()
-    with caplog.at_level(logging.INFO, logger="mtl"):
-        LayerCache(tmp_path, elmo, np.dtype("float32")).table([["a"]])
-    assert "another process is filling this cache" in caplog.text
+    monkeypatch.setattr("mtl.files.logger.info", lambda *_: waiting.set())
+    LayerCache(tmp_path, elmo, np.dtype("float32")).table([["a"]])
+    assert waiting.is_set()
 
 
 def test_no_room(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
@@ -134,3 +135,13 @@ def test_a_broken_shard_is_one_line(elmo: ELMo, tmp_path: Path) -> None:
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
     with pytest.raises(InputError, match=r"rows\.npy: cannot be read .*; remove the folder, it is made anew"):
         made.table([["a"]])
+
+
+def test_another_version_has_a_folder_of_its_own(
+    elmo_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = Texts(["a b"], "pl", 9)
+    for version in (1, 2):
+        monkeypatch.setattr("mtl.embedders.elmo.embeddings.FORMAT", version)
+        elmo_embeddings(elmo_files[0].parent, "float16", True, tmp_path, torch.device("cpu"), texts).table(texts)
+    assert len(list(tmp_path.iterdir())) == 2

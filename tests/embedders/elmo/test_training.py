@@ -44,8 +44,8 @@ def test_it_learns_what_follows_and_what_came_before(tmp_path: Path) -> None:
     train_elmo(lines(), tmp_path / "elmo", settings(epochs=20))
     report = json.loads((tmp_path / "elmo/training.json").read_text())
     first, last = report["perplexity"][0], report["perplexity"][-1]
-    # Only a line's first word and its end are uncertain.
-    assert last["forward"] < 3 and last["backward"] < 3 and last["forward"] < first["forward"]
+    # Only a line's first word and its end are uncertain; an untrained model has a perplexity of about nine, the number of words.
+    assert last["forward"] < first["forward"] / 2 and last["backward"] < first["backward"] / 2
     assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == [
         ".lock",
         "options.json",

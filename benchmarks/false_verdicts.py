@@ -1,0 +1,151 @@
+"""How often a test says "better" or "worse" of two runs that differ by chance alone, in per cent.
+
+    python benchmarks/false_verdicts.py
+    python benchmarks/false_verdicts.py --runs runs/klej-sample/random-frozen
+
+The first command simulates runs on four tasks of 300 dev rows, which come in groups of three; a score is the share of rows that are
+right. Two kinds of equal runs: seeds of one configuration on the same rows; and two configurations that are right on different
+rows but have the same expected score, on rows that are a sample of all rows. A seed makes rows easier or harder, half of it for all tasks
+alike; "seed effect" is its standard deviation, where that of the rows' own difficulty is 1. The second command takes runs with
+many seeds, and splits the seeds of each at random into two runs, again and again. Splits share seeds, so that its standard errors
+are of drawing splits alone.
+
+Three tests, each at 5 %:
+- rows alone: the 95 % percentile interval of the difference of the medians over seeds, on resamples of single rows
+- seeds and rows: the same on resamples of seeds and of groups of rows
+- mtl: mtl.results.comparison, which corrects for few seeds and counts nothing twice
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mtl.results.comparison import Sample, average, compare
+from mtl.results.leaderboard import leaderboard
+from mtl.results.resampling import DevRows, resampled_scores, row_weights
+from mtl.results.runs import Run, find_runs
+from mtl.suite import AVERAGE
+
+TESTS = ("rows alone", "seeds and rows", "mtl")
+SEEDS = (3, 5, 10)
+EFFECTS = (0.0, 0.1, 0.3)
+TASKS, GROUPS, IN_GROUP = 4, 100, 3
+ROWS = GROUPS * IN_GROUP
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=500)
+    parser.add_argument("--runs", type=Path, help="a folder of finished runs with many seeds each")
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(1)
+    if arguments.runs is None:
+        simulated(arguments.repetitions, rng)
+        return
+    for run in find_runs(arguments.runs):
+        split(run, arguments.repetitions, rng)
+
+
+def simulated(repetitions: int, rng: np.random.Generator) -> None:
+    """Print the rates of simulated runs."""
+    groups = np.repeat(np.arange(GROUPS), IN_GROUP)
+    grouped = [DevRows(f"task {task}", groups) for task in range(TASKS)]
+    single = [DevRows(f"task {task} by row", np.arange(ROWS)) for task in range(TASKS)]
+    weights = {rows: np.concatenate(list(row_weights(rows))).T.astype(np.float32) / ROWS for rows in grouped + single}
+    print_line("equal runs", "seed effect", "seeds", "", *TESTS)
+    print_line("---", "--:", "--:", "---", *["--:"] * len(TESTS))
+    for title, differing in (("of one configuration", 0.0), ("of two configurations", 0.5)):
+        for effect in EFFECTS:
+            for seeds in SEEDS:
+                found = []
+                for _ in range(repetitions):
+                    right = simulate(differing, effect, seeds, rng)
+                    pairs = [[samples(run, sets, weights) for run in right] for sets in (grouped, single)]
+                    columns = zip(*(zip(*pair, strict=True) for pair in pairs), strict=True)
+                    found.append([verdicts(rng, *both) for both in columns])
+                for of, rates in (
+                    ("a task", np.mean(np.array(found)[:, :-1], axis=1)),
+                    ("the average", np.array(found)[:, -1]),
+                ):
+                    print_line(title, effect, seeds, of, *map(percent, rates.T))
+
+
+def simulate(differing: float, effect: float, seeds: int, rng: np.random.Generator) -> np.ndarray:
+    """Which rows two runs get right, (2, TASKS, seeds, ROWS). differing: standard deviation of a row's difficulty between runs."""
+    of_groups = np.repeat(rng.normal(size=(TASKS, 1, GROUPS)), IN_GROUP, axis=-1)
+    rows = (of_groups + rng.normal(size=(TASKS, 1, ROWS))) / 2**0.5
+    of_run = differing * rng.normal(size=(2, TASKS, 1, ROWS))
+    of_seed = effect * (rng.normal(size=(2, 1, seeds, 1)) + rng.normal(size=(2, TASKS, seeds, 1))) / 2**0.5
+    right: np.ndarray = 1 + rows + of_run + of_seed + 0.5 * rng.normal(size=(2, TASKS, seeds, ROWS)) > 0
+    return right
+
+
+def samples(right: np.ndarray, sets: Sequence[DevRows], weights: dict[DevRows, np.ndarray]) -> list[Sample]:
+    """Of each task, then of the average. right: (TASKS, seeds, ROWS)."""
+    tasks = [
+        Sample(100 * of.mean(axis=1), {rows: 100 * (of @ weights[rows])})
+        for of, rows in zip(right.astype(np.float32), sets, strict=True)
+    ]
+    return [*tasks, average(tasks)]
+
+
+def split(run: Run, repetitions: int, rng: np.random.Generator) -> None:
+    """Print the rates of a run's seeds, split into two runs."""
+    grouped = next(row.samples for row in leaderboard([run]).rows if row.run)
+    single = {}
+    for task in run.tasks:
+        gold, predictions = run.gold(task), run.predictions(task)
+        rows = DevRows(f"{task.id} by row", np.arange(len(gold)))
+        single[task.id] = Sample(grouped[task.id].by_seed, {rows: resampled_scores(task, predictions, gold, rows)})
+    single[AVERAGE] = average(list(single.values()))
+    total = len(run.summary["seeds"])
+    print(f"\n{run.name}, {total} seeds\n")
+    print_line("seeds", "", *TESTS)
+    print_line("--:", "---", *["--:"] * len(TESTS))
+    for seeds in (number for number in SEEDS if 2 * number <= total):
+        halves = [np.split(rng.permutation(total)[: 2 * seeds], 2) for _ in range(repetitions)]
+        rates = {
+            column: np.array(
+                [
+                    verdicts(rng, *([part(of[column], half) for half in pair] for of in (grouped, single)))
+                    for pair in halves
+                ]
+            )
+            for column in grouped
+        }
+        for column, found in rates.items():
+            print_line(seeds, column, *map(percent, found.T))
+        tasks = np.mean([found for column, found in rates.items() if column != AVERAGE], axis=0)
+        print_line(seeds, "all tasks", *map(percent, tasks.T))
+
+
+def part(sample: Sample, seeds: np.ndarray) -> Sample:
+    """The sample of some of its seeds."""
+    return Sample(sample.by_seed[seeds], {rows: scores[seeds] for rows, scores in sample.resampled.items()})
+
+
+def verdicts(rng: np.random.Generator, grouped: Sequence[Sample], single: Sequence[Sample]) -> list[bool]:
+    """Which of TESTS decide between two runs, given with resamples of groups and of single rows."""
+    rows_alone = [np.median(sum(run.resampled.values()), axis=0) for run in single]
+    seeds_and_rows = []
+    for run in grouped:
+        scores = np.array(sum(run.resampled.values()))
+        drawn = rng.integers(len(scores), size=scores.shape)
+        seeds_and_rows.append(np.median(np.take_along_axis(scores, drawn, axis=0), axis=0))
+    ends = [np.percentile(one - other, [2.5, 97.5]) for one, other in (rows_alone, seeds_and_rows)]
+    return [*(bool(low > 0 or high < 0) for low, high in ends), compare(*grouped).verdict in ("better", "worse")]
+
+
+def percent(found: np.ndarray) -> str:
+    """The mean of (repetitions,) and its standard error."""
+    return f"{100 * found.mean():.1f} ± {100 * found.std() / len(found) ** 0.5:.1f}"
+
+
+def print_line(*cells: object) -> None:
+    print(f"| {' | '.join(map(str, cells))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

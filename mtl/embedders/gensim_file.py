@@ -1,0 +1,141 @@
+"""Reads word vectors that gensim saved (`KeyedVectors.save`) without running any code of the file.
+
+gensim writes pickles, and a pickle may name any function to be called when it is loaded. Here every class and function that it
+names becomes a placeholder, which does nothing but keep what it is given. Words and arrays are then taken from the placeholders.
+"""
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from mtl.embedders import fasttext_binary
+from mtl.errors import InputError
+
+_FLOATS = ("f2", "f4", "f8")
+
+
+def read_gensim(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The vectors of `words`, which are distinct and UTF-8 encoded, from a file that gensim 4 saved.
+
+    Returns the vectors (float32, len(words) × dimension, zeros where unknown) and two masks (bool, len(words)): the word is in
+    the file; it is not, but has n-grams. Raises InputError where the file is damaged or holds anything else.
+    """
+    try:
+        with path.open("rb") as file:
+            keyed = _keyed_vectors(path, _Unpickler(file).load())
+        return _look_up(keyed, words)
+    except InputError:
+        raise
+    except Exception as error:  # unpickling a damaged file can raise anything
+        raise InputError(
+            f"{path}: not vectors that gensim saved, or damaged ({' '.join(str(error).split())}); give the file that "
+            "KeyedVectors.save() wrote, with the .npy files beside it"
+        ) from None
+
+
+class _Placeholder:
+    """Stands for a class or a function that a pickle names, and for whatever that would have made."""
+
+    arguments: tuple[Any, ...]
+    state: Any
+
+    def __new__(cls, *arguments: Any, **_: Any) -> "_Placeholder":
+        made = super().__new__(cls)
+        made.arguments, made.state = arguments, None
+        return made
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Entries of mappings that are no plain dict are not needed."""
+
+    def extend(self, items: Any) -> None:
+        """Nor are those of sequences that are no plain list."""
+
+
+class _Unpickler(pickle.Unpickler):
+    """Imports nothing: every name in the pickle is a placeholder."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        # How a pickle of protocol 2 writes bytes.
+        return _latin1 if (module, name) == ("_codecs", "encode") else type(name, (_Placeholder,), {})
+
+
+def _latin1(text: str, _: str) -> bytes:
+    return text.encode("latin-1")
+
+
+@dataclass(frozen=True)
+class _KeyedVectors:
+    """Word vectors as gensim has them.
+
+    rows: each word's row in vectors, float (words, dim). ngrams: float (buckets, dim), of the character n-grams of fastText
+    vectors; None: there are none. A fastText word's vector is the mean of its row and those of its n-grams.
+    """
+
+    rows: dict[str, int]
+    vectors: np.ndarray
+    ngrams: np.ndarray | None
+    min_n: int
+    max_n: int
+
+
+def _keyed_vectors(path: Path, saved: Any) -> _KeyedVectors:
+    name = str(path)
+    if isinstance(saved, _Placeholder) and isinstance(saved.state, dict) and "wv" in saved.state:
+        saved, name = saved.state["wv"], f"{name}.wv"  # a whole model holds its vectors there
+    state = saved.state if isinstance(saved, _Placeholder) else None
+    if not isinstance(state, dict) or "key_to_index" not in state:
+        raise InputError(
+            f"{path}: holds a {type(saved).__name__} and no vectors of gensim 4; give the file that KeyedVectors.save() wrote"
+        )
+    if not state.get("bucket"):
+        kind = "vectors_vocab" if "bucket" in state else "vectors"
+        return _KeyedVectors(state["key_to_index"], _array(state, kind, name), None, 0, 0)
+    if not state.get("compatible_hash"):
+        raise InputError(
+            f"{path}: fastText vectors of a gensim before 3.8.3; save them again with gensim 3.8.3 or newer"
+        )
+    words, ngrams = (_array(state, kind, name) for kind in ("vectors_vocab", "vectors_ngrams"))
+    return _KeyedVectors(state["key_to_index"], words, ngrams, int(state["min_n"]), int(state["max_n"]))
+
+
+def _array(state: dict[str, Any], attribute: str, name: str) -> np.ndarray:
+    """A matrix of floating-point numbers from the pickle, or from the .npy file beside it. Raises ValueError."""
+    if attribute in state.get("__numpys", ()):
+        array: np.ndarray = np.load(f"{name}.{attribute}.npy", mmap_mode="r", allow_pickle=False)
+    else:
+        _, shape, dtype, by_column, content = state[attribute].state
+        kind, order = dtype.arguments[0], dtype.state[1]
+        if kind not in _FLOATS or order not in ("<", ">"):
+            raise ValueError(f"{attribute}: numbers of type {order}{kind}")
+        array = np.frombuffer(content, dtype=order + kind).reshape(shape, order="F" if by_column else "C")
+    if array.ndim != 2 or array.dtype.kind != "f":
+        raise ValueError(f"{attribute}: {array.dtype} of {array.ndim} dimensions where a matrix of numbers is expected")
+    return array
+
+
+def _look_up(keyed: _KeyedVectors, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    keys = [word.decode("utf-8", "surrogateescape") for word in words]
+    rows = np.fromiter((keyed.rows.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
+    found = rows >= 0
+    vectors = np.zeros((len(words), keyed.vectors.shape[1]), dtype=np.float32)
+    vectors[found] = keyed.vectors[rows[found]]
+    counts = np.zeros(len(words), dtype=np.int64)
+    if keyed.ngrams is not None and len(words):
+        hashes, owners = fasttext_binary.ngram_hashes(words, keyed.min_n, keyed.max_n)
+        counts = np.bincount(owners, minlength=len(words))
+        buckets = len(keyed.ngrams)
+        ones = np.ones(len(owners), dtype=np.float32)
+        vectors += csr_array((ones, (owners, hashes % buckets)), shape=(len(words), buckets)) @ keyed.ngrams
+        vectors /= np.maximum(counts + found, 1).astype(np.float32)[:, None]
+    return vectors, found, ~found & (counts > 0)

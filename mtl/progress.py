@@ -1,0 +1,131 @@
+"""Progress of a long step on standard error: a bar on a terminal, elsewhere a line from time to time."""
+
+import logging
+import sys
+import time
+from collections.abc import Collection, Iterator
+from types import TracebackType
+from typing import Any, TypeVar
+
+from tqdm import tqdm
+
+from mtl.files import in_words
+
+BAR_AFTER = 1.0  # seconds until a bar appears, so that short steps show none
+FIRST_LINE = 5.0  # seconds until the first line where there is no terminal
+LINE_EVERY = 30.0  # seconds between two lines
+
+logger = logging.getLogger("mtl")
+
+Item = TypeVar("Item")
+
+
+class Progress:
+    """Shows how far a step is and how long it will take; a context manager.
+
+    >>> with Progress("reading a.txt", 5_000_000, "B") as shown:
+    ...     shown.advance(1_000_000)
+    ...     shown.reach(5_000_000)
+
+    On a terminal it is a bar, which disappears at the end. Elsewhere it is a line of the logger "mtl", as in "reading a.txt ·
+    1.2 GB of 7.2 GB (17 %) · 3 min 05 s left", after FIRST_LINE seconds and then every LINE_EVERY seconds, and a last one at the
+    end if there was a first. A step that takes less time shows nothing. Lines appear only when `advance` or `reach` is called.
+    """
+
+    def __init__(self, title: str, total: int | None, unit: str, done: int = 0) -> None:
+        """title: what is done, as in "tokenizing". total: units of the whole step; None: unknown. unit: a plural, or "B" for bytes.
+        done: units that were done before, as when an interrupted step continues."""
+        self.title = title
+        self.total = total
+        self.unit = unit
+        self.done = done
+        self._begin = time.monotonic()
+        self._first = done
+        self._next_line = self._begin + FIRST_LINE
+        self._has_lines = False
+        self._bar: tqdm[Any] | None = None
+        if sys.stderr.isatty():
+            self._bar = tqdm(
+                desc=title,
+                total=total,
+                initial=done,
+                unit="B" if unit == "B" else f" {unit}",
+                unit_scale=unit == "B",
+                delay=BAR_AFTER,
+                leave=False,
+                dynamic_ncols=True,
+            )
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.close()
+        elif self._has_lines and error is None:
+            seconds = time.monotonic() - self._begin
+            logger.info("%s · finished: %s in %s", self.title, self._amount(self.done), duration(seconds))
+
+    def advance(self, amount: int = 1) -> None:
+        """So many units more are done."""
+        self.reach(self.done + amount)
+
+    def reach(self, done: int) -> None:
+        """So many units are done in all."""
+        if self._bar is not None:
+            self._bar.update(done - self.done)
+        self.done = done
+        if self._bar is None and time.monotonic() >= self._next_line:
+            self._write_line()
+
+    def note(self, text: str) -> None:
+        """Show a remark, such as a score: behind the bar, or in a line at once."""
+        if self._bar is not None:
+            self._bar.set_postfix_str(text)
+        else:
+            self._write_line(text)
+
+    def _write_line(self, note: str = "") -> None:
+        self._has_lines = True
+        self._next_line = time.monotonic() + LINE_EVERY
+        logger.info("%s", " · ".join(filter(None, [self.title, self._state(), note, self._time()])))
+
+    def _state(self) -> str:
+        if not self.total:
+            return self._amount(self.done)
+        done = in_words(self.done) if self.unit == "B" else f"{self.done:,}"
+        return f"{done} of {self._amount(self.total)} ({self.done / self.total:.0%})"
+
+    def _time(self) -> str:
+        seconds = time.monotonic() - self._begin
+        done = self.done - self._first
+        if not self.total or done <= 0:
+            return f"{duration(seconds)} so far"
+        return f"{duration(seconds / done * max(0, self.total - self.done))} left"
+
+    def _amount(self, amount: int) -> str:
+        return in_words(amount) if self.unit == "B" else f"{amount:,} {self.unit}"
+
+
+def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:
+    """The items one by one, with their progress shown as by `Progress`.
+
+    >>> for text in progress(["a", "b"], "tokenizing", "texts"):
+    ...     pass
+    """
+    with Progress(title, len(items), unit) as shown:
+        for item in items:
+            yield item
+            shown.advance()
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: 42 s, 3 min 05 s, 2 h 10 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"

@@ -1,0 +1,105 @@
+"""Progress lines against a clock that the test moves, and bars on a terminal that is none."""
+
+import io
+import logging
+import sys
+
+import pytest
+
+from mtl import progress as module
+from mtl.progress import Progress, duration, progress
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(module, "time", made)
+    caplog.set_level(logging.INFO, logger="mtl")
+    return made
+
+
+def test_lines_come_from_time_to_time(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("reading", 200, "rows") as shown:
+        for _ in range(100):
+            clock.now += 1
+            shown.advance(2)
+    assert caplog.messages == [
+        "reading · 10 of 200 rows (5%) · 1 min 35 s left",
+        "reading · 70 of 200 rows (35%) · 1 min 05 s left",
+        "reading · 130 of 200 rows (65%) · 35 s left",
+        "reading · 190 of 200 rows (95%) · 5 s left",
+        "reading · finished: 200 rows in 1 min 40 s",
+    ]
+
+
+def test_a_short_step_says_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in progress(["a", "b", "c"], "reading", "rows"):
+        clock.now += 1
+    assert caplog.messages == []
+
+
+def test_items_are_handed_on_and_counted_when_they_are_done(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    seen = []
+    for item in progress(["a", "b"], "reading", "rows"):
+        seen.append(item)
+        clock.now += 60
+    assert seen == ["a", "b"]
+    assert caplog.messages[0] == "reading · 1 of 2 rows (50%) · 1 min 00 s left"
+
+
+def test_what_was_done_before_does_not_count_as_fast(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("downloading", 2_000_000_000, "B", 1_000_000_000) as shown:
+        clock.now += 10
+        shown.reach(1_100_000_000)
+    assert caplog.messages[0] == "downloading · 1.1 GB of 2.0 GB (55%) · 1 min 30 s left"
+
+
+def test_an_unknown_total(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("reading", None, "rows") as shown:
+        clock.now += 10
+        shown.advance(12_345)
+    assert caplog.messages == ["reading · 12,345 rows · 10 s so far", "reading · finished: 12,345 rows in 10 s"]
+
+
+def test_a_note_is_a_line_at_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("training", 10, "steps") as shown:
+        clock.now += 1
+        shown.reach(5)
+        shown.note("perplexity 3.1")
+    assert caplog.messages[0] == "training · 5 of 10 steps (50%) · perplexity 3.1 · 1 s left"
+
+
+def test_a_step_that_fails_is_not_finished(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ValueError), Progress("reading", 10, "rows") as shown:
+        clock.now += 10
+        shown.advance()
+        raise ValueError
+    assert len(caplog.messages) == 1
+
+
+def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(module, "BAR_AFTER", 0)
+    with caplog.at_level(logging.INFO, logger="mtl"), Progress("reading", 10, "rows", 2) as shown:
+        shown.advance(3)
+        shown.note("half of it")
+    written = terminal.getvalue()
+    assert "reading:  20%" in written and "5/10" in written and "half of it" in written
+    assert written.endswith("\r")  # the bar is wiped out
+    assert caplog.messages == []
+
+
+def test_duration() -> None:
+    assert [duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]

@@ -1,0 +1,62 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from mtl.config import load_config, read_config
+from mtl.errors import InputError
+from mtl.untrusted import is_inside, is_web_address, read_yaml
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("url: https://example.org/${oc.env:HOME}.zip\n", "url"),
+        ("tasks:\n  a:\n    labels: [x, 'y ${name}']\n", "tasks.a.labels.1"),
+        ("a:\n  ${b}: 1\n", "a.${b}"),
+    ],
+)
+def test_a_reference_to_another_value_is_refused(tmp_path: Path, text: str, key: str) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_yaml(path)
+    assert str(caught.value).startswith(f"{path}: {key}: holds '${{'") and os.environ["HOME"] not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"a: [", b"- a\n", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"])
+def test_what_is_no_yaml_of_keys_and_values(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"x\.yaml") as caught:
+        read_yaml(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_with_exponents(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("rates: [1e-4, 1.0e-3]\n", encoding="utf-8")
+    assert read_yaml(path) == {"rates": [0.0001, 0.001]}
+
+
+def test_a_run_s_configuration_is_not_evaluated_either(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("data_dir: ${oc.env:HOME}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="data_dir: holds"):
+        read_config(tmp_path / "config.yaml")
+
+
+@pytest.mark.parametrize("key", ["run_dir: /tmp/elsewhere", "runs_dir: ../x", "embeddings: {path: x.bin}"])
+def test_a_suite_says_nothing_of_places(suite_file: Path, key: str) -> None:
+    suite_file.write_text(f"{suite_file.read_text(encoding='utf-8')}config:\n  {key}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="only the command line says where files are"):
+        load_config([f"suite={suite_file}", "embeddings=fasttext"])
+
+
+def test_places_inside() -> None:
+    assert all(map(is_inside, ["", "a", "a/b.tsv", "..a", "a.."]))
+    assert not any(map(is_inside, ["..", "../a", "a/../../b", "/a", "\\a", "a\\..\\b", "C:a", "C:\\a", "a\0b"]))
+
+
+def test_web_addresses() -> None:
+    assert is_web_address("https://example.org/a.zip") and is_web_address("http://127.0.0.1:80/a.zip")
+    assert not is_web_address("file:///etc/passwd") and not is_web_address("example.org/a.zip")

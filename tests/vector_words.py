@@ -1,0 +1,65 @@
+"""Words and vectors to look up in files, and what must come of it."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mtl.embedders.vectors import WordVectors, read_vectors
+from mtl.errors import InputError
+
+LEXICON = [
+    "źdźbło",
+    "żółć",
+    "gęś",
+    "kot",
+    "pies",
+    "jaźń",
+    "w",
+    "ó",
+    "😀",
+    "👩‍👩‍👧",
+    "e\u0301tude",
+    "a\u00a0b",
+    "</s>",
+    "naïve",
+]
+LEXICON += [f"słowo{n}" for n in range(200)]
+OUTSIDE = [
+    "",
+    "x",
+    "ż",
+    "🦆",
+    "🦆🦆",
+    "gżegżółka",
+    "o\u0308lkanne",
+    "\u0301",
+    "nie znam",
+    "a" * 300,
+    "ąę" * 150,
+    "\udcff\udc80",
+]
+
+TABLE = {"źdźbło": [0.5, -1.25, 3e-05], "a\u00a0b": [1, 2, 3], "na pewno": [4, 5, 6.5], "kot": [7, 8, 9]}
+WANTED = ["kot", "na pewno", "na", "nie ma", "źdźbło", "a\u00a0b", "kot", "a", ""]
+
+
+def has_surrogates(word: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in word)
+
+
+def assert_table(read: WordVectors, words: list[str]) -> None:
+    expected = np.array([TABLE.get(word, [0, 0, 0]) for word in words], dtype=np.float32)
+    assert (read.vectors == expected).all()
+    assert read.found.tolist() == [word in TABLE for word in words]
+    assert not read.from_ngrams.any()
+
+
+def assert_refused(path: Path, *fragments: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_vectors(path, ["kot", "0.5", "nowe"])
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    for fragment in fragments:
+        assert fragment in message
