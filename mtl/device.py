@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,7 +37,7 @@ def exact_arithmetic() -> Iterator[None]:
     By default, cuDNN computes LSTMs and convolutions in TF32 on recent GPUs: 10 bits of each factor instead of 23.
     """
     cudnn = torch.backends.cudnn
-    operations = (cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul)
+    operations: list[Any] = [cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul]  # type: ignore[attr-defined]
     before, deterministic = [operation.fp32_precision for operation in operations], cudnn.deterministic
     for operation in operations:
         operation.fp32_precision = "ieee"

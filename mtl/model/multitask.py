@@ -136,8 +136,8 @@ class Multitask(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         """Adam with AMSGrad (jiant), its learning rate falling linearly at every step."""
         parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        # In mixed precision Lightning does not clip the gradients of a fused optimizer.
-        fused = parameters[0].device.type == "cpu" and self.trainer.precision == "32-true"
+        # Not on a GPU: a fused optimizer would undo the loss scaling of 16-mixed after the gradients are clipped.
+        fused = parameters[0].device.type == "cpu"
         optimizer = torch.optim.Adam(parameters, self.learning_rate, amsgrad=True, fused=fused)
         last = self.final_learning_rate / self.learning_rate
 
@@ -146,6 +146,20 @@ class Multitask(pl.LightningModule):
 
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clip the norm of all gradients together, as Lightning does.
+
+        Lightning's own refuses a fused optimizer in mixed precision, also where no loss is scaled, as on a CPU.
+        """
+        if gradient_clip_val:
+            trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+            nn.utils.clip_grad_norm_(trained, gradient_clip_val)
 
 
 class Heads(nn.Module):
