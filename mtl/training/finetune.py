@@ -120,11 +120,12 @@ def finetune(
         batches = {split: BatchDataset({task.id: part}, inputs.table) for split, part in splits.items()}
     inorder = {split: SortedSampler(by_task, settings.batch_size) for split, by_task in lengths.items()}
     if not load_finished(module, folder):
+        title = f"seed {seed} · stage 2 · {task.id}"
         schedule = Schedule(lengths["train"], settings.batch_size, steps * settings.max_epochs, seed)
         fit(
             module,
             Stage(
-                title=f"seed {seed} · stage 2 · {task.id}",
+                title=title,
                 section="finetune",
                 folder=folder,
                 seed=seed,
@@ -143,6 +144,8 @@ def finetune(
             ),
             config.trainer,
         )
+        averages = [row["dev/average"] for row in module.curve]
+        logger.info("%s · %.1f, %.1f after stage 1", title, max(averages), averages[0])
     module.to(device_of(config.trainer.accelerator))
     predictions: dict[str, np.ndarray] = {
         split: module.predict_rows(batches[split], inorder[split]) for split in ("dev", "test") if split in splits
