@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import mtl
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 
 if TYPE_CHECKING:
     from mtl.config import Config
@@ -23,7 +23,10 @@ KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line; return its exit status: 0 (or what the command says), 2 for bad input, 130 when interrupted."""
+    """Run a command line; return its exit status.
+
+    0 (or what the command says), 1 where training diverged, 2 for bad input, 130 when interrupted.
+    """
     parsed = _parse(arguments)
     words = sys.argv[1:] if arguments is None else arguments
     parsed.command = shlex.join(["mtl", *words])
@@ -36,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"mtl: error: {error}", file=sys.stderr)
         return 2
+    except DivergedError as error:
+        print(f"mtl: error: {error}", file=sys.stderr)
+        return 1
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,8 @@
-"""Where tensors are computed."""
+"""Where tensors are computed, and how exactly."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,6 +20,34 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
     if accelerator not in present:
         raise InputError(f"{key}={accelerator}: torch finds no such device; use {' or '.join(present)}")
     return torch.device("cpu") if found is None or accelerator == "cpu" else found
+
+
+def check_precision(precision: str, device: torch.device) -> None:
+    """Raise InputError where the device cannot train in `trainer.precision`."""
+    if precision == "16-mixed" and device.type == "cpu":
+        raise InputError(
+            f"trainer.precision={precision}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
+        )
+
+
+@contextmanager
+def exact_arithmetic() -> Iterator[None]:
+    """Within the block, float32 is IEEE 754's on a GPU as on a CPU, and cuDNN's algorithms are deterministic.
+
+    By default, cuDNN computes LSTMs and convolutions in TF32 on recent GPUs: 10 bits of each factor instead of 23.
+    """
+    cudnn = torch.backends.cudnn
+    operations: list[Any] = [cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul]  # type: ignore[attr-defined]
+    before, deterministic = [operation.fp32_precision for operation in operations], cudnn.deterministic
+    for operation in operations:
+        operation.fp32_precision = "ieee"
+    cudnn.deterministic = True
+    try:
+        yield
+    finally:
+        cudnn.deterministic = deterministic
+        for operation, precision in zip(operations, before, strict=True):
+            operation.fp32_precision = precision
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:

@@ -1,4 +1,4 @@
-"""The one exception that means: the user can mend this."""
+"""The exceptions that end a command with one line instead of a traceback."""
 
 
 class InputError(Exception):
@@ -6,4 +6,12 @@ class InputError(Exception):
 
     The message is one line that names the file, the line where there is one, and what to do.
     The command line prints it on standard error and exits with status 2.
+    """
+
+
+class DivergedError(Exception):
+    """Training whose loss, weights or outputs are no longer finite numbers.
+
+    The message is one line that says where, and what to try.
+    The command line prints it on standard error and exits with status 1.
     """

@@ -17,7 +17,7 @@ from mtl.data.batches import BatchDataset, SortedSampler, Table, row_lengths
 from mtl.data.dataset import Split
 from mtl.data.reader import read_cells, read_lines
 from mtl.data.text import Texts, Vocabulary
-from mtl.device import device_of
+from mtl.device import device_of, exact_arithmetic
 from mtl.embedders import Embedder, find_vectors
 from mtl.embedders.vectors import VectorFile
 from mtl.embedders.words import WordEmbedder, word_table
@@ -96,6 +96,7 @@ class Predictor:
         encoder.load_state_dict(state)
         return cls(config, suite, folder, seed, encoder.to(place), reader.table)
 
+    @exact_arithmetic()
     def predict(self, task: str, rows: Sequence[Sequence[str]]) -> list[str]:
         """A prediction for each row (its one or two texts), as the task's files write targets. Raises InputError."""
         known = self.suite.tasks.get(task)
@@ -114,6 +115,7 @@ class Predictor:
         values = module.predict_rows(batches, SortedSampler(lengths, self.config.finetune.batch_size))
         return [known.cell(value) for value in values.tolist()]
 
+    @exact_arithmetic()
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Sentence vectors, float32 (texts, 2 * hidden_size), by the encoder of stage 1, which all tasks share.
 

@@ -24,9 +24,10 @@ def versions() -> dict[str, str]:
 
 
 def machine(device: torch.device) -> str:
-    """The kind of processor that computed, and how many threads or cards: "CPU: …, 16 threads"."""
+    """The kind of processor that computes now, and its threads, or how a GPU computes float32: "GPU: …, float32 ieee"."""
     if device.type == "cuda":
-        return f"GPU: {torch.cuda.get_device_name()}"
+        precision = torch.backends.cudnn.rnn.fp32_precision  # type: ignore[attr-defined]
+        return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
     if device.type != "cpu":
         return f"GPU: {device.type}"
     return f"CPU: {_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -198,8 +199,8 @@ def _problem(task: Task, raw: dict[str, Any]) -> str | None:
         return "labels: needs at least two, all different"
     if any(isinstance(label, bool) for label in raw.get("labels") or ()):
         return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
-    if task.range is not None and (len(task.range) != 2 or not task.range[0] < task.range[1]):
-        return "range: is [smallest, largest]"
+    if task.range is not None and (len(task.range) != 2 or not -math.inf < task.range[0] < task.range[1] < math.inf):
+        return "range: is [smallest, largest], finite numbers"
     if task.metric not in METRICS:
         return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     if METRICS[task.metric] != ("range" if task.is_regression else "labels"):

@@ -25,7 +25,7 @@ from mtl.config import (
 )
 from mtl.data.splits import check_present, missing_tasks
 from mtl.embedders import obtainable_vectors
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 from mtl.results.run_folder import RunFolder
 from mtl.suite import Suite
 from mtl.untrusted import read_yaml
@@ -109,7 +109,7 @@ def run_sweep(sweep: Sweep, make: Callable[[Config, Suite], Any]) -> None:
     """Call `make(config, suite)` for each run that is not finished, one after another.
 
     The finished ones come first, with a line each: one whose data has changed since is found before hours of training.
-    Raises InputError as a run does.
+    Raises InputError and DivergedError as a run does.
     """
     import torch
 
@@ -121,8 +121,8 @@ def run_sweep(sweep: Sweep, make: Callable[[Config, Suite], Any]) -> None:
         torch.set_num_threads(threads)  # a run's own trainer.threads is not the next one's
         try:
             (run_baseline if run.finished else make)(run.config, run.suite)
-        except InputError as error:
-            raise InputError(f"{sweep.path}: run {run.name}: {error}") from None
+        except (InputError, DivergedError) as error:
+            raise type(error)(f"{sweep.path}: run {run.name}: {error}") from None
 
 
 def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:

@@ -174,9 +174,10 @@ def _curves(by_seed: dict[str, dict[int, float]], chance: random.Random) -> list
         curves.append({"stage": "pretrain", "task": None, "seed": seed, "points": points})
         for id, seeds in by_seed.items():
             points = []
-            for step in range(50, 501, 50):
+            for step in range(0, 501, 50):
                 score = seeds[seed] * (1 - 0.3 * 0.5 ** (step / 100))
-                points.append({"step": step, "average": score, "loss": 1.0, "scores": {id: score}})
+                loss = {"loss": 1.0} if step else {}
+                points.append({"step": step, "average": score, **loss, "scores": {id: score}})
             curves.append({"stage": "finetune", "task": id, "seed": seed, "points": points})
     return curves
 

@@ -65,7 +65,8 @@ def make_run(
         curve = [{"step": 10.0 * s, "dev/average": 5.0 * s, **{f"dev/{t.id}": 4.0 * s for t in chosen}} for s in (1, 2)]
         if config.method == "lstm":
             write_json(folder.pretrained(seed) / "done.json", {"curve": curve})
-            write_json(folder.finetuned(seed, chosen[0].id) / "done.json", {"curve": curve})
+            first = {"step": 0.0, "dev/average": 4.5, f"dev/{chosen[0].id}": 4.5}
+            write_json(folder.finetuned(seed, chosen[0].id) / "done.json", {"curve": [first, *curve]})
         cost = {
             "parameters": 2_000_000,
             "parameters_without_embeddings": 1_000_000,

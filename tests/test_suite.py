@@ -67,6 +67,7 @@ def test_values_and_cells(suite_file: Path) -> None:
         ("[a, b]", "[a, b, c]", "tasks.samma.text: names one column, or two"),
         ('positive: "1"', "", "tasks.samma.positive: metric f1 needs"),
         ("[0, 10]", "[10, 0]", "tasks.betyg.range: is"),
+        ("[0, 10]", "[0, .inf]", "tasks.betyg.range: is [smallest, largest], finite numbers"),
         ("dev: null, test: null", "train: null", "tasks.samma.files: a task needs a train file"),
         ("dev: null, test: null", "valid: null", "tasks.samma.files: unknown split valid"),
         ("  kansla:", "  ../kansla:", "id: a task's id names files"),

@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 
 from mtl.cli import main
 from mtl.config import differences, load_config, run_dir
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 from mtl.sweep import load_sweep
 from mtl.training.baseline import run_baseline
 
@@ -47,19 +47,23 @@ def test_table_3_s_rows_are_the_folders_of_the_baselines() -> None:
 
 def test_jiant_s_faults_alone_and_together() -> None:
     sweep = load_sweep("jiant", ["suite=klej-sample"])
-    plain, plain_fasttext, *faulty = sweep.runs
-    assert (plain.name, plain_fasttext.name) == ("random-frozen", "fasttext-frozen")
-    found = {run.name: differences(plain.config, run.config) for run in faulty}
+    plain = {"random": sweep.runs[0], "fasttext": sweep.runs[1]}
+    assert [run.name for run in plain.values()] == ["random-frozen", "fasttext-frozen"]
+    found = {}
+    for run in sweep.runs[2:]:
+        found[run.name] = differences(plain[run.config.embeddings.name].config, run.config)
     faults = [
         "embeddings.trainable: True there, False here",
         "pretrain.checkpoint: best there, last here",
         "finetune.encoder_dropout: False there, True here",
     ]
     assert found == {
-        "jiant-frozen-embeddings": faults[:1],
+        "jiant-frozen-random": faults[:1],
+        "jiant-frozen-fasttext": faults[:1],
         "jiant-last-checkpoint": faults[1:2],
         "jiant-dropout-left-on": faults[2:],
-        "jiant-all-faults": faults,
+        "jiant-training-faults-random": faults,
+        "jiant-training-faults-fasttext": faults,
     }
 
 
@@ -293,6 +297,17 @@ def test_threads_of_one_run_are_not_the_next_one_s(small: list[str], tmp_path: P
     run_sweep(sweep, make)
     torch.set_num_threads(threads)
     assert seen == [threads, threads]
+
+
+def test_a_run_that_diverges_is_named(tmp_path: Path, small: list[str]) -> None:
+    from mtl.sweep import run_sweep
+
+    def make(config: object, suite: object) -> None:
+        raise DivergedError("seed 1 · stage 1: training diverged")
+
+    path = written(tmp_path, "grid: {max_length: [8, 9]}")
+    with pytest.raises(DivergedError, match="run .*max_length=8: seed 1 · stage 1: training diverged$"):
+        run_sweep(load_sweep(path, small), make)
 
 
 def test_the_documented_example_is_right(tmp_path: Path) -> None:

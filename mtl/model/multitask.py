@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mtl.data.batches import Batch, BatchDataset, SortedSampler
+from mtl.errors import DivergedError
 from mtl.memory import peak_memory
 from mtl.metrics import score
 from mtl.model.attention import AttentionHead
@@ -25,6 +26,7 @@ class Multitask(pl.LightningModule):
 
     Without an encoder it trains heads alone, on batches that bring what an encoder made of their texts.
     It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean.
+    Training that diverges ends at the next validation with DivergedError, before anything of it is kept.
     """
 
     def __init__(
@@ -44,10 +46,11 @@ class Multitask(pl.LightningModule):
         self.learning_rate = learning_rate
         self.final_learning_rate = final_learning_rate
         self.total_steps = total_steps
-        self.curve: list[dict[str, float]] = []  # a row a validation: step, seconds, train loss, dev scores
+        # A row for each validation: step, seconds, train loss (none before the first step), dev scores.
+        self.curve: list[dict[str, float]] = []
         self._begun = 0.0
-        self._losses: list[Tensor] = []
-        self._seen: dict[str, list[tuple[Tensor, Tensor]]] = {}
+        self._losses: list[tuple[str, Tensor]] = []  # of the steps since the last validation, with their task
+        self._seen: dict[str, list[tuple[Tensor, Tensor, Tensor]]] = {}  # predictions, gold, whether outputs are finite
 
     def outputs(self, batch: Batch) -> Tensor:
         """What the task's head says of a batch: (rows, outputs)."""
@@ -74,11 +77,11 @@ class Multitask(pl.LightningModule):
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         loss = loss_of(self.tasks[batch.task], self.outputs(batch), batch.targets)
-        self._losses.append(loss.detach())
+        self._losses.append((batch.task, loss.detach()))
         return loss
 
-    def on_train_start(self) -> None:
-        # What was trained before a resumption counts.
+    def on_fit_start(self) -> None:
+        # The time before a resumption counts.
         self._begun = time.monotonic() - (self.curve[-1]["seconds"] if self.curve else 0.0)
 
     def record(self) -> dict[str, Any]:
@@ -86,20 +89,40 @@ class Multitask(pl.LightningModule):
         return {"seconds": self.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": self.curve}
 
     def on_validation_epoch_start(self) -> None:
+        """Raises DivergedError: a GPU is waited for here, not in every step."""
+        self._check_training()
         self._seen = {id: [] for id in self.tasks}
 
+    def _check_training(self) -> None:
+        """Raise DivergedError, which names the task and the step, where a loss or a weight is not finite."""
+        if not self._losses:
+            return
+        losses = torch.stack([loss for _, loss in self._losses])
+        if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
+            step = self.global_step - len(self._losses) + wrong[0] + 1
+            raise DivergedError(f"task {self._losses[wrong[0]][0]}, step {step}: the loss is {float(losses[wrong[0]])}")
+        trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():
+            raise DivergedError(f"task {self._losses[-1][0]}, step {self.global_step}: weights are not finite")
+
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        self._seen[batch.task].append((predict(self.tasks[batch.task], self.outputs(batch)), batch.targets))
+        outputs = self.outputs(batch)
+        self._seen[batch.task].append(
+            (predict(self.tasks[batch.task], outputs), batch.targets, outputs.isfinite().all())
+        )
 
     def on_validation_epoch_end(self) -> None:
+        """Raises DivergedError where the outputs for a dev row are not finite."""
         scores = {}
         for id, parts in self._seen.items():
-            predictions, gold = (torch.cat(column).cpu() for column in zip(*parts, strict=True))
-            scores[f"dev/{id}"] = score(self.tasks[id], predictions, gold)
+            predictions, gold, finite = zip(*parts, strict=True)
+            if not torch.stack(finite).all():
+                raise DivergedError(f"task {id}, step {self.global_step}: the outputs for dev rows are not finite")
+            scores[f"dev/{id}"] = score(self.tasks[id], torch.cat(predictions).cpu(), torch.cat(gold).cpu())
         scores["dev/average"] = sum(scores.values()) / len(scores)
         row = {"step": float(self.global_step), "seconds": time.monotonic() - self._begun, **scores}
         if self._losses:
-            row["train/loss"] = float(torch.stack(self._losses).mean())
+            row["train/loss"] = float(torch.stack([loss for _, loss in self._losses]).mean())
             self._losses = []
         self.curve.append(row)
         self.log_dict({name: value for name, value in row.items() if name not in ("step", "seconds")}, batch_size=1)
@@ -113,7 +136,7 @@ class Multitask(pl.LightningModule):
     def configure_optimizers(self) -> Any:
         """Adam with AMSGrad (jiant), its learning rate falling linearly at every step."""
         parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        # On a GPU, Lightning cannot clip gradients of a fused optimizer in mixed precision.
+        # Not on a GPU: a fused optimizer would undo the loss scaling of 16-mixed after the gradients are clipped.
         fused = parameters[0].device.type == "cpu"
         optimizer = torch.optim.Adam(parameters, self.learning_rate, amsgrad=True, fused=fused)
         last = self.final_learning_rate / self.learning_rate
@@ -123,6 +146,20 @@ class Multitask(pl.LightningModule):
 
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
+
+    def configure_gradient_clipping(
+        self,
+        optimizer: torch.optim.Optimizer,
+        gradient_clip_val: float | None = None,
+        gradient_clip_algorithm: str | None = None,
+    ) -> None:
+        """Clip the norm of all gradients together, as Lightning does.
+
+        Lightning's own refuses a fused optimizer in mixed precision, also where no loss is scaled, as on a CPU.
+        """
+        if gradient_clip_val:
+            trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+            nn.utils.clip_grad_norm_(trained, gradient_clip_val)
 
 
 class Heads(nn.Module):

@@ -105,7 +105,7 @@ def _details(run: Run) -> dict[str, Any]:
 
 
 def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
-    """The learning curves of one seed: stage 1 with each task's scores, then each task of stage 2."""
+    """The learning curves of one seed: stage 1 with each task's scores, then each task of stage 2, from step 0 on."""
     curves = []
     for file in run.folder.stages(seed):
         first = file.parent == run.folder.pretrained(seed)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl.progress import progress
 from mtl.results.comparison import (
     COVERAGE,
     LEAST_SEEDS,
@@ -176,9 +177,8 @@ def leaderboard(runs: Sequence[Run]) -> Leaderboard:
     suite = runs[0].suite
     labels = Counter(label(run.summary) for run in runs)
     recorded = _recorded_rows(runs)
-    rows = [_of_run(run, recorded, labels[label(run.summary)] > 1) for run in runs] + [
-        _published(row, suite) for row in suite.published
-    ]
+    rows = [_of_run(run, recorded, labels[label(run.summary)] > 1) for run in progress(runs, "resampling", "runs")]
+    rows += [_published(row, suite) for row in suite.published]
     rows.sort(key=lambda row: FAMILIES.index(row.family) if row.family in FAMILIES else len(FAMILIES))
     ungrouped = [run.name for run in runs if any((task.id, run.rows_key(task)) not in recorded for task in run.tasks)]
     return Leaderboard(suite, rows, _comparisons(rows), ungrouped)
@@ -192,10 +192,11 @@ def _below_constant(rows: Sequence[Row]) -> list[str]:
 
 
 def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs apart by suite: the same name and the same tasks."""
+    """Runs apart by suite: the same name, tasks, targets and metrics. Whether two were scored on the same rows is another question."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
-        groups.setdefault(repr((run.suite.name, run.suite.tasks)), []).append(run)
+        tasks = [(t.id, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
+        groups.setdefault(repr((run.suite.name, tasks)), []).append(run)
     return list(groups.values())
 
 

@@ -14,7 +14,7 @@ from mtl.constant import best_constant, constant_score
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.sample import write_sample
 from mtl.data.splits import missing_tasks
-from mtl.device import device_of
+from mtl.device import check_precision, device_of, exact_arithmetic
 from mtl.files import write_text
 from mtl.memory import keep_memory
 from mtl.metrics import score
@@ -30,16 +30,17 @@ from mtl.training.parallel import run_in_parallel
 logger = logging.getLogger("mtl")
 
 
+@exact_arithmetic()
 def run_baseline(config: Config, suite: Suite, command: str = "") -> dict[str, Any]:
     """Run what the configuration says, or what of it is not done yet; return the summary.
 
     command: what the summary says that made it. Raises InputError for bad data, a run folder of another configuration,
-    or one that another process holds.
+    or one that another process holds; DivergedError for training that diverges.
     """
     folder = RunFolder(run_dir(config, suite))
     tasks = suite.choose(config.tasks)
     data = data_dir(config, suite)
-    device_of(config.trainer.accelerator)  # complains before anything is read
+    check_precision(config.trainer.precision, device_of(config.trainer.accelerator))  # before anything is read
     with folder.locked():
         folder.check(config)
         if folder.summary.exists():
@@ -83,6 +84,7 @@ def prepare(config: Config, suite: Suite) -> tuple[Dataset, Method]:
     return dataset, new_method(config, suite, dataset, run_dir(config, suite))
 
 
+@exact_arithmetic()
 def run_apart(config: Config, suite: Suite, seed: int) -> None:
     """One seed in a process of its own, which has its share of the threads from its environment."""
     logger.setLevel(logging.WARNING)  # of what it reads the first process has spoken

@@ -18,9 +18,8 @@ from mtl.device import device_of
 from mtl.files import check_space, in_words, reserve
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
-from mtl.results.run_folder import write_json
 from mtl.suite import Task
-from mtl.training.fit import WEIGHTS, Stage, fit, load_weights
+from mtl.training.fit import Stage, fit, load_finished
 from mtl.training.pretrain import new_heads
 
 logger = logging.getLogger("mtl")
@@ -90,8 +89,9 @@ def finetune(
 ) -> dict[str, np.ndarray]:
     """Train a task's head from that of stage 1, and its encoder where the configuration says so, and predict.
 
+    What stage 1 left is the first candidate for the best weights: on dev, stage 2 never ends below it.
     The head in `heads` is changed to the best one; an encoder to train is copied.
-    `folder` receives best.ckpt and done.json. A task whose done.json is there is only predicted, not trained again.
+    `folder` receives what `fit` leaves. A task whose stage 2 has finished is only predicted, not trained again.
     Returns predictions by split ("dev", and "test" if there is one): (rows,), label indices or numbers.
     """
     settings = config.finetune
@@ -119,15 +119,14 @@ def finetune(
     else:
         batches = {split: BatchDataset({task.id: part}, inputs.table) for split, part in splits.items()}
     inorder = {split: SortedSampler(by_task, settings.batch_size) for split, by_task in lengths.items()}
-    done = folder / "done.json"
-    if done.exists():
-        load_weights(module, folder / WEIGHTS["best"])
-    else:
+    if not load_finished(module, folder):
+        title = f"seed {seed} · stage 2 · {task.id}"
         schedule = Schedule(lengths["train"], settings.batch_size, steps * settings.max_epochs, seed)
-        best = fit(
+        fit(
             module,
             Stage(
-                title=f"seed {seed} · stage 2 · {task.id}",
+                title=title,
+                section="finetune",
                 folder=folder,
                 seed=seed,
                 epochs=settings.max_epochs,
@@ -141,10 +140,12 @@ def finetune(
                 resumable=not on_vectors,  # training a head anew takes seconds
                 lines=not on_vectors,
                 trained_only=True,
+                validate_first=True,  # no task may end below what stage 1 left
             ),
             config.trainer,
         )
-        write_json(done, {"score": best, **module.record()})
+        averages = [row["dev/average"] for row in module.curve]
+        logger.info("%s · %.1f, %.1f after stage 1", title, max(averages), averages[0])
     module.to(device_of(config.trainer.accelerator))
     predictions: dict[str, np.ndarray] = {
         split: module.predict_rows(batches[split], inorder[split]) for split in ("dev", "test") if split in splits

@@ -1,7 +1,7 @@
-"""One training stage with Lightning's Trainer: validations, the best weights, early stopping, taking up again.
+"""One training stage with Lightning's Trainer: validations, the best weights, early stopping, resuming.
 
 A Lightning epoch here is what lies between two validations. All that is random in it follows from the seed, the stage
-and the epoch's number, and it ends with a checkpoint: a stage taken up from its last one goes on exactly as it would have.
+and the epoch's number, and it ends with a checkpoint: a stage resumed from its last one goes on exactly as it would have.
 """
 
 import logging
@@ -23,15 +23,18 @@ from torch.utils.data import DataLoader
 
 from mtl.config import TrainerConfig
 from mtl.data.batches import Batch
+from mtl.errors import DivergedError
 from mtl.files import replacing
 from mtl.model.multitask import Multitask
+from mtl.results.run_folder import write_json
 from mtl.training.progress import StageProgress
 
 MONITOR = "dev/average"
 
-# The file of the weights that a stage leaves: those of its best validation, or of its last. (last.ckpt is the whole
-# state of a stage under way.)
+# The file of the weights that a stage leaves: those of its best validation, or of its last.
 WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
+RESUME = "last.ckpt"  # the whole state of a stage that has not finished
+DONE = "done.json"  # written when a stage has finished
 
 logger = logging.getLogger("mtl")
 
@@ -40,10 +43,13 @@ logger = logging.getLogger("mtl")
 class Stage:
     """What one call of `fit` trains.
 
-    train: the loader of an epoch's batches, by the epoch's number. epochs: at most this many.
+    section: of the configuration, with the stage's learning rate. train: the loader of an epoch's batches, by the
+    epoch's number. epochs: at most this many. validate_first: whether to validate before the first step too, so that the
+    weights the stage starts from are a candidate for the best ones.
     """
 
     title: str
+    section: str
     folder: Path
     seed: int
     epochs: int
@@ -56,21 +62,24 @@ class Stage:
     lines: bool = True  # whether to print a line a validation where there is no terminal
     trained_only: bool = False  # whether to leave out weights that are not trained
     checkpoint: str = "best"  # which validation's weights to leave: best, or last
+    validate_first: bool = False
 
     @property
     def weights(self) -> Path:
         return self.folder / WEIGHTS[self.checkpoint]
 
 
-def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
+def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are spent; load the best weights into the module, or the last ones.
 
-    Returns their validation average (× 100). `stage.folder` receives best.ckpt (weights; final.ckpt where they are the
-    last), last.ckpt (the whole state, gone at the end), and the logs.
+    `stage.folder` receives best.ckpt (weights; final.ckpt where they are the last), the logs, and done.json (the average
+    × 100 of the validation that the weights are of, and `Multitask.record`). A stage that was interrupted resumes from
+    last.ckpt, which is removed at the end.
+    Raises DivergedError, which says where, where losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
+    are then those of the validations before.
     """
     kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
-    last = ModelCheckpoint(stage.folder, "last", save_on_train_epoch_end=True, enable_version_counter=False)
-    resume = stage.folder / "last.ckpt"
+    resume = stage.folder / RESUME
     start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
     if start:
         logger.info("%s · continuing after validation %d", stage.title, start)
@@ -79,44 +88,72 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> float:
     # Deterministic mode would fill every new tensor with NaN; nothing here reads what it did not write.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     with _quiet():
-        trainer = pl.Trainer(
-            accelerator=config.accelerator,
-            devices=1,
-            precision=config.precision,  # type: ignore[arg-type]
-            deterministic=True,
-            max_epochs=stage.epochs,
-            reload_dataloaders_every_n_epochs=1,
-            gradient_clip_val=stage.gradient_clip,
-            num_sanity_val_steps=0,
-            log_every_n_steps=50,
-            logger=[
-                CSVLogger(stage.folder, name="log", version=f"from-epoch-{start}"),
-                TensorBoardLogger(stage.folder, name="tensorboard", version=""),
-            ],
-            callbacks=[
-                SeedEachEpoch(stage.seed, stage.folder.name),
-                Patience(MONITOR, mode="max", patience=stage.patience, check_on_train_epoch_end=True),
-                StageProgress(stage.title, stage.total_steps, stage.lines),
-                kept,
-                *([last] if stage.resumable else []),
-            ],
-            plugins=[AtomicCheckpointIO()],
-            enable_model_summary=False,
-            enable_checkpointing=stage.resumable,  # else Lightning keeps checkpoints of its own
-        )
-        data = _StageData(stage)
+        trainer = _trainer(stage, config, kept, start)
         module.train()  # Lightning leaves a module that was evaluated before, as stage 1's heads were, without dropout
         try:
-            trainer.fit(module, datamodule=data, ckpt_path=resume if start else None, weights_only=True)
+            trainer.fit(module, datamodule=_StageData(stage), ckpt_path=resume if start else None, weights_only=True)
+        except DivergedError as error:
+            raise _explained(error, stage) from None
         except SystemExit:  # how Lightning ends on Ctrl-C
             raise KeyboardInterrupt from None
         if trainer.received_sigterm or trainer.interrupted:
             raise KeyboardInterrupt
     load_weights(module, stage.weights)
     module.to("cpu").eval()
-    resume.unlink(missing_ok=True)
-    assert kept.score is not None
-    return kept.score
+    write_json(stage.folder / DONE, {"average": kept.score, **module.record()})
+    resume.unlink(missing_ok=True)  # only now: a stage that was killed before resumes instead of starting over
+
+
+def load_finished(module: Multitask, folder: Path, checkpoint: str = "best") -> bool:
+    """Load the weights that a finished stage left into the module; return whether the stage in this folder has finished."""
+    if not (folder / DONE).exists():
+        return False
+    (folder / RESUME).unlink(missing_ok=True)  # left where the stage was killed after it had finished
+    load_weights(module, folder / WEIGHTS[checkpoint])
+    module.eval()
+    return True
+
+
+def _explained(error: DivergedError, stage: Stage) -> DivergedError:
+    """The same with the seed and the stage, and what to try."""
+    kept = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
+    return DivergedError(
+        f"{stage.title}: training diverged ({error}); {kept}set a smaller {stage.section}.learning_rate=,"
+        " and remove the run's folder or set run_dir="
+    )
+
+
+def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: int) -> pl.Trainer:
+    """start: epochs done before this process began."""
+    last = ModelCheckpoint(
+        stage.folder, RESUME.removesuffix(".ckpt"), save_on_train_epoch_end=True, enable_version_counter=False
+    )
+    return pl.Trainer(
+        accelerator=config.accelerator,
+        devices=1,
+        precision=config.precision,  # type: ignore[arg-type]
+        deterministic=True,
+        max_epochs=stage.epochs,
+        reload_dataloaders_every_n_epochs=1,
+        gradient_clip_val=stage.gradient_clip,
+        # Lightning calls a validation before the first step a sanity check; -1 means all batches.
+        num_sanity_val_steps=-1 if stage.validate_first and not start else 0,
+        log_every_n_steps=50,
+        logger=[
+            CSVLogger(stage.folder, name="log", version=f"from-epoch-{start}"),
+            TensorBoardLogger(stage.folder, name="tensorboard", version=""),
+        ],
+        callbacks=[
+            SeedEachEpoch(stage.seed, stage.folder.name),
+            Patience(MONITOR, mode="max", patience=stage.patience, check_on_train_epoch_end=True),
+            StageProgress(stage.title, stage.total_steps, stage.lines),
+            kept,
+            *([last] if stage.resumable else []),
+        ],
+        plugins=[AtomicCheckpointIO()],
+        enable_model_summary=False,
+        enable_checkpointing=stage.resumable,  # else Lightning keeps checkpoints of its own
+    )
 
 
 def load_weights(module: Multitask, path: Path) -> None:
@@ -162,6 +199,9 @@ class BestWeights(Callback):
         self.trained_only = trained_only
         self.score: float | None = None
 
+    def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self.on_train_epoch_end(trainer, module)
+
     def on_train_epoch_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         average = float(trainer.callback_metrics[MONITOR])
         if self.keeps(average):
@@ -192,7 +232,13 @@ class LastWeights(BestWeights):
 
 
 class Patience(EarlyStopping):
-    """Early stopping that also holds for a stage taken up after its patience was spent."""
+    """Early stopping that counts from the validation before the first step, where there is one.
+
+    A stage that was killed when its patience was already spent does not train on when it resumes.
+    """
+
+    def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self.best_score = trainer.callback_metrics[MONITOR]
 
     def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         if self.wait_count >= self.patience:

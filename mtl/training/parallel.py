@@ -15,7 +15,7 @@ import torch
 from tqdm import tqdm
 
 from mtl.config import Config
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 from mtl.suite import Suite
 
 PATIENCE = 60.0  # seconds that a process has to end after it was asked to
@@ -27,7 +27,8 @@ def run_in_parallel(job: SeedJob, config: Config, suite: Suite, seeds: Sequence[
     """Call `job(config, suite, seed)` for each seed, as many at a time as `config.seeds_in_parallel` says.
 
     The processes share the CPU's threads out between them, and take turns at the cards where there are several. Whatever
-    ends this process ends them too. Raises InputError as a job does, or if a job's process was killed.
+    ends this process ends them too. Raises InputError or DivergedError as a job does, and InputError if a job's process was
+    killed.
     """
     context = multiprocessing.get_context("spawn")
     complaints, lock = context.SimpleQueue(), context.RLock()
@@ -49,7 +50,7 @@ def run_in_parallel(job: SeedJob, config: Config, suite: Suite, seeds: Sequence[
                     process.join()
                     slots.append(slot)
                     if not complaints.empty():
-                        raise InputError(complaints.get())
+                        raise complaints.get()
                     if process.exitcode:
                         raise _ended(seed, process.exitcode)
         finally:
@@ -106,9 +107,9 @@ def _enter(job: SeedJob, config: Config, suite: Suite, seed: int, complaints: An
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     try:
         job(config, suite, seed)
-    except InputError as error:
-        complaints.put(str(error))
-        sys.exit(2)
+    except (InputError, DivergedError) as error:
+        complaints.put(error)
+        sys.exit(1)
     except KeyboardInterrupt:  # how training says that it was asked to end
         sys.exit(130)
 

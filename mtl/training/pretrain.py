@@ -13,9 +13,8 @@ from mtl.device import device_of
 from mtl.embedders import Embedder, Embeddings
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
-from mtl.results.run_folder import write_json
 from mtl.suite import Task
-from mtl.training.fit import WEIGHTS, Stage, fit, load_weights
+from mtl.training.fit import Stage, fit, load_finished
 
 
 def new_encoder(config: Config, embedder: Embedder, dim: int) -> Encoder:
@@ -49,17 +48,14 @@ def pretrain(
     """The encoder and heads at the best validation of stage 1, trained here or, if `folder` holds them, loaded.
 
     With `pretrain.checkpoint=last` they are those at the last validation.
-    `folder` receives their weights (WEIGHTS) and done.json (seconds, their average, the learning curve).
+    `folder` receives what `fit` leaves.
     """
     settings = config.pretrain
     encoder, heads = new_model(config, dataset.tasks, embeddings, seed)
     module = Multitask(
         dataset.tasks, heads, encoder, settings.learning_rate, settings.final_learning_rate, settings.max_steps
     )
-    done = folder / "done.json"
-    if done.exists():
-        load_weights(module, folder / WEIGHTS[settings.checkpoint])
-        module.eval()
+    if load_finished(module, folder, settings.checkpoint):
         return encoder, heads
     parts = {
         split: {task.id: dataset.splits[task.id][split] for task in dataset.tasks}  # by task
@@ -73,10 +69,11 @@ def pretrain(
     pin_memory = device_of(config.trainer.accelerator).type == "cuda"
     batches = {split: BatchDataset(by_task, table) for split, by_task in parts.items()}
     every = min(settings.validate_every, settings.max_steps)
-    average = fit(
+    fit(
         module,
         Stage(
             title=f"seed {seed} · stage 1",
+            section="pretrain",
             folder=folder,
             seed=seed,
             epochs=math.ceil(settings.max_steps / every),
@@ -91,5 +88,4 @@ def pretrain(
         ),
         config.trainer,
     )
-    write_json(done, {"average": average, **module.record()})
     return encoder, heads

@@ -65,6 +65,21 @@ def test_the_way_of_an_accelerator_gives_the_same() -> None:
     torch.testing.assert_close(lstm._on_accelerator(inputs, lengths), lstm(inputs, lengths))
 
 
+def test_in_bfloat16_it_is_the_same_but_for_rounding() -> None:
+    ours, theirs = twins(2, torch.float32)
+    inputs, lengths = torch.randn(6, 9, 5), torch.tensor([9, 2, 7, 2, 1, 5])
+    weight = torch.randn(6, 9, 14)
+    with torch.autocast("cpu", torch.bfloat16):
+        rounded = ours(inputs, lengths)
+    exact = reference(theirs, inputs, lengths)
+    torch.testing.assert_close(rounded.float(), exact, atol=0.03, rtol=0)
+    for output in (rounded, exact):
+        (output.float() * weight).sum().backward()
+    for (name, one), (_, other) in zip(ours.named_parameters(), theirs.named_parameters(), strict=True):
+        assert one.dtype == one.grad.dtype == torch.float32, name
+        assert torch.cosine_similarity(one.grad.ravel(), other.grad.ravel(), dim=0) > 0.99, name
+
+
 def test_gradients_numerically() -> None:
     torch.manual_seed(0)
     lstm = BiLSTM(2, 3, 2).double()

@@ -191,6 +191,8 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named(tmp_
 def test_suites_apart(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(0.9))
     make_run(tmp_path / "b", right(0.9))
-    other = make_run(tmp_path / "c", right(0.9)).path / "suite.yaml"
-    other.write_text(other.read_text(encoding="utf-8").replace("[sentence]", "[text]"), encoding="utf-8")
-    assert [[run.name for run in group] for group in by_suite(find_runs(tmp_path))] == [["a", "b"], ["c"]]
+    for name, old, new in [("c", "metric: accuracy", "metric: macro_f1"), ("d", "title: CBD", "title: Bullying")]:
+        suite = make_run(tmp_path / name, right(0.9)).path / "suite.yaml"
+        suite.write_text(suite.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    # Another title is the same task, another metric is not.
+    assert [[run.name for run in group] for group in by_suite(find_runs(tmp_path))] == [["a", "b", "d"], ["c"]]

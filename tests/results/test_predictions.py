@@ -5,6 +5,8 @@ import pytest
 
 from mtl.cli import main
 from mtl.config import load_config
+from mtl.data.reader import read_targets
+from mtl.errors import InputError
 from mtl.results.predictions import submission_problems
 from mtl.suite import Suite, load_suite
 from mtl.training.baseline import run_baseline
@@ -133,3 +135,19 @@ def test_test_predictions_are_scored_where_their_gold_is_there(
     pack(path, whole(8))
     assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
     assert "test_pred_kansla.tsv:9: 8 predictions for 10 gold rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity"])
+def test_numbers_that_are_not_finite_are_refused_with_file_and_line(
+    suite: Suite, suite_file: Path, capsys: pytest.CaptureFixture[str], cell: str
+) -> None:
+    gold = suite_file.parent / "gold"
+    gold.mkdir()
+    (gold / "dev_betyg.tsv").write_text("score\n" + "1\n2\n3\n", encoding="utf-8")
+    path = pack(suite_file.parent / "s.zip", {"dev_pred_betyg.tsv": f"score\n1\n{cell}\n3\n"})
+    assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
+    errors = capsys.readouterr().err
+    assert errors == f"mtl: error: {path}/dev_pred_betyg.tsv:3: target {cell} is outside 0 to 10\n"
+    (gold / "dev_betyg.tsv").write_text(f"score\n1\n2\n{cell}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"dev_betyg.tsv:4: target {cell} is outside 0 to 10"):
+        read_targets(suite.tasks["betyg"], gold / "dev_betyg.tsv")

@@ -120,6 +120,11 @@ def test_document(board: Leaderboard) -> None:
     stages = [(curve["stage"], curve["task"], curve["seed"]) for curve in details["curves"]]
     assert stages == [(s, t, n) for n in (1, 2, 3) for s, t in (("pretrain", None), ("finetune", "nkjp-ner"))]
     assert details["curves"][0]["points"][1]["scores"]["cbd"] == 8.0
+    # Stage 2 has a validation before its first step.
+    assert [curve["points"][0] for curve in details["curves"][:2]] == [
+        {"step": 10, "average": 5.0, "scores": {task.id: 4.0 for task in board.suite.tasks.values()}},
+        {"step": 0, "average": 4.5},
+    ]
     cbd, ar = board.suite.tasks["cbd"], details["classes"]["ar"]
     confusion = details["classes"]["cbd"]["confusion"]
     assert [sum(row) for row in confusion] == [30, 30] and confusion[0] == [30, 0] and len(gold_of(cbd)) == ROWS

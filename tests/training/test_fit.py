@@ -1,5 +1,7 @@
-"""A stage that is cut off and taken up again ends as one that was not."""
+"""A stage that is interrupted and resumed ends as one that was not; its best weights are those of its best validation."""
 
+import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +11,12 @@ from torch.utils.data import DataLoader
 
 from mtl.config import TrainerConfig
 from mtl.data.batches import Batch
+from mtl.errors import DivergedError
 from mtl.model.multitask import Heads, Multitask
+from mtl.results.run_folder import write_json
 from mtl.suite import Task
 from mtl.training import fit as fitting
-from mtl.training.fit import Stage, fit
+from mtl.training.fit import WEIGHTS, Stage, fit, load_finished
 
 TASK = Task(id="t", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 
@@ -21,12 +25,18 @@ class Cut(Exception):
     pass
 
 
-def module() -> Multitask:
+def module(learning_rate: float = 0.02) -> Multitask:
     torch.manual_seed(3)
-    return Multitask([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+    return Multitask([TASK], Heads([TASK], 6, 8, 0.5), None, learning_rate, learning_rate / 10, 40)
 
 
-def stage(folder: Path, patience: int = 100, cut: int | None = None, checkpoint: str = "best") -> Stage:
+def stage(
+    folder: Path,
+    patience: int = 100,
+    cut: int | None = None,
+    checkpoint: str = "best",
+    validate_first: bool = False,
+) -> Stage:
     def batches(key: int, count: int) -> DataLoader[Batch]:
         generator = torch.Generator().manual_seed(key)
         made = []
@@ -40,7 +50,27 @@ def stage(folder: Path, patience: int = 100, cut: int | None = None, checkpoint:
             raise Cut
         return batches(epoch + 1, 4)
 
-    return Stage("test", folder, 1, 10, 40, patience, 5.0, train, batches(99, 5), lines=False, checkpoint=checkpoint)
+    return Stage(
+        title="test",
+        section="pretrain",
+        folder=folder,
+        seed=1,
+        epochs=10,
+        total_steps=40,
+        patience=patience,
+        gradient_clip=5.0,
+        train=train,
+        dev=batches(99, 5),
+        lines=False,
+        checkpoint=checkpoint,
+        validate_first=validate_first,
+    )
+
+
+def average_of(folder: Path) -> float:
+    """The average of the validation whose weights a finished stage left."""
+    average: float = json.loads((folder / "done.json").read_text(encoding="utf-8"))["average"]
+    return average
 
 
 def without_seconds(module: Multitask) -> list[dict[str, float]]:
@@ -50,51 +80,181 @@ def without_seconds(module: Multitask) -> list[dict[str, float]]:
 CPU = TrainerConfig("cpu", "32-true")
 
 
-@pytest.mark.parametrize("checkpoint", ["best", "last"])
-@pytest.mark.parametrize("cuts", [[1], [2, 5, 9], [3, 3, 4]])
-def test_taken_up_again_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: str) -> None:
-    plain = module()
-    average = fit(plain, stage(tmp_path / "plain" / "stage", checkpoint=checkpoint), CPU)
+@pytest.mark.parametrize(("checkpoint", "validate_first"), [("best", False), ("best", True), ("last", False)])
+@pytest.mark.parametrize("cuts", [[0, 1], [2, 5, 9], [3, 3, 4]])
+def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: str, validate_first: bool) -> None:
+    def run(trained: Multitask, name: str, cut: int | None = None) -> None:
+        fit(trained, stage(tmp_path / name / "stage", 100, cut, checkpoint, validate_first), CPU)
+
+    plain, begun = module(), time.monotonic()
+    run(plain, "plain")
+    assert 0 < plain.curve[0]["seconds"] <= plain.curve[-1]["seconds"] <= time.monotonic() - begun
     for cut in cuts:
         with pytest.raises(Cut):
-            fit(module(), stage(tmp_path / "cut" / "stage", cut=cut, checkpoint=checkpoint), CPU)
+            run(module(), "cut", cut)
     resumed = module()
-    assert fit(resumed, stage(tmp_path / "cut" / "stage", checkpoint=checkpoint), CPU) == average
+    run(resumed, "cut")
+    assert average_of(tmp_path / "cut/stage") == average_of(tmp_path / "plain/stage")
     for name, tensor in plain.state_dict().items():
         assert torch.equal(tensor, resumed.state_dict()[name])
     assert without_seconds(plain) == without_seconds(resumed)
+    assert [row["step"] for row in plain.curve] == [*([0.0] if validate_first else []), *range(4, 41, 4)]
     seconds = [row["seconds"] for row in resumed.curve]
-    assert seconds == sorted(seconds) and seconds[0] > 0  # what was trained before a cut counts
-    assert not (tmp_path / "cut" / "stage" / "last.ckpt").exists()
+    assert seconds == sorted(seconds) and seconds[0] > 0  # the time before a cut counts
+    assert not (tmp_path / "cut/stage/last.ckpt").exists()
 
 
-@pytest.mark.parametrize("checkpoint", ["best", "last"])
-def test_patience_that_was_spent_stays_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str) -> None:
-    plain = module()
-    average = fit(plain, stage(tmp_path / "plain" / "stage", patience=1, checkpoint=checkpoint), CPU)
-    assert len(plain.curve) < 10
+@pytest.mark.parametrize(("checkpoint", "validate_first"), [("best", False), ("best", True), ("last", False)])
+def test_patience_that_was_spent_stays_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, validate_first: bool
+) -> None:
+    def run(trained: Multitask, name: str) -> None:
+        fit(trained, stage(tmp_path / name / "stage", 1, None, checkpoint, validate_first), CPU)
+
+    # At this learning rate no validation is better than the one before.
+    plain = module(1e-12)
+    run(plain, "plain")
+    assert len(plain.curve) == 2
 
     def killed(*_: object) -> None:
         raise Cut
 
-    # Cut off after the last validation, before the stage is wound up.
+    # Cut off after the last validation, before the stage is finished.
     with monkeypatch.context() as patch, pytest.raises(Cut):
-        patch.setattr(fitting, "load_weights", killed)
-        fit(module(), stage(tmp_path / "cut" / "stage", patience=1, checkpoint=checkpoint), CPU)
-    resumed = module()
-    assert fit(resumed, stage(tmp_path / "cut" / "stage", patience=1, checkpoint=checkpoint), CPU) == average
-    assert len(resumed.curve) == len(plain.curve)
+        patch.setattr(fitting, "write_json", killed)
+        run(module(1e-12), "cut")
+    assert not (tmp_path / "cut/stage/done.json").exists()
+    resumed = module(1e-12)
+    run(resumed, "cut")
+    assert average_of(tmp_path / "cut/stage") == average_of(tmp_path / "plain/stage")
+    assert without_seconds(resumed) == without_seconds(plain)
     assert all(torch.equal(t, resumed.state_dict()[name]) for name, t in plain.state_dict().items())
+
+
+def test_killed_before_its_checkpoint_is_removed_it_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "stage"
+
+    def write_and_be_killed(path: Path, value: object) -> None:
+        write_json(path, value)
+        raise Cut
+
+    with monkeypatch.context() as patch, pytest.raises(Cut):
+        patch.setattr(fitting, "write_json", write_and_be_killed)
+        fit(module(), stage(folder), CPU)
+    assert (folder / "last.ckpt").exists()
+    loaded = module()
+    assert load_finished(loaded, folder)
+    assert not (folder / "last.ckpt").exists()
+    plain = module()
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert all(torch.equal(t, loaded.state_dict()[name]) for name, t in plain.state_dict().items())
+    assert not loaded.training
+
+
+def test_a_stage_that_has_not_finished_is_not_loaded(tmp_path: Path) -> None:
+    with pytest.raises(Cut):
+        fit(module(), stage(tmp_path / "stage", cut=2), CPU)
+    assert not load_finished(module(), tmp_path / "stage")
+    assert (tmp_path / "stage/last.ckpt").exists()
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_the_first_weights_are_kept_where_no_others_are_better(tmp_path: Path, patience: int) -> None:
+    # At this learning rate no prediction changes: patience counts from the validation before the first step.
+    trained, before = module(1e-12), module()
+    fit(trained, stage(tmp_path / "stage", patience, validate_first=True), CPU)
+    assert [row["step"] for row in trained.curve] == [4.0 * epoch for epoch in range(patience + 1)]
+    assert "train/loss" not in trained.curve[0] and "train/loss" in trained.curve[1]
+    assert average_of(tmp_path / "stage") == pytest.approx(trained.curve[0]["dev/average"])
+    for name, tensor in before.state_dict().items():
+        assert torch.equal(tensor, trained.state_dict()[name])
+
+
+def test_validating_first_does_not_change_the_training(tmp_path: Path) -> None:
+    plain, other = module(), module()
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    fit(other, stage(tmp_path / "other/stage", validate_first=True), CPU)
+    assert without_seconds(other)[1:] == without_seconds(plain)
+
+
+class NoLoss(Multitask):
+    """Whose loss is not a number in one step."""
+
+    def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:
+        if self.global_step == 13:
+            batch = replace(batch, vectors=torch.full_like(batch.vectors, torch.nan))
+        return super().training_step(batch, batch_idx)
+
+
+class NoWeights(Multitask):
+    """One of whose weights is infinite after the last step before a validation, whatever the loss was."""
+
+    def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
+        if self.global_step == 16:
+            next(self.heads.parameters()).data[0, 0] = torch.inf
+
+
+class NoOutputs(Multitask):
+    """Whose outputs for dev rows are not numbers in one validation."""
+
+    def outputs(self, batch: Batch) -> torch.Tensor:
+        return super().outputs(batch) * (torch.nan if not self.training and self.global_step == 16 else 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "complaint"),
+    [
+        (NoLoss, "task t, step 14: the loss is nan"),
+        (NoWeights, "task t, step 16: weights are not finite"),
+        (NoOutputs, "task t, step 16: the outputs for dev rows are not finite"),
+    ],
+)
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
+    tmp_path: Path, kind: type[Multitask], complaint: str, checkpoint: str
+) -> None:
+    folder = tmp_path / "stage"
+    weights = folder / WEIGHTS[checkpoint]
+    message = (
+        rf"test: training diverged \({complaint}\); {weights} keeps the last good weights; "
+        r"set a smaller pretrain.learning_rate=, and remove the run's folder or set run_dir="
+    )
+    for _ in range(2):  # given again, it resumes and ends in the same place
+        torch.manual_seed(3)
+        diverging = kind([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+        with pytest.raises(DivergedError, match=f"^{message}$"):
+            fit(diverging, stage(folder, checkpoint=checkpoint), CPU)
+        for path in (weights, folder / "last.ckpt"):
+            kept = torch.load(path, weights_only=True)
+            assert kept["epoch"] <= 2 and all(value.isfinite().all() for value in kept["state_dict"].values())
+        assert kept["epoch"] == 2
+        assert not (folder / "done.json").exists()
+
+
+def test_a_first_validation_that_is_not_finite_is_never_the_best(tmp_path: Path) -> None:
+    class Nothing(Multitask):
+        def outputs(self, batch: Batch) -> torch.Tensor:
+            return super().outputs(batch) * torch.nan
+
+    spoilt = Nothing([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+    with pytest.raises(
+        DivergedError, match=r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"
+    ):
+        fit(spoilt, stage(tmp_path / "stage", validate_first=True), CPU)
+    assert not list(tmp_path.rglob("*.ckpt"))
 
 
 def test_a_moved_folder_keeps_its_best(tmp_path: Path) -> None:
     plain = module()
-    best = fit(plain, stage(tmp_path / "plain" / "stage"), CPU)
+    fit(plain, stage(tmp_path / "plain" / "stage"), CPU)
     with pytest.raises(Cut):
         fit(module(), stage(tmp_path / "before" / "stage", cut=8), CPU)
     (tmp_path / "before").rename(tmp_path / "after")
     resumed = module()
-    assert fit(resumed, stage(tmp_path / "after" / "stage"), CPU) == best
+    fit(resumed, stage(tmp_path / "after" / "stage"), CPU)
+    assert average_of(tmp_path / "after/stage") == average_of(tmp_path / "plain/stage")
     assert all(torch.equal(t, resumed.state_dict()[name]) for name, t in plain.state_dict().items())
 
 
@@ -110,8 +270,9 @@ def test_checkpoints_hold_plain_tensors_and_types(tmp_path: Path) -> None:
 
 def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> None:
     trained = module()
-    best = fit(trained, stage(tmp_path / "stage"), CPU)
-    assert best == max(row["dev/average"] for row in trained.curve)
+    fit(trained, stage(tmp_path / "stage"), CPU)
+    best = max(row["dev/average"] for row in trained.curve)
+    assert average_of(tmp_path / "stage") == pytest.approx(best)
     with torch.no_grad():
         hits = [(trained.outputs(b).argmax(1) == b.targets).float() for b in stage(tmp_path).dev]
     assert abs(100 * float(torch.cat(hits).mean()) - best) < 1e-4
@@ -146,20 +307,29 @@ class Watched(Multitask):
         self.seen = [*getattr(self, "seen", []), {name: t.clone() for name, t in self.state_dict().items()}]
 
 
-@pytest.mark.parametrize("patience", [100, 1])
-def test_the_last_weights_are_those_of_the_last_validation(tmp_path: Path, patience: int) -> None:
+@pytest.mark.parametrize(("patience", "validations"), [(100, 10), (1, 3)])
+def test_the_last_weights_are_those_of_the_last_validation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int, validations: int
+) -> None:
+    # The second validation is the best one.
+    scores = [50.0, 60.0, *[40.0] * 8]
+    runs = [iter(scores), iter(scores)]
     torch.manual_seed(3)
     trained = Watched([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
-    average = fit(trained, stage(tmp_path / "stage", patience, checkpoint="last"), CPU)
-    averages = [row["dev/average"] for row in trained.curve]
-    assert average == averages[-1] < max(averages)
+    monkeypatch.setattr("mtl.model.multitask.score", lambda *_: next(runs[0]))
+    fit(trained, stage(tmp_path / "stage", patience, checkpoint="last"), CPU)
+    assert [row["dev/average"] for row in trained.curve] == scores[:validations]
+    assert average_of(tmp_path / "stage") == 40
     kept = torch.load(tmp_path / "stage/final.ckpt", weights_only=True)
-    assert (kept["epoch"], kept["average"]) == (len(averages) - 1, average)
+    assert (kept["epoch"], kept["average"]) == (validations - 1, 40)
     for name, tensor in trained.seen[-1].items():
         assert torch.equal(tensor, kept["state_dict"][name]) and torch.equal(tensor, trained.state_dict()[name])
     assert not (tmp_path / "stage/best.ckpt").exists()
     # It trains as a stage does that keeps the best.
     best = module()
+    monkeypatch.setattr("mtl.model.multitask.score", lambda *_: next(runs[1]))
     fit(best, stage(tmp_path / "best" / "stage", patience), CPU)
+    assert average_of(tmp_path / "best/stage") == 60
     assert without_seconds(best) == without_seconds(trained)
-    assert not all(torch.equal(t, trained.state_dict()[name]) for name, t in best.state_dict().items())
+    assert all(torch.equal(t, trained.seen[1][name]) for name, t in best.state_dict().items())
+    assert not any(torch.equal(t, trained.seen[-1][name]) for name, t in best.state_dict().items())

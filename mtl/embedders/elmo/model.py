@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pack_sequence
 
+from mtl.device import exact_arithmetic
 from mtl.embedders.elmo.bilm import DIRECTIONS
 from mtl.embedders.elmo.characters import BOUNDARIES, character_ids
 from mtl.embedders.elmo.options import read_options
@@ -66,7 +67,7 @@ class ELMo:
         return [torch.stack(split_layers(rows, self.options.projection_dim)) for rows in self.rows(sentences)]
 
     @torch.no_grad()
-    @torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False)
+    @exact_arithmetic()
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """The same without the repetition: float32 (tokens, width), the layers side by side, the token layer once."""
         numbers = {word: number for number, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}

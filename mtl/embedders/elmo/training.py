@@ -15,12 +15,13 @@ import torch
 from torch import nn
 from torch.optim import Optimizer
 
+from mtl.device import exact_arithmetic
 from mtl.embedders.elmo.bilm import BiLM
 from mtl.embedders.elmo.corpus import Corpus, batches, build_corpus
 from mtl.embedders.elmo.language_model import LanguageModel
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.elmo.weights import write_weights
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 from mtl.files import replacing, waiting_lock, write_text
 from mtl.progress import Progress
 
@@ -102,6 +103,7 @@ class ELMoTraining:
         )
 
 
+@exact_arithmetic()
 def train_elmo(
     lines: Iterable[Sequence[str]],
     folder: Path,
@@ -115,7 +117,8 @@ def train_elmo(
     names the texts and their tokenization, so that it can be told whether they are the same. device: Apple's GPUs lack
     operations that this needs; the CPU is taken instead.
     A folder that holds an ELMo already is left as it is.
-    Raises InputError for text that nothing can be learned from, and for a folder with another training's checkpoint.
+    Raises InputError for text that nothing can be learned from, and for a folder with another training's checkpoint;
+    DivergedError, which says where, for a training that diverges: its last good checkpoint stays.
     """
     device = CPU if device.type == "mps" else device
     with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
@@ -177,6 +180,7 @@ class _Trainer:
         self.steps_by_epoch = [sum(1 for _ in self._batches(epoch)) for epoch in range(settings.epochs)]
         self.steps = min(sum(self.steps_by_epoch), settings.max_steps or sum(self.steps_by_epoch))
         self.step = 0
+        self.losses: list[torch.Tensor] = []  # of the steps since the last validation
         self.perplexities: list[dict[str, float]] = []
         dense = list(bilm.parameters())
         self.optimizers: list[Optimizer] = [
@@ -186,7 +190,10 @@ class _Trainer:
         self.dense = dense
 
     def run(self, title: str) -> None:
-        """Train to the last step; `perplexities` has a row for each validation."""
+        """Train to the last step; `perplexities` has a row for each validation.
+
+        Raises DivergedError where losses, weights or perplexities are no longer finite, before the checkpoint is replaced.
+        """
         if self.checkpoint.exists():
             self._load()
             logger.info("%s: continuing after step %d of %d", title, self.step, self.steps)
@@ -196,7 +203,10 @@ class _Trainer:
                 self._train_step(lines)
                 shown.reach(self.step)
                 if self.step % self.settings.validate_every == 0 or self.step == self.steps:
+                    self._check_training(title)
                     row = self._validate()
+                    if not math.isfinite(row["forward"] + row["backward"]):
+                        raise self._diverged(title, self.step, "the held-out perplexity is not finite")
                     self.perplexities.append(row)
                     self._save()
                     shown.note(f"held-out perplexity {row['forward']:.1f} forward, {row['backward']:.1f} backward")
@@ -218,7 +228,9 @@ class _Trainer:
         sample = self.model.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
         rate = self._learning_rate()
         forward, backward = self.model.losses(lines, sample)
-        ((forward.mean() + backward.mean()) / 2).backward()
+        loss = (forward.mean() + backward.mean()) / 2
+        loss.backward()
+        self.losses.append(loss.detach())
         nn.utils.clip_grad_norm_(self.dense, self.settings.gradient_clip)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
@@ -226,6 +238,22 @@ class _Trainer:
             optimizer.step()
             optimizer.zero_grad()
         self.step += 1
+
+    def _check_training(self, title: str) -> None:
+        """Raise DivergedError where a loss since the last validation, or a weight, is not finite. The device is waited for."""
+        losses, self.losses = torch.stack(self.losses), []
+        if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
+            step = self.step - len(losses) + wrong[0] + 1
+            raise self._diverged(title, step, f"the loss is {float(losses[wrong[0]])}")
+        if not torch.stack([parameter.isfinite().all() for parameter in self.model.parameters()]).all():
+            raise self._diverged(title, self.step, "weights are not finite")
+
+    def _diverged(self, title: str, step: int, what: str) -> DivergedError:
+        kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
+        return DivergedError(
+            f"{title}: training diverged (step {step}: {what}); {kept}set a smaller learning_rate=,"
+            " and remove the folder or set out="
+        )
 
     def _learning_rate(self) -> float:
         first, last = self.settings.learning_rate, self.settings.final_learning_rate
@@ -241,7 +269,8 @@ class _Trainer:
             sums += [float(loss.cpu().double().sum()) for loss in losses]
             count += len(losses[0])
         self.model.train()
-        forward, backward = np.exp(sums / count)
+        with np.errstate(over="ignore"):
+            forward, backward = np.exp(sums / count)
         return {"step": self.step, "forward": float(forward), "backward": float(backward)}
 
     def _save(self) -> None:

@@ -86,7 +86,7 @@ function taskSection(suite, row, names, style, width, section) {
   const show = (id) => {
     const task = tasks.find((candidate) => candidate.id === id);
     const points = curvePoints(row, "finetune", task, suite.tasks, true);
-    const title = `${task.title}, stage 2: score by training step, a line a seed`;
+    const title = `${task.title}, stage 2: score by training step (0: as stage 1 left it), a line a seed`;
     place.replaceChildren(
       ...[
         predictionsOf(task, at(row.details.classes, id), width),

@@ -60,7 +60,10 @@ function curveFigures(scene) {
           },
         ),
       task
-        ? drawnCurves(points("finetune", task), `${task.title} on the validation data by training step, a line a seed`)
+        ? drawnCurves(
+            points("finetune", task),
+            `${task.title} on the validation data by training step (0: as stage 1 left it), a line a seed`,
+          )
         : none,
     ),
   ];

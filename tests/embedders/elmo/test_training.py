@@ -1,15 +1,18 @@
 import json
 import logging
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo import training as module
 from mtl.embedders.elmo.training import ELMoTraining, train_elmo
 from mtl.embedders.train import train
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 
 SMALL = {
     "character_dim": 4,
@@ -80,6 +83,59 @@ def test_an_interrupted_training_goes_on_as_it_would_have(
     before = (tmp_path / "two/weights.hdf5").read_bytes()
     train_elmo(lines(), tmp_path / "two", settings())  # one that is there stays
     assert (tmp_path / "two/weights.hdf5").read_bytes() == before
+
+
+def spoil_loss(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = trainer.model.losses
+    monkeypatch.setattr(trainer.model, "losses", lambda *given: [loss * math.nan for loss in losses(*given)])
+
+
+def spoil_weights(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer.dense[-1].data[0] = math.inf
+
+
+def spoil_perplexity(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = trainer.model.losses
+    factor = 1e6  # finite losses, of which the exponential is not
+    monkeypatch.setattr(
+        trainer.model,
+        "losses",
+        lambda lines, sample: [x * (factor if sample is None else 1) for x in losses(lines, sample)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "step", "complaint"),
+    [
+        (spoil_loss, 32, r"step 33: the loss is nan"),
+        (spoil_weights, 39, r"step 40: (weights are not finite|the loss is nan)"),
+        (spoil_perplexity, 32, r"step 40: the held-out perplexity is not finite"),
+    ],
+)
+def test_divergence_ends_it_and_the_last_good_checkpoint_stays(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    spoil: Callable[[module._Trainer, pytest.MonkeyPatch], None],
+    step: int,
+    complaint: str,
+) -> None:
+    train_step = module._Trainer._train_step
+
+    def watched(self: module._Trainer, batch: np.ndarray) -> None:
+        if self.step == step:
+            spoil(self, monkeypatch)
+        train_step(self, batch)
+
+    monkeypatch.setattr(module._Trainer, "_train_step", watched)
+    folder = tmp_path / "elmo"
+    message = (
+        rf"elmo: training diverged \({complaint}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
+    )
+    with pytest.raises(DivergedError, match=message):
+        train_elmo(lines(), folder, settings(epochs=3))
+    kept = torch.load(folder / "last.ckpt", weights_only=True)
+    assert kept["step"] == 20 and all(value.isfinite().all() for value in kept["model"].values())
+    assert not (folder / "weights.hdf5").exists()
 
 
 def test_steps_can_be_limited(tmp_path: Path) -> None:
