@@ -203,7 +203,7 @@ def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
 def label(summary: Mapping[str, Any]) -> str:
     """What a run is, in words."""
     if summary["method"] != "lstm":
-        return _FLOORS[summary["method"]]
+        return _FLOORS.get(summary["method"], summary["method"])
     embeddings = _WORDS.get(summary["embeddings"], summary["embeddings"])
     return f"LSTM, {embeddings}, {summary['variant']}"
 

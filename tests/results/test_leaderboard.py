@@ -196,3 +196,10 @@ def test_suites_apart(tmp_path: Path) -> None:
         suite.write_text(suite.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     # Another title is the same task, another metric is not.
     assert [[run.name for run in group] for group in by_suite(find_runs(tmp_path))] == [["a", "b", "d"], ["c"]]
+
+
+def test_a_method_of_another_version_has_its_own_name(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "a", right(0.9), ["method=svm"])
+    summary = read_json(folder.summary)
+    write_json(folder.summary, {**summary, "method": "perceptron"})
+    assert leaderboard(find_runs(tmp_path)).rows[0].label == "perceptron"
