@@ -204,6 +204,10 @@ class WordReader:
     def _learn(self, new: list[str], file: VectorFile) -> None:
         if file.path.exists():
             read = file.read(new)
+            if read.dim != self.dim:
+                raise InputError(
+                    f"{file.path}: has vectors of {read.dim} numbers, the run's have {self.dim}; put back the run's file"
+                )
             self.embedder.add(read.vectors[read.known])
             self.vocabulary.add(word for word, known in zip(new, read.known, strict=True) if known)
             self._without_vector.update(word for word, known in zip(new, read.known, strict=True) if not known)

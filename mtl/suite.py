@@ -19,7 +19,7 @@ SPLITS = ("train", "dev", "test")
 AVERAGE = "average"  # stands among task ids where both are meant
 
 # The fields of a task that predictions and scores follow from, beside the content of its files.
-RESULTS_FOLLOW_FROM = ("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source")
+RESULTS_FOLLOW_FROM = ("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files")
 
 # The kind of target each metric is for; `mtl.metrics` has the formulas.
 METRICS = {
@@ -169,6 +169,12 @@ def load_suite(path: Path) -> Suite:
     assert isinstance(suite, Suite)
     if not suite.tasks:
         raise InputError(f"{path}: tasks: names no task")
+    for kind, named in suite.embeddings.items():
+        if not is_inside(named):
+            raise InputError(
+                f"{path}: embeddings.{kind}: {named!r} must be a recipe's name or a path below the working directory;"
+                " the command line may name any path (embeddings.path=)"
+            )
     if not _names_files(suite.name):
         raise InputError(f"{path}: name: {suite.name!r} names folders; use letters, digits, '.', '_' and '-'")
     for id, task in suite.tasks.items():
@@ -195,6 +201,8 @@ def _problem(task: Task, raw: dict[str, Any]) -> str | None:
         return "text: names one column, or two for a pair"
     if (task.labels is None) == (task.range is None):
         return "labels: exactly one of labels (classification) and range (regression) must be given"
+    if any(isinstance(label, list | dict) for label in raw.get("labels") or ()):
+        return "labels: must be a list of texts"
     if task.labels is not None and (len(task.labels) < 2 or len(set(task.labels)) < len(task.labels)):
         return "labels: needs at least two, all different"
     if any(isinstance(label, bool) for label in raw.get("labels") or ()):

@@ -212,6 +212,11 @@ def test_words_that_the_run_never_saw_get_their_vectors(
         predictor.encode(["jag saknas"])
         predictor.encode(["obekant saknas också"])
     assert asked == [["främmande", "obekant"], ["saknas"], ["också"]]  # no word twice, found or not
+    vectors.write_text("jag 1 2\nfrämmande 3 4\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"v\.vec: has vectors of 2 numbers, the run's have 12; put back the run's file"
+    ):
+        mtl.load(run).encode(["jag främmande"])
     vectors.unlink()
     unknown = mtl.load(run).encode(["jag främmande", "jag obekant"])
     np.testing.assert_allclose(unknown[0], unknown[1], atol=1e-6)

@@ -63,6 +63,13 @@ def test_values_and_cells(suite_file: Path) -> None:
         ("metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for tasks with range"),
         ("[glad, arg]", "[yes, no]", "tasks.kansla.labels: YAML reads yes"),
         ("[glad, arg]", "[glad]", "tasks.kansla.labels: needs at least two"),
+        ("[glad, arg]", "[[glad], arg]", "tasks.kansla.labels"),
+        (
+            "language: sv",
+            "embeddings: {fasttext: /etc/passwd}",
+            "embeddings.fasttext: '/etc/passwd' must be a recipe's name",
+        ),
+        ("language: sv", "embeddings: {elmo: ../x}", "embeddings.elmo: '../x' must be a recipe's name"),
         ("labels: [glad, arg]", "", "tasks.kansla.labels: exactly one of"),
         ("[a, b]", "[a, b, c]", "tasks.samma.text: names one column, or two"),
         ('positive: "1"', "", "tasks.samma.positive: metric f1 needs"),
@@ -127,5 +134,13 @@ def test_a_fingerprint_follows_what_results_follow_from(suite_file: Path) -> Non
     before = task.fingerprint()
     task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
     assert task.fingerprint() == before
-    for field, value in [("labels", ["arg", "glad"]), ("target", "other"), ("group", "x"), ("metric", "macro_f1")]:
+    swapped = {"train": "test.tsv", "dev": "dev.tsv", "test": "train.tsv"}
+    for field, value in [
+        ("labels", ["arg", "glad"]),
+        ("target", "other"),
+        ("group", "x"),
+        ("metric", "macro_f1"),
+        ("files", swapped),
+        ("files", {**task.files, "dev": None}),
+    ]:
         assert replace(task, **{field: value}).fingerprint() != before

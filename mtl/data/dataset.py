@@ -73,13 +73,14 @@ def load_dataset(
     check_present(suite, tasks, data_dir)
     read = [read_task(task, data_dir, held_out) for task in tasks]
     dataset = build_dataset(read, suite.language, max_length, cache_dir)
-    dataset.fingerprints.update(fingerprints(tasks, data_dir))
+    dataset.fingerprints.update(fingerprints(suite, tasks, data_dir))
     return dataset
 
 
-def fingerprints(tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
-    """SHA-256 of what results follow from in each task's declaration, and of each of their files that is there."""
-    marks = {f"tasks.{task.id}": task.fingerprint() for task in tasks}
+def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
+    """What the suite file says that results follow from: the language, and SHA-256 of each of these tasks' declarations and
+    of each of their files that is there."""
+    marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
     for task in tasks:
         for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
             if path.is_file():

@@ -92,11 +92,18 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path, Recipe | None]:
 def _vectors(config: Config, suite: Suite, device: "torch.device") -> Path:
     """The vectors' file or folder, trained first where its recipe says how. Raises InputError that says how to get it."""
     path, recipe = obtainable_vectors(config, suite)
+    data = data_dir(config, suite)
     if recipe is not None:
         from mtl.embedders.train import train_recipe
 
         logger.info("training %s on the suite's training text", path)
-        train_recipe(recipe, suite, data_dir(config, suite), config.held_out, path, device)
+        train_recipe(recipe, suite, data, config.held_out, path, device)
+        return path
+    _, recipe = find_vectors(config, suite)
+    if recipe is not None and recipe.train and not recipe.url:
+        from mtl.embedders.train import check_recipe
+
+        check_recipe(suite, data, config.held_out, path)
     return path
 
 

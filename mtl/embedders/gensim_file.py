@@ -63,15 +63,13 @@ class _Placeholder:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Imports nothing: every name in the pickle is a placeholder."""
+    """Imports nothing: every name in the pickle is a placeholder, or a function of its own that decodes bytes."""
 
     def find_class(self, module: str, name: str) -> Any:
         # How a pickle of protocol 2 writes bytes.
-        return _latin1 if (module, name) == ("_codecs", "encode") else type(name, (_Placeholder,), {})
-
-
-def _latin1(text: str, _: str) -> bytes:
-    return text.encode("latin-1")
+        if (module, name) == ("_codecs", "encode"):
+            return lambda text, _: text.encode("latin-1")
+        return type(name, (_Placeholder,), {})
 
 
 @dataclass(frozen=True)
@@ -114,6 +112,8 @@ def _array(state: dict[str, Any], attribute: str, name: str) -> np.ndarray:
     if attribute in state.get("__numpys", ()):
         array: np.ndarray = np.load(f"{name}.{attribute}.npy", mmap_mode="r", allow_pickle=False)
     else:
+        if state[attribute].state is None:
+            raise ValueError(f"{attribute}: saved with pickle_protocol=5; save it with 4")
         _, shape, dtype, by_column, content = state[attribute].state
         kind, order = dtype.arguments[0], dtype.state[1]
         if kind not in _FLOATS or order not in ("<", ">"):

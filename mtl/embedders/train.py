@@ -9,14 +9,14 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.config import data_dir, load_config, parse_overrides
-from mtl.data.dataset import load_dataset
-from mtl.data.splits import check_present, missing_tasks
+from mtl.data.dataset import fingerprints, load_dataset
+from mtl.data.splits import FORMAT, check_present, missing_tasks
 from mtl.data.text import moses, tokenized_lines
 from mtl.device import device_of
 from mtl.embedders.recipes import Recipe, check_known, is_there, trained_file
 from mtl.errors import InputError
-from mtl.files import sha256
-from mtl.suite import Suite
+from mtl.files import sha256, write_text
+from mtl.suite import Suite, Task
 
 if TYPE_CHECKING:
     import torch
@@ -69,8 +69,7 @@ def train(embeddings: str, settings: Sequence[str]) -> Path:
         source = f"{language} {' '.join(map(sha256, files))}"
         training.train(tokenized_lines(files, moses(language)), path, source, device)
     else:
-        lines, source = _training_text(suite, data_dir(config, suite), config.held_out)
-        training.train(lines, path, source, device)
+        _train_on_suite(training, suite, data_dir(config, suite), config.held_out, path, device)
     return path
 
 
@@ -78,8 +77,31 @@ def train_recipe(
     recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
 ) -> None:
     """Train what a recipe says on the suite's training text. Raises InputError."""
+    training = _training(recipe.embeddings, recipe.train)
+    _train_on_suite(training, suite, data_dir, held_out, path, device)
+
+
+def _train_on_suite(
+    training: Training, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
+) -> None:
     lines, source = _training_text(suite, data_dir, held_out)
-    _training(recipe.embeddings, recipe.train).train(lines, path, source, device)
+    training.train(lines, path, source, device)
+    write_text(_source_file(path), f"{source}\n")
+
+
+def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
+    """Raise InputError if the vectors at `path`, which a recipe can train, were trained on other texts than it would use now."""
+    note = _source_file(path)
+    if not note.is_file() or note.read_text(encoding="utf-8").strip() != _source(suite, data_dir, held_out):
+        raise InputError(
+            f"{path}: was trained on other texts than now are training rows: the data or the choice of held-out rows has "
+            "changed; remove it, and the same command trains it again"
+        )
+
+
+def _source_file(path: Path) -> Path:
+    """The file beside vectors that names the texts they were trained on."""
+    return path.with_name(f"{path.name}.source")
 
 
 def _training(embeddings: str, given: dict[str, Any]) -> Training:
@@ -117,10 +139,20 @@ def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines
     All runs on the suite that hold out this share of rows may use the result, whatever their tasks and lengths. A dev text is
     among them only where it also stands in the training rows of a task.
     """
-    missing = missing_tasks(suite, data_dir)
-    if len(missing) == len(suite.tasks):
+    if len(missing_tasks(suite, data_dir)) == len(suite.tasks):
         check_present(suite, list(suite.tasks.values()), data_dir)
-    tasks = [task for id, task in suite.tasks.items() if id not in missing]
-    dataset = load_dataset(suite, tasks, data_dir, max_length=1_000_000, held_out=held_out)
-    source = hashlib.sha256(repr((sorted(dataset.fingerprints.items()), held_out)).encode()).hexdigest()
-    return (dataset.texts.words(text) for text in dataset.distinct_texts("train")), source
+    dataset = load_dataset(suite, _tasks(suite, data_dir), data_dir, max_length=1_000_000, held_out=held_out)
+    lines = (dataset.texts.words(text) for text in dataset.distinct_texts("train"))
+    return lines, _source(suite, data_dir, held_out)
+
+
+def _source(suite: Suite, data_dir: Path, held_out: float) -> str:
+    """What names the training texts: a hash of the data, of what the suite says of it, and of the rule for held-out rows."""
+    marks = fingerprints(suite, _tasks(suite, data_dir), data_dir)
+    return hashlib.sha256(repr((sorted(marks.items()), held_out, FORMAT)).encode()).hexdigest()
+
+
+def _tasks(suite: Suite, data_dir: Path) -> list[Task]:
+    """The tasks whose files are there."""
+    missing = missing_tasks(suite, data_dir)
+    return [task for id, task in suite.tasks.items() if id not in missing]

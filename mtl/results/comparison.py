@@ -63,11 +63,12 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score × 100 or a difference of two, its standard error, and the degrees of freedom of that."""
+    """A score × 100 or a difference of two, its standard error, and the degrees of freedom of that. groups: of dev rows."""
 
     value: float
     error: float
     freedom: float
+    groups: int
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -77,10 +78,15 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """How probable a value at least as far from 0 is where 0 is expected."""
+        """How probable a value at least as far from 0 is where 0 is expected.
+
+        With few groups of rows, resamples may all be alike. So it is at least what a sign test has that finds one run better on
+        each group.
+        """
         if abs(self.value) < NEGLIGIBLE:
             return 1.0
-        return 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
+        p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
+        return max(p, 2.0 ** (1 - self.groups))
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,8 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
     parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
     value = sum(sign * float(run.by_seed.mean()) for sign, run in zip(signs, runs, strict=True))
-    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0)
+    groups = min(rows.count for rows in one.resampled)
+    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
 
 
 def compare(one: Sample, other: Sample) -> Comparison:

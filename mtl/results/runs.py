@@ -58,9 +58,12 @@ class Run:
             return None
         try:
             texts, recorded = (self._dev_rows[task.id][key] for key in ("texts", "groups"))
+            if recorded is not None and not (isinstance(recorded, list) and all(isinstance(g, int) for g in recorded)):
+                raise TypeError
             # One group alone says nothing about others; its rows are then drawn one by one.
             apart = recorded is None or len(set(recorded)) == 1
-            _, groups = np.unique(range(len(self.gold(task))) if apart else recorded, return_inverse=True)
+            names = np.arange(len(self.gold(task))) if apart else np.array(recorded)
+            groups = np.unique(names, return_inverse=True)[1]
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{self.folder.dev_rows}: {task.id}: not dev rows as mtl baseline records them") from None
         return DevRows(hashlib.sha256(repr((texts, recorded)).encode()).hexdigest(), groups)

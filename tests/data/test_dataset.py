@@ -37,6 +37,9 @@ def test_fingerprints_follow_content(suite_file: Path) -> None:
     suite.tasks["kansla"].labels = ["arg", "glad"]
     after = load_dataset(suite, suite.choose(None), data, 50, 0.1).fingerprints
     assert {name for name in before if before[name] != after[name]} == {"scores/test.tsv", "tasks.kansla"}
+    suite.language = "en"
+    other = load_dataset(suite, suite.choose(None), data, 50, 0.1).fingerprints
+    assert {name for name in other if other[name] != after[name]} == {"language"}
 
 
 def test_texts_without_tokens_are_counted(suite_file: Path, caplog: pytest.LogCaptureFixture) -> None:

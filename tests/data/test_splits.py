@@ -1,5 +1,6 @@
 import itertools
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -71,6 +72,12 @@ def test_labels_keep_their_shares(size: int) -> None:
 def test_groups_of_one_label_each() -> None:
     rows = examples([str(i // 20) for i in range(400)], labels=[*[0] * 20, *[1] * 20])
     assert [sum(e.target == label for e in held_out(rows)[1]) for label in (0, 1)] == [20, 20]
+
+
+def test_many_labels() -> None:
+    labels = [float(i % 150) for i in range(6000)]
+    dev = hold_out(Task(labels=[str(label) for label in range(150)]), examples([None] * 6000, labels), 0.1)[1]
+    assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 
 
 def test_a_regression_has_no_strata(suite_file: Path) -> None:

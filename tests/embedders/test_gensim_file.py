@@ -55,6 +55,8 @@ def test_bad_gensim_files_are_refused(tmp_path: Path) -> None:
     assert_refused(tmp_path / "other.kv", "KeyedVectors.save()")
     (tmp_path / "huge.kv").write_bytes(pickle.dumps({"key_to_index": {}}))
     assert_refused(tmp_path / "huge.kv", "holds a dict", "KeyedVectors.save()")
+    keyed.save(str(tmp_path / "protocol.kv"), pickle_protocol=5)
+    assert_refused(tmp_path / "protocol.kv", "saved with pickle_protocol=5; save it with 4")
     keyed.vectors = np.array([["x", "y"]], dtype=object)
     keyed.save(str(tmp_path / "objects.kv"))
     assert_refused(tmp_path / "objects.kv", "KeyedVectors.save()")

@@ -9,7 +9,8 @@ from mtl.data.dataset import load_dataset
 from mtl.embedders import find_vectors
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.recipes import load_recipe
-from mtl.embedders.train import train, train_recipe
+from mtl.embedders.train import check_recipe, train, train_recipe
+from mtl.errors import InputError
 from mtl.suite import load_suite
 
 
@@ -35,11 +36,24 @@ def test_dev_rows_of_the_run_are_not_trained_on(suite_file: Path, trained_on: li
     texts = {
         split: {" ".join(dataset.texts.words(i)) for i in dataset.distinct_texts(split)} for split in ("train", "dev")
     }
-    train_recipe(load_recipe("fasttext-sample"), suite, data, share, Path("v.bin"), torch.device("cpu"))
-    given = [f"suite={suite_file}", f"data_dir={data}", f"suite_held_out={share}", "out=v.bin"]
+    train_recipe(load_recipe("fasttext-sample"), suite, data, share, suite_file.parent / "v.bin", torch.device("cpu"))
+    given = [f"suite={suite_file}", f"data_dir={data}", f"suite_held_out={share}", f"out={suite_file.parent / 'v.bin'}"]
     train("fasttext", given)
     assert trained_on == [texts["train"]] * 2
     assert texts["dev"] - texts["train"]
+
+
+def test_vectors_of_other_texts_are_refused(suite_file: Path, trained_on: list[set[str]], tmp_path: Path) -> None:
+    suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
+    with pytest.raises(InputError, match=r"v\.bin: was trained on other texts .*; remove it, and the same command"):
+        check_recipe(suite, data, 0.1, path)
+    train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, torch.device("cpu"))
+    check_recipe(suite, data, 0.1, path)
+    for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
+        with (data / "train.tsv").open("a", encoding="utf-8") as file:
+            file.write(added)
+        with pytest.raises(InputError, match="was trained on other texts"):
+            check_recipe(suite, data, share, path)
 
 
 @pytest.mark.parametrize(("share", "name"), [(0.1, "klej-sample.bin"), (0.25, "klej-sample-held-out-0.25.bin")])

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import binomtest
 
 from mtl.results.comparison import Comparison, Sample, average, compare, estimate, with_holm
 from mtl.results.resampling import DevRows, row_weights
@@ -70,6 +71,14 @@ def test_no_verdict_below_three_seeds() -> None:
     rows = DevRows("t", np.arange(100))
     sample = of_means((rng.random((2, 100)) < [[0.9], [0.2]]).astype(float), rows)
     assert estimate(sample).error == pytest.approx(np.std(sample.resampled[rows].mean(axis=0)) * (100 / 99) ** 0.5)
+
+
+@pytest.mark.parametrize(("count", "verdict"), [(1, "undecided"), (5, "undecided"), (6, "better")])
+def test_few_groups_show_what_a_sign_test_can(count: int, verdict: str) -> None:
+    """One run is right on all rows and the other on none, so that all resamples are alike."""
+    rows = DevRows("t", np.repeat(np.arange(count), 3))
+    found = compare(*(of_means(np.full((3, 3 * count), right), rows) for right in (1.0, 0.0)))
+    assert found.p is not None and found.p >= binomtest(count, count).pvalue * (1 - 1e-9) and found.verdict == verdict
 
 
 def test_a_method_that_does_not_depend_on_the_seed() -> None:

@@ -27,6 +27,8 @@ def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     groups = make_run(tmp_path / "klej/groups", right(0.5)).dev_rows
     groups.write_text(groups.read_text(encoding="utf-8").replace("14,", "", 1), encoding="utf-8")
     (make_run(tmp_path / "klej/rows", right(0.5)).dev_rows).write_text('{"dyk": {"groups": null}}', encoding="utf-8")
+    kind = make_run(tmp_path / "klej/kind", right(0.5)).dev_rows
+    kind.write_text('{"dyk": {"texts": "", "groups": {}}}', encoding="utf-8")
     for number in ("NaN", '"81.2"', "null"):
         summary = make_run(tmp_path / f"klej/nan-{number[0]}", right(0.5)).summary
         text = summary.read_text(encoding="utf-8")
@@ -38,7 +40,8 @@ def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture)
     assert "wrong/seed-2/predictions/dev_pred_cbd.tsv:3: unknown label '7'" in caplog.text
     assert caplog.text.count("tasks.nkjp-ner: its scores are not numbers") == 3
     assert "groups/dev_rows.json: dyk: 59 groups for 60 dev rows" in caplog.text
-    assert "rows/dev_rows.json: dyk: not dev rows as mtl baseline records them" in caplog.text
+    for name in ("rows", "kind"):
+        assert f"{name}/dev_rows.json: dyk: not dev rows as mtl baseline records them" in caplog.text
     for name in ("groups", "rows", "not-json", "latin", "no-suite", "no-gold", "short", "wrong", "nan-N"):
         assert f"klej/{name} is left out; remove it and run it again" in caplog.text
     assert [run.name for run in find_runs(tmp_path / "mine")] == ["mine"]
