@@ -188,11 +188,12 @@ def test_a_bad_command_line(arguments: list[str], complaint: str, capsys: pytest
 
 
 def test_vectors_that_cannot_be_had_are_found_before_anything_is_run(
-    small: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
+    small: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(suite_file.parent)
     path = suite_file.parent / "v.vec"
     suite_file.write_text(
-        suite_file.read_text(encoding="utf-8") + f"embeddings: {{fasttext: {path}, elmo: none/elmo}}", encoding="utf-8"
+        suite_file.read_text(encoding="utf-8") + "embeddings: {fasttext: v.vec, elmo: none/elmo}", encoding="utf-8"
     )
     small = [setting for setting in small if not setting.startswith("embeddings.dim")]
     path.write_text("solen 1 2 3\n", encoding="utf-8")
