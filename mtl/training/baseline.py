@@ -40,13 +40,14 @@ def run_baseline(config: Config, suite: Suite, command: str = "") -> dict[str, A
     folder = RunFolder(run_dir(config, suite))
     tasks = suite.choose(config.tasks)
     data = data_dir(config, suite)
+    if not folder.summary.exists():  # a finished run needs no device
+        check_precision(config.trainer.precision, device_of(config.trainer.accelerator))
     with folder.locked():
         folder.check(config)
         if folder.summary.exists():
             folder.check_inputs(fingerprints(suite, tasks, data))
             logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
             return read_json(folder.summary)
-        check_precision(config.trainer.precision, device_of(config.trainer.accelerator))  # before anything is read
         if suite.generated and len(missing_tasks(suite, data)) == len(suite.tasks):
             logger.info("writing the suite's data to %s", data)
             write_sample(data)
