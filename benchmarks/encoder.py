@@ -186,9 +186,9 @@ def klej(data: Path, batch: int, shuffled: bool) -> list[Workload]:
 
     shuffled: their rows drawn at random instead, whatever their length.
     """
-    from mtl.config import load_config
-    from mtl.data.batches import Schedule, row_lengths
+    from mtl.config.load import load_config
     from mtl.data.dataset import load_dataset
+    from mtl.training.batches import Schedule, row_lengths
 
     config, suite = load_config(["suite=klej", f"data_dir={data}"])
     tasks = [task for task in suite.tasks.values() if (data / task.folder).is_dir()]

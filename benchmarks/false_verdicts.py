@@ -13,7 +13,7 @@ are of drawing splits alone.
 Three tests, each at 5 %:
 - rows alone: the 95 % percentile interval of the difference of the medians over seeds, on resamples of single rows
 - seeds and rows: the same on resamples of seeds and of groups of rows
-- mtl: mtl.results.comparison, which corrects for few seeds and counts nothing twice
+- mtl: mtl.report.comparison, which corrects for few seeds and counts nothing twice
 """
 
 import argparse
@@ -22,11 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.results.comparison import Sample, average, compare
-from mtl.results.leaderboard import leaderboard
-from mtl.results.resampling import DevRows, resampled_scores, row_weights
-from mtl.results.runs import Run, find_runs
-from mtl.suite import AVERAGE
+from mtl.report.comparison import Sample, average, compare
+from mtl.report.leaderboard import leaderboard
+from mtl.report.resampling import DevRows, resampled_scores, row_weights
+from mtl.runs.finished import Run, find_runs
+from mtl.tasks.suite import AVERAGE
 
 TESTS = ("rows alone", "seeds and rows", "mtl")
 SEEDS = (3, 5, 10)

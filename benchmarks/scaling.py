@@ -19,7 +19,7 @@ from mtl.files import write_text
 from mtl.memory import keep_memory
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads
-from mtl.suite import Task
+from mtl.tasks.suite import Task
 
 BASE = {"hidden size": 256, "tokens a text": 20, "words": 30_000, "tasks": 1}
 VALUES = {

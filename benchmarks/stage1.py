@@ -25,14 +25,14 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 from torch.utils.data import DataLoader
 
-from mtl.config import Config, load_config
-from mtl.data.batches import Batch
-from mtl.data.sample import write_sample
+from mtl.config.load import Config, load_config
+from mtl.jobs.baseline import prepare
+from mtl.methods.lstm import stage1
+from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.encoder import Encoder, max_pool
 from mtl.model.multitask import Heads, Multitask, loss_of
-from mtl.training import pretrain
-from mtl.training.baseline import prepare
-from mtl.training.stages import TwoStages
+from mtl.sample.grammar import write_sample
+from mtl.training.batches import Batch
 
 spent: dict[str, float] = {}  # seconds by part of our loop
 
@@ -141,12 +141,12 @@ def main() -> None:
 
 
 def ours(config: Config, inputs: TwoStages, folder: Path) -> None:
-    pretrain.Multitask = Timed  # type: ignore[misc]
-    pretrain.pretrain(config, inputs.dataset, inputs.table, inputs.embeddings, 1, folder)
+    stage1.Multitask = Timed  # type: ignore[misc]
+    stage1.pretrain(config, inputs.dataset, inputs.table, inputs.embeddings, 1, folder)
 
 
 def plain(config: Config, inputs: TwoStages, folder: Path) -> None:
-    encoder, heads = pretrain.new_model(config, inputs.dataset.tasks, inputs.embeddings, 1)
+    encoder, heads = stage1.new_model(config, inputs.dataset.tasks, inputs.embeddings, 1)
     loaders = {split: batches(config, inputs, split) for split in ("train", "dev")}
     trainer = pl.Trainer(
         accelerator="cpu",

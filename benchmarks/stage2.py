@@ -14,12 +14,12 @@ from pathlib import Path
 
 from timing import alternate, ratio
 
-from mtl.config import Config, load_config
-from mtl.data.sample import write_sample
-from mtl.training.baseline import prepare
-from mtl.training.finetune import finetune, stage_inputs
-from mtl.training.pretrain import new_model
-from mtl.training.stages import TwoStages
+from mtl.config.load import Config, load_config
+from mtl.jobs.baseline import prepare
+from mtl.methods.lstm.stage1 import new_model
+from mtl.methods.lstm.stage2 import finetune, stage_inputs
+from mtl.methods.lstm.two_stages import TwoStages
+from mtl.sample.grammar import write_sample
 
 
 def main() -> None:

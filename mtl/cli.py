@@ -15,8 +15,8 @@ import mtl
 from mtl.errors import DivergedError, InputError
 
 if TYPE_CHECKING:
-    from mtl.config import Config
-    from mtl.suite import Suite
+    from mtl.config.load import Config
+    from mtl.tasks.suite import Suite
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
@@ -166,14 +166,14 @@ def _add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
-    from mtl.config import load_config
+    from mtl.config.load import load_config
 
     _make(*load_config(arguments.settings), arguments.command)
 
 
 def _make(config: "Config", suite: "Suite", command: str) -> None:
     """Make one run, between a first line that says which and a last one that says where its table is."""
-    from mtl.config import data_dir, run_dir
+    from mtl.config.load import data_dir, run_dir
 
     start = time.monotonic()
     lstm = f"embeddings {config.embeddings.name} · variant {config.variant}"
@@ -182,8 +182,8 @@ def _make(config: "Config", suite: "Suite", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
         flush=True,
     )
+    from mtl.jobs.baseline import run_baseline
     from mtl.progress import duration
-    from mtl.training.baseline import run_baseline
 
     run_baseline(config, suite, command)
     table = run_dir(config, suite) / "table.md"
@@ -192,19 +192,19 @@ def _make(config: "Config", suite: "Suite", command: str) -> None:
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
-    from mtl.sweep import load_sweep, run_sweep
+    from mtl.jobs.sweep import load_sweep, run_sweep
 
     sweep = load_sweep(arguments.file, arguments.settings, arguments.only)
     finished = sum(run.finished for run in sweep.runs)
     print(f"{sweep.title}: {len(sweep.runs)} runs, {finished} of them finished", flush=True)
     run_sweep(sweep, partial(_make, command=arguments.command))
-    from mtl.results.report import write_report
+    from mtl.report.report import write_report
 
     print(write_report(sweep.runs_dir, arguments.out, arguments.command))
 
 
 def _data(arguments: argparse.Namespace) -> None:
-    from mtl.config import data_dir, load_config
+    from mtl.config.load import data_dir, load_config
     from mtl.data.fetch import fetch_suite
 
     config, suite = load_config([f"suite={arguments.suite}", *arguments.settings])
@@ -213,7 +213,7 @@ def _data(arguments: argparse.Namespace) -> None:
 
 def _audit(arguments: argparse.Namespace) -> int:
     from mtl.audit.audit import audit
-    from mtl.config import load_config
+    from mtl.config.load import load_config
 
     done = audit(*load_config(arguments.settings))
     print(done.report)
@@ -233,22 +233,22 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
 
 
 def _predict(arguments: argparse.Namespace) -> None:
-    from mtl.predictor import Predictor
+    from mtl.runs.predictor import Predictor
 
     predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
     predictor.predict_file(arguments.task, arguments.file, arguments.out)
 
 
 def _encode(arguments: argparse.Namespace) -> None:
-    from mtl.predictor import Predictor
+    from mtl.runs.predictor import Predictor
 
     predictor = Predictor.load(arguments.run_dir, arguments.seed, device=arguments.device)
     predictor.encode_file(arguments.file, arguments.out)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
-    from mtl.config import data_dir, load_config
-    from mtl.results.predictions import submission_problems
+    from mtl.config.load import data_dir, load_config
+    from mtl.runs.predictions import submission_problems
 
     config, suite = load_config(arguments.settings)
     _say_suite(suite, arguments.settings)
@@ -274,8 +274,8 @@ def _say_suite(suite: "Suite", settings: Sequence[str]) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    from mtl.config import load_config
-    from mtl.evaluate import score_predictions
+    from mtl.config.load import load_config
+    from mtl.runs.score import score_predictions
 
     config, suite = load_config(arguments.settings)
     _say_suite(suite, arguments.settings)
@@ -283,6 +283,6 @@ def _score(arguments: argparse.Namespace) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from mtl.results.report import write_report
+    from mtl.report.report import write_report
 
     print(write_report(arguments.runs_dir, arguments.out, arguments.command))

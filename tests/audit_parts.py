@@ -2,7 +2,7 @@
 
 from mtl.audit.findings import Finding, Part
 from mtl.data.reader import Example
-from mtl.suite import Task
+from mtl.tasks.suite import Task
 
 LABELS = Task(id="kansla", text=["text"], target="label", labels=["glad", "arg"], metric="accuracy")
 POSITIVE = Task(id="cbd", text=["text"], target="label", labels=["0", "1"], metric="f1", positive="1")

@@ -14,7 +14,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 @pytest.fixture(autouse=True)
 def brief_measuring(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a run costs is measured in one round, not for a second: its figures are nobody's here."""
-    monkeypatch.setattr("mtl.throughput.SECONDS", 0.01)
+    monkeypatch.setattr("mtl.methods.throughput.SECONDS", 0.01)
 
 
 @pytest.fixture

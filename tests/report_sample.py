@@ -4,8 +4,8 @@ import random
 from statistics import mean, median
 from typing import Any
 
-from mtl.config import load_config
-from mtl.suite import Suite
+from mtl.config.load import load_config
+from mtl.tasks.suite import Suite
 
 SEEDS = (1, 2, 3, 4, 5)
 MARKUP = "<script>alert(1)</script>"

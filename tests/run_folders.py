@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mtl.config import flatten_config, load_config, save_config, shipped
-from mtl.metrics import score
-from mtl.results.run_folder import RunFolder, write_json
-from mtl.results.submission import write_predictions
-from mtl.results.summary import summarize
-from mtl.suite import Task
+from mtl.config.load import flatten_config, load_config, save_config, shipped
+from mtl.runs.folder import RunFolder, write_json
+from mtl.runs.submission import write_predictions
+from mtl.runs.summary import summarize
+from mtl.tasks.metrics import score
+from mtl.tasks.suite import Task
 
 ROWS = 60  # of each task's dev
 CONSTANT = 5.0  # the score of each task's best constant answer

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from mtl.config import load_config, read_config
+from mtl.config.load import load_config, read_config
 from mtl.errors import InputError
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 

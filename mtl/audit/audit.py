@@ -10,12 +10,12 @@ from mtl.audit.findings import Finding, Part, target_findings, targets, text_fin
 from mtl.audit.report import render
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.audit.tokens import Tokens, count_tokens, token_findings
-from mtl.config import Config, data_dir
+from mtl.config.load import Config, data_dir
 from mtl.data.reader import read_lines
 from mtl.data.splits import hold_out, read_split
 from mtl.errors import InputError
 from mtl.progress import progress
-from mtl.suite import SPLITS, Suite, Task
+from mtl.tasks.suite import SPLITS, Suite, Task
 
 HELD_OUT = "dev (held out)"
 

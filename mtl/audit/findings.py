@@ -18,7 +18,7 @@ from mtl.audit.cells import (
     spreadsheet_error,
 )
 from mtl.data.reader import Example
-from mtl.suite import Task
+from mtl.tasks.suite import Task
 
 SHOWN = 3  # places that a finding names: enough to look the matter up
 EXCERPT = 40  # characters of a text that a finding quotes

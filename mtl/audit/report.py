@@ -7,10 +7,10 @@ import numpy as np
 
 from mtl.audit.findings import Finding, Part
 from mtl.audit.tokens import Tokens
-from mtl.config import Config
-from mtl.results.quantities import MISSING
-from mtl.results.table import markdown_table
-from mtl.suite import SPLITS, Suite, Task
+from mtl.config.load import Config
+from mtl.report.quantities import MISSING
+from mtl.runs.table import markdown_table
+from mtl.tasks.suite import SPLITS, Suite, Task
 
 
 def render(

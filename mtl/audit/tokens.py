@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from mtl.audit.findings import Finding, Part
-from mtl.config import Config
+from mtl.config.load import Config
 from mtl.data.dataset import Dataset, index
 from mtl.data.text import Texts, Vocabulary
-from mtl.suite import Suite, Task
+from mtl.tasks.suite import Suite, Task
 
 # A cut of a few texts moves a score by less than the seeds do; one text in twenty is about a seed's spread.
 CUT_SHARE = 0.05

@@ -14,7 +14,7 @@ from mtl.data.reader import Example
 from mtl.data.splits import TaskExamples, check_present, read_task
 from mtl.data.text import Texts
 from mtl.files import sha256
-from mtl.suite import SPLITS, Suite, Task
+from mtl.tasks.suite import SPLITS, Suite, Task
 
 logger = logging.getLogger("mtl")
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mtl.data.download import download, unpack
-from mtl.data.sample import write_sample
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError
-from mtl.suite import Suite, Task
+from mtl.sample.grammar import write_sample
+from mtl.tasks.suite import Suite, Task
 
 logger = logging.getLogger("mtl")
 

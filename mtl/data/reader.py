@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mtl.errors import InputError
-from mtl.suite import Task
+from mtl.tasks.suite import Task
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def read_cells(path: Path, columns: Sequence[str]) -> list[tuple[str, ...]]:
 
 
 def read_targets(task: Task, path: Path) -> list[float]:
-    """The targets in a file of one column with a header, as `mtl.results.submission.write_predictions` writes it.
+    """The targets in a file of one column with a header, as `mtl.runs.submission.write_predictions` writes it.
 
     Raises InputError for a target that the task does not know, with its line.
     """

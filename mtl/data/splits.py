@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import DisjointSet
 
 from mtl.data.reader import Example, read_examples
 from mtl.errors import InputError
-from mtl.suite import SPLITS, Suite, Task
+from mtl.tasks.suite import SPLITS, Suite, Task
 
 FORMAT = 2  # of the rule for held-out rows: raised when the same data comes to have other ones
 

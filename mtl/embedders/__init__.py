@@ -4,20 +4,20 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from mtl.config import Config, data_dir
+from mtl.config.load import Config, data_dir
 from mtl.embedders.recipes import Recipe, is_there, vector_file
 from mtl.errors import InputError
-from mtl.suite import Suite
+from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
     import torch
 
-    from mtl.data.batches import Table
     from mtl.data.dataset import Dataset
     from mtl.data.text import Texts
     from mtl.embedders.coverage import Coverage
     from mtl.embedders.elmo.embeddings import ElmoEmbedder
     from mtl.embedders.words import WordEmbedder
+    from mtl.training.batches import Table
 
 
 Embedder: TypeAlias = "WordEmbedder | ElmoEmbedder"

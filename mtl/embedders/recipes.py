@@ -8,7 +8,7 @@ from typing import Any, cast
 from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mtl.config import find_yaml, parse_overrides, shipped
+from mtl.config.load import find_yaml, parse_overrides, shipped
 from mtl.errors import InputError
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 

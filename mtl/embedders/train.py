@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mtl.config import data_dir, load_config, parse_overrides
+from mtl.config.load import data_dir, load_config, parse_overrides
 from mtl.data.dataset import fingerprints, load_dataset
 from mtl.data.splits import FORMAT, check_present, missing_tasks
 from mtl.data.text import moses, tokenized_lines
@@ -16,7 +16,7 @@ from mtl.device import device_of
 from mtl.embedders.recipes import Recipe, check_known, is_there, trained_file
 from mtl.errors import InputError
 from mtl.files import sha256, write_text
-from mtl.suite import Suite, Task
+from mtl.tasks.suite import Suite, Task
 
 if TYPE_CHECKING:
     import torch

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mtl.data.batches import TokenTable
 from mtl.data.text import Texts, Vocabulary
 from mtl.embedders.coverage import Coverage
+from mtl.training.batches import TokenTable
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mtl.data.batches import Table
 from mtl.device import to_device
 from mtl.embedders import Embedder
 from mtl.model.lstm import BiLSTM
 from mtl.progress import Progress
+from mtl.training.batches import Table
 
 # Tokens in one batch when texts are encoded for good.
 ENCODING_TOKENS = 8192

@@ -10,15 +10,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mtl.data.batches import Batch, BatchDataset, SortedSampler
 from mtl.errors import DivergedError
 from mtl.memory import peak_memory
-from mtl.metrics import score
 from mtl.model.attention import AttentionHead
 from mtl.model.encoder import Encoder
 from mtl.model.heads import Head
 from mtl.progress import progress
-from mtl.suite import Task
+from mtl.tasks.metrics import score
+from mtl.tasks.suite import Task
+from mtl.training.batches import Batch, BatchDataset, SortedSampler
 
 
 class Multitask(pl.LightningModule):

@@ -21,12 +21,12 @@ from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
 from torch.utils.data import DataLoader
 
-from mtl.config import TrainerConfig
-from mtl.data.batches import Batch
+from mtl.config.load import TrainerConfig
 from mtl.errors import DivergedError
 from mtl.files import replacing
 from mtl.model.multitask import Multitask
-from mtl.results.run_folder import write_json
+from mtl.runs.folder import write_json
+from mtl.training.batches import Batch
 from mtl.training.progress import StageProgress
 
 MONITOR = "dev/average"

@@ -7,7 +7,7 @@ from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
 from mtl.cli import main
-from mtl.config import load_config
+from mtl.config.load import load_config
 
 
 def run(settings: list[str], *more: str) -> Audit:

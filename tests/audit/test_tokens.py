@@ -5,7 +5,7 @@ import pytest
 from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
-from mtl.config import load_config
+from mtl.config.load import load_config
 
 SUITE = """\
 name: ord

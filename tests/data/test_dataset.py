@@ -6,7 +6,7 @@ import pytest
 
 from mtl.data.dataset import describe_rows, load_dataset
 from mtl.data.reader import Example
-from mtl.suite import load_suite
+from mtl.tasks.suite import load_suite
 
 
 def test_rows_are_indices_into_distinct_texts(suite_file: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from mtl.data.fetch import fetch_suite
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError
-from mtl.suite import Source, Suite, load_suite
+from mtl.tasks.suite import Source, Suite, load_suite
 
 
 class Quiet(SimpleHTTPRequestHandler):

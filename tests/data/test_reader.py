@@ -4,7 +4,7 @@ import pytest
 
 from mtl.data.reader import read_cells, read_examples
 from mtl.errors import InputError
-from mtl.suite import Task
+from mtl.tasks.suite import Task
 
 LABELS = Task(id="t", text=["sentence"], target="target", labels=["0", "1"], metric="accuracy")
 NUMBERS = Task(id="r", text=["a", "b"], target="score", range=[0, 5], metric="spearman", group="id")

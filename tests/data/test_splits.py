@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from small_suite import write_tsv
 
-from mtl.config import shipped
+from mtl.config.load import shipped
 from mtl.data.reader import Example
 from mtl.data.splits import check_present, hold_out, missing_tasks, read_task
 from mtl.errors import InputError
-from mtl.suite import Task, load_suite
+from mtl.tasks.suite import Task, load_suite
 
 
 def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> list[Example]:

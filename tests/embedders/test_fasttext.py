@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mtl.config import load_config
+from mtl.config.load import load_config
 from mtl.data.dataset import Dataset, load_dataset
 from mtl.embedders import build_embeddings
 from mtl.embedders import fasttext as module
@@ -16,7 +16,7 @@ from mtl.embedders.train import train
 from mtl.embedders.words import WordEmbeddings
 from mtl.errors import InputError
 from mtl.progress import Progress
-from mtl.suite import Suite, load_suite
+from mtl.tasks.suite import Suite, load_suite
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30

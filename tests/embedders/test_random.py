@@ -5,7 +5,7 @@ import torch
 from mtl.data.dataset import load_dataset
 from mtl.data.text import Vocabulary
 from mtl.embedders.random import random_embeddings
-from mtl.suite import load_suite
+from mtl.tasks.suite import load_suite
 
 
 def test_rare_words_and_words_of_dev_alone_are_unknown(suite_file: Path) -> None:

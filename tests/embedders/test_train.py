@@ -4,14 +4,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtl.config import load_config
+from mtl.config.load import load_config
 from mtl.data.dataset import load_dataset
 from mtl.embedders import find_vectors
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.recipes import load_recipe
 from mtl.embedders.train import check_recipe, train, train_recipe
 from mtl.errors import InputError
-from mtl.suite import load_suite
+from mtl.tasks.suite import load_suite
 
 
 @pytest.fixture

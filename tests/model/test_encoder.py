@@ -1,9 +1,9 @@
 import numpy as np
 import torch
 
-from mtl.data.batches import TokenTable
 from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import Encoder, max_pool
+from mtl.training.batches import TokenTable
 
 
 def encoder(dim: int = 20, hidden_size: int = 64) -> Encoder:

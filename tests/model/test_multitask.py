@@ -1,8 +1,8 @@
 import torch
 
-from mtl.data.batches import Batch
 from mtl.model.multitask import Heads, Multitask, loss_of, predict
-from mtl.suite import Task
+from mtl.tasks.suite import Task
+from mtl.training.batches import Batch
 
 LABELS = Task(id="a.b", text=["x"], target="y", labels=["n", "p"], metric="accuracy")
 NUMBERS = Task(id="r", text=["x", "z"], target="y", range=[1, 5], metric="spearman")

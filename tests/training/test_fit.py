@@ -9,13 +9,13 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from mtl.config import TrainerConfig
-from mtl.data.batches import Batch
+from mtl.config.load import TrainerConfig
 from mtl.errors import DivergedError
 from mtl.model.multitask import Heads, Multitask
-from mtl.results.run_folder import write_json
-from mtl.suite import Task
+from mtl.runs.folder import write_json
+from mtl.tasks.suite import Task
 from mtl.training import fit as fitting
+from mtl.training.batches import Batch
 from mtl.training.fit import WEIGHTS, Stage, fit, load_finished
 
 TASK = Task(id="t", text=["x"], target="y", labels=["a", "b"], metric="accuracy")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.batches import TokenTable
 from mtl.embedders.elmo.model import ELMo
 from mtl.errors import InputError
 from mtl.files import check_space, in_words, replacing, reserve, waiting_lock
 from mtl.progress import Progress
+from mtl.training.batches import TokenTable
 
 logger = logging.getLogger("mtl")
 

@@ -10,7 +10,6 @@ import torch
 from allennlp_light.modules.scalar_mix import ScalarMix
 from torch import Tensor, nn
 
-from mtl.data.batches import Table
 from mtl.data.text import Texts
 from mtl.embedders.coverage import Coverage
 from mtl.embedders.elmo.cache import FORMAT, LayerCache
@@ -18,6 +17,7 @@ from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
 from mtl.errors import InputError
 from mtl.files import sha256
+from mtl.training.batches import Table
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,90 @@
+"""What predicts from features: scikit-learn's estimators by method, and the settings to try."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from mtl.errors import InputError
+from mtl.tasks.suite import Task
+
+
+class CosineInRange(BaseEstimator):
+    """A regression without training: the last feature, a cosine between 0 and 1, as a number between low and high."""
+
+    _parameter_constraints = {"low": [Real], "high": [Real]}  # scikit-learn's name for what a setting may be
+
+    def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
+        self.low = low
+        self.high = high
+
+    def fit(self, features: np.ndarray, targets: np.ndarray) -> "CosineInRange":
+        """Learn nothing."""
+        return self
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Numbers between low and high, (rows,). features: (rows, features)."""
+        return self.low + (self.high - self.low) * features[:, -1]
+
+
+# By method: of tasks with labels, and of regressions.
+ESTIMATORS: dict[str, tuple[type[BaseEstimator], type[BaseEstimator]]] = {
+    "overlap": (LogisticRegression, CosineInRange),
+    "svm": (LinearSVC, LinearSVR),
+    "tree": (DecisionTreeClassifier, DecisionTreeRegressor),
+    "forest": (RandomForestClassifier, RandomForestRegressor),
+}
+ITERATIONS = 20_000  # of a linear SVM, at most
+
+
+def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
+    """Raise InputError for a setting that neither of the method's estimators has, and for a value that they do not take."""
+    known = {key for kind in ESTIMATORS[method] for key in kind().get_params()}
+    for key, values in grid.items():
+        if key not in known:
+            raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(known))}")
+        for kind, value in product(ESTIMATORS[method], values):
+            if key not in kind().get_params():
+                continue
+            try:
+                kind(**{key: value})._validate_params()
+            except ValueError as error:
+                raise InputError(f"floor.grid.{key}={value}: {error}") from None
+
+
+def settings(method: str, regression: bool, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of the grid's values; of settings that only classifiers have, a regression has none."""
+    known = ESTIMATORS[method][regression]().get_params()
+    keys = [key for key in grid if key in known]
+    for values in product(*(grid[key] for key in keys)):
+        yield dict(zip(keys, values, strict=True))
+
+
+def new_estimator(method: str, task: Task, chosen: Mapping[str, Any], seed: int, threads: int) -> Any:
+    """An untrained estimator. threads: of a forest."""
+    kind = ESTIMATORS[method][task.is_regression]
+    fixed: dict[str, Any] = {"random_state": seed}
+    if kind is CosineInRange:
+        fixed = dict(zip(("low", "high"), task.bounds, strict=True))
+    if method == "svm":
+        fixed["max_iter"] = ITERATIONS
+    if method == "forest":
+        fixed["n_jobs"] = threads
+    return kind(**{**fixed, **chosen})
+
+
+def numbers(estimator: Any) -> int:
+    """How many numbers a trained estimator holds: a linear model's weights, or a tree's nodes."""
+    if isinstance(estimator, CosineInRange):
+        return 0
+    if hasattr(estimator, "coef_"):
+        return int(estimator.coef_.size + estimator.intercept_.size)
+    trees = getattr(estimator, "estimators_", [estimator])
+    return int(sum(tree.tree_.node_count for tree in trees))

@@ -1,0 +1,183 @@
+"""Texts as TF-IDF of their n-grams, and what methods compute from those vectors for a row of one text or two."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_matrix, hstack
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import StandardScaler, normalize
+
+from mtl.config.load import FloorConfig
+from mtl.progress import progress
+from mtl.tasks.suite import Task
+
+KINDS = ("words", "characters")  # of n-grams, in the order in which features stand
+Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)
+Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (rows, features)
+
+
+class Document(NamedTuple):
+    """A text and its tokens."""
+
+    text: str
+    tokens: list[str]
+
+
+class Tfidf:
+    """TF-IDF of word n-grams, and of character n-grams within words, both in lower case.
+
+    Term frequencies are taken by their logarithm. Each kind's vector has length 1, or 0 for a text with no known n-gram.
+    """
+
+    def __init__(self, config: FloorConfig) -> None:
+        common = {"min_df": config.min_count, "max_features": config.max_features, "sublinear_tf": True}
+        words = TfidfVectorizer(
+            preprocessor=_tokens,
+            tokenizer=_same,
+            token_pattern=None,
+            lowercase=False,
+            ngram_range=tuple(config.word_ngrams),
+            **common,
+        )
+        characters = TfidfVectorizer(
+            preprocessor=_text, analyzer="char_wb", ngram_range=tuple(config.char_ngrams), **common
+        )
+        self._vectorizers = dict(zip(KINDS, (words, characters), strict=True))
+
+    def fit(self, documents: Collection[Document], title: str) -> Vectors:
+        """Choose the n-grams and their weights by these documents, and return their vectors, (documents, n-grams) each.
+
+        title: of the progress that is shown. Raises ValueError where no n-gram stands in enough documents.
+        """
+        return {
+            kind: vectorizer.fit_transform(progress(documents, f"{title} · n-grams of {kind}", "texts"))
+            for kind, vectorizer in self._vectorizers.items()
+        }
+
+    def transform(self, documents: Collection[Document]) -> Vectors:
+        """The vectors of documents, (documents, n-grams) each."""
+        return {kind: vectorizer.transform(documents) for kind, vectorizer in self._vectorizers.items()}
+
+
+class TaskFeatures:
+    """What a method reads of the rows of one task: `bag` of a single text, and of a pair what PAIR_FEATURES says."""
+
+    def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
+        self._title = task.id
+        self._tfidf = Tfidf(config)
+        self._of_pair = PAIR_FEATURES[method] if task.is_pair else None
+        self._scaler = StandardScaler()
+
+    def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
+        """Choose the n-grams and their weights by the distinct texts of training rows, and return the rows' features.
+
+        rows: of one text, or two. Raises ValueError where no n-gram stands in enough texts.
+        """
+        documents, places = _distinct(rows)
+        sides = _sides(self._tfidf.fit(documents, self._title), places)
+        if self._of_pair:
+            self._scaler.fit(cosines(sides))
+        return self._features(sides)
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> Matrix:
+        """The features of rows, (rows, features)."""
+        documents, places = _distinct(rows)
+        return self._features(_sides(self._tfidf.transform(documents), places))
+
+    def _features(self, sides: Sequence[Vectors]) -> Matrix:
+        return self._of_pair(sides, self._scaler.transform(cosines(sides))) if self._of_pair else bag(sides)
+
+
+def bag(sides: Sequence[Vectors]) -> csr_matrix:
+    """The n-grams of a row's text or texts, (rows, n-grams of both kinds).
+
+    The vectors of a pair are added, and the sum is scaled to length 1.
+    """
+    return hstack([normalize(sum(side[kind] for side in sides)) for kind in KINDS], format="csr")
+
+
+def cosines(sides: Sequence[Vectors]) -> np.ndarray:
+    """The cosine of a pair's two vectors by kind of n-grams, float64 (rows, 2), between 0 and 1."""
+    return _sums(_products(sides))
+
+
+# The features of pairs take their two sides' vectors, and their cosines standardized by the mean and the standard
+# deviation over the training rows, (rows, 2).
+
+
+def overlap_features(sides: Sequence[Vectors], standardized: np.ndarray) -> np.ndarray:
+    """The cosines alone, as they are."""
+    return cosines(sides)
+
+
+def linear_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
+    """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines.
+
+    A linear model is trained with a penalty on large weights. Standardized cosines need none.
+    """
+    return hstack([bag(sides), *_differences(sides), *_products(sides), standardized], format="csr")
+
+
+def tree_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
+    """|u - v| and u * v of each kind, the cosines, and the sums of |u - v|."""
+    differences = _differences(sides)
+    return hstack([*differences, *_products(sides), standardized, _sums(differences)], format="csr")
+
+
+def forest_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
+    """The same, with the four features that compare whole texts repeated.
+
+    At a split a forest looks at about the square root of n features drawn from n. With sqrt(n) / 2 copies of the four,
+    two of those drawn are such copies on average.
+    """
+    once = tree_features(sides, standardized)
+    copies = round(once.shape[1] ** 0.5 / 2)
+    return hstack([once, *[once[:, -4:]] * copies], format="csr")
+
+
+PAIR_FEATURES: dict[str, Callable[[Sequence[Vectors], np.ndarray], Matrix]] = {
+    "overlap": overlap_features,
+    "svm": linear_features,
+    "tree": tree_features,
+    "forest": forest_features,
+}
+
+
+def _differences(sides: Sequence[Vectors]) -> list[csr_matrix]:
+    first, second = sides
+    return [abs(first[kind] - second[kind]) for kind in KINDS]
+
+
+def _products(sides: Sequence[Vectors]) -> list[csr_matrix]:
+    first, second = sides
+    return [first[kind].multiply(second[kind]) for kind in KINDS]
+
+
+def _sums(matrices: Sequence[csr_matrix]) -> np.ndarray:
+    """The sum of each row of each matrix, (rows, matrices)."""
+    return np.column_stack([np.asarray(matrix.sum(axis=1)).ravel() for matrix in matrices])
+
+
+def _distinct(rows: Sequence[Sequence[Document]]) -> tuple[list[Document], np.ndarray]:
+    """Each text of the rows once, and where the rows' texts stand among these, int64 (rows, sides)."""
+    documents = {document.text: document for row in rows for document in row}
+    index = {text: place for place, text in enumerate(documents)}
+    return list(documents.values()), np.array([[index[document.text] for document in row] for row in rows])
+
+
+def _sides(vectors: Vectors, places: np.ndarray) -> list[Vectors]:
+    """The vectors of the rows' first texts, and of pairs' second texts. places: int64 (rows, sides)."""
+    return [{kind: matrix[side] for kind, matrix in vectors.items()} for side in places.T]
+
+
+def _tokens(document: Document) -> list[str]:
+    return [token.lower() for token in document.tokens]
+
+
+def _text(document: Document) -> str:
+    return document.text.lower()
+
+
+def _same(tokens: list[str]) -> list[str]:
+    return tokens

@@ -1,0 +1,175 @@
+"""How sure a score, or the difference between two runs, is: standard errors, intervals, p-values and verdicts.
+
+What is estimated is the score that a configuration is expected to have with another seed, on other dev rows of the same kind.
+Its estimate is the mean over seeds. The variance of the difference between two runs' means is the sum of
+
+- rows: the variance of the difference over resamples of the groups of dev rows (`mtl.report.resampling`), times
+  G / (G - 1) of G groups;
+- seeds, for each run: S² / n - I, or 0 if that is less. S² is the variance of its n seeds' scores: to draw the seeds with replacement as
+  well would add (n - 1) / n of S² / n, which is too little for few seeds. Scores of seeds differ for two reasons: one seed is better
+  than another on all rows, or they err on different rows. The rows' part already has the second, which is I: the
+  variance of the seeds' scores around their mean over the resamples, summed over seeds, divided by n (n - 1). Counted
+  twice, it makes tests miss true differences (Davison and Hinkley 1997, section 3.8, correct nested resampling in the same way;
+  Owen 2007, "The pigeonhole bootstrap", shows the excess where rows and seeds are crossed, as here).
+
+The difference over its standard error is referred to Student's t. Its degrees of freedom are Satterthwaite's (1946), as in Welch's test:
+V² / Σ (v² / f) over the parts v of the variance V, with f = G - 1 for rows and f = n - 1 for seeds, where v is S² / n.
+Small samples of seeds and the number of tests: Dror et al. 2018, Efron and Tibshirani 1993 (chapters 12 and 16).
+benchmarks/false_verdicts.py measures how often this decides where nothing differs.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from mtl.report.resampling import DevRows
+
+COVERAGE = 95.0  # per cent, of an interval
+LEVEL = 1 - COVERAGE / 100  # of a test
+LEAST_SEEDS = 3  # of either run, for a verdict
+NEGLIGIBLE = 1e-6  # a difference × 100 that rounding may make
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A run's scores × 100 on one task, or their average over tasks.
+
+    by_seed: (seeds,), on the dev rows. resampled: (seeds, RESAMPLES), for each set of dev rows what its tasks add to the score.
+    """
+
+    by_seed: np.ndarray
+    resampled: Mapping[DevRows, np.ndarray]
+
+    @cached_property
+    def seed_variance(self) -> float:
+        """S² / n, of three seeds or more; below, there is nothing to estimate it from, and it counts as 0."""
+        seeds = len(self.by_seed)
+        return float(self.by_seed.var(ddof=1)) / seeds if seeds >= LEAST_SEEDS else 0.0
+
+    @cached_property
+    def counted_with_rows(self) -> float:
+        """I: the part of S² / n that the variance over rows has, too."""
+        seeds = len(self.by_seed)
+        around = ((rows, scores - scores.mean(axis=0)) for rows, scores in self.resampled.items())
+        total = sum(_bessel(rows) * float(scores.var(axis=1).sum()) for rows, scores in around)
+        return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score × 100 or a difference of two, its standard error, and the degrees of freedom of that. groups: of dev rows."""
+
+    value: float
+    error: float
+    freedom: float
+    groups: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval: Student's t around the value."""
+        reach = float(stdtrit(self.freedom, (1 + COVERAGE / 100) / 2)) * self.error
+        return self.value - reach, self.value + reach
+
+    @property
+    def p(self) -> float:
+        """How probable a value at least as far from 0 is where 0 is expected.
+
+        With few groups of rows, resamples may all be alike. So it is at least what a sign test has that finds one run better on
+        each group.
+        """
+        if abs(self.value) < NEGLIGIBLE:
+            return 1.0
+        p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
+        return max(p, 2.0 ** (1 - self.groups))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One run minus another: the difference × 100 of the means over seeds, its interval, and what the test says.
+
+    p: None where either run has fewer than three seeds. p_holm: with Holm's correction, once the other tests are known.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float | None
+    p_holm: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """better or worse where p is below 0.05, undecided, or too few seeds."""
+        return self._verdict(self.p)
+
+    @property
+    def verdict_holm(self) -> str:
+        """The verdict with Holm's correction."""
+        return self._verdict(self.p_holm)
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is better or worse with Holm's correction, too."""
+        return self.verdict_holm in ("better", "worse")
+
+    def _verdict(self, p: float | None) -> str:
+        if p is None:
+            return "too few seeds"
+        if p >= LEVEL:
+            return "undecided"
+        return "better" if self.difference > 0 else "worse"
+
+
+def average(samples: Sequence[Sample]) -> Sample:
+    """The mean over tasks. The tasks of one seed belong together, and tasks on the same dev rows were drawn together."""
+    resampled: dict[DevRows, np.ndarray] = {}
+    for sample in samples:
+        for rows, scores in sample.resampled.items():
+            resampled[rows] = resampled.get(rows, np.zeros(1)) + scores / len(samples)
+    return Sample(np.mean([sample.by_seed for sample in samples], axis=0), resampled)
+
+
+def estimate(one: Sample, other: Sample | None = None) -> Estimate:
+    """The mean over seeds, or one run's minus another's on the same dev rows."""
+    runs = [one] if other is None else [one, other]
+    signs = [1, -1][: len(runs)]
+    parts = []  # of the variance, with the degrees of freedom
+    for rows in one.resampled:
+        means = sum(sign * run.resampled[rows].mean(axis=0) for sign, run in zip(signs, runs, strict=True))
+        parts.append((_bessel(rows) * float(np.var(means)), rows.count - 1))
+    variance = sum(part for part, _ in parts) + sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
+    parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
+    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    value = sum(sign * float(run.by_seed.mean()) for sign, run in zip(signs, runs, strict=True))
+    groups = min(rows.count for rows in one.resampled)
+    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
+
+
+def compare(one: Sample, other: Sample) -> Comparison:
+    """One run against another on the same dev rows."""
+    difference = estimate(one, other)
+    enough = min(len(one.by_seed), len(other.by_seed)) >= LEAST_SEEDS
+    return Comparison(difference.value, *difference.interval, difference.p if enough else None)
+
+
+def with_holm(family: Mapping[Key, Comparison]) -> dict[Key, Comparison]:
+    """The comparisons with Holm's step-down correction (1979) for their number: the chance that any verdict is false is at most 5 %."""
+    tested = sorted(
+        (comparison.p, place) for place, comparison in enumerate(family.values()) if comparison.p is not None
+    )
+    corrected: list[float | None] = [None] * len(family)
+    least = 0.0
+    for done, (p, place) in enumerate(tested):
+        least = max(least, min(1.0, (len(tested) - done) * p))
+        corrected[place] = least
+    return {key: replace(found, p_holm=p) for (key, found), p in zip(family.items(), corrected, strict=True)}
+
+
+def _bessel(rows: DevRows) -> float:
+    """What makes the variance over resamples of G groups unbiased."""
+    return rows.count / (rows.count - 1) if rows.count > 1 else 1.0

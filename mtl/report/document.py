@@ -1,0 +1,166 @@
+"""The report as one dictionary: what the page shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import mtl
+from mtl.report.leaderboard import Leaderboard, Row, Score
+from mtl.report.quantities import COSTS
+from mtl.runs.finished import Run
+from mtl.runs.folder import read_json
+from mtl.tasks.suite import Task
+
+POINTS = 1000  # of predicted against gold targets, at most
+
+
+def document(boards: Sequence[Leaderboard], generated: str, command: str) -> dict[str, Any]:
+    """Everything that a reader may open, rounded; names and numbers alone, nothing that is markup."""
+    return {
+        "title": "mtl report",
+        "generated": generated,
+        "command": command,
+        "version": mtl.__version__,
+        "suites": [_suite(board) for board in boards],
+    }
+
+
+def _suite(board: Leaderboard) -> dict[str, Any]:
+    suite = board.suite
+    return {
+        "name": suite.name,
+        "title": suite.title,
+        "tasks": [
+            {"id": task.id, "title": task.title, "metric": task.metric, "labels": task.labels, "range": task.range}
+            for task in suite.tasks.values()
+        ],
+        "notes": board.facts,
+        "rows": [_row(row, place) for place, row in enumerate(board.rows)],
+        "comparisons": {
+            f"r{one}|r{other}": {
+                column: {
+                    "difference": _short(comparison.difference),
+                    "low": _short(comparison.low),
+                    "high": _short(comparison.high),
+                    "p": _significant(comparison.p),
+                    "p_holm": _significant(comparison.p_holm),
+                    "verdict": comparison.verdict,
+                    "verdict_holm": comparison.verdict_holm,
+                }
+                for column, comparison in found.items()
+            }
+            for (one, other), found in board.comparisons.items()
+        },
+    }
+
+
+def _row(row: Row, place: int) -> dict[str, Any]:
+    summary: Mapping[str, Any] = row.run.summary if row.run else {}
+    return {
+        "id": f"r{place}",
+        "name": row.name,
+        "label": row.label if row.run else row.name,
+        "source": "run" if row.run else "published",
+        "family": row.family,
+        "method": summary.get("method"),
+        "embeddings": summary.get("embeddings"),
+        "variant": summary.get("variant"),
+        "size": summary["config"]["encoder.hidden_size"] if row.run and row.family == "lstm" else None,
+        "split": row.split,
+        "average": _short(row.average.median),
+        "average_interval": _pair(row.average.interval),
+        "partial": bool(row.missing),
+        "missing": list(row.missing),
+        "reduced": list(row.reduced),
+        "scores": {id: _score(score) for id, score in row.scores.items()},
+        "cost": {key: summary["cost"].get(key) for key in COSTS} if row.run else None,
+        "details": _details(row.run) if row.run else None,
+    }
+
+
+def _details(run: Run) -> dict[str, Any]:
+    summary = run.summary
+    by_seed = {seed: {id: of["scores"][str(seed)] for id, of in summary["tasks"].items()} for seed in summary["seeds"]}
+    return {
+        "seeds": [
+            {
+                "seed": seed,
+                "scores": {id: _short(score) for id, score in scores.items()},
+                "average": _short(float(np.mean(list(scores.values())))),
+            }
+            for seed, scores in by_seed.items()
+        ],
+        "config": {key: _plain(value) for key, value in summary["config"].items()},
+        "inputs": summary["inputs"],
+        "versions": {
+            name: ", ".join(dict.fromkeys(some[name] for some in summary["versions"] if name in some))
+            for name in dict.fromkeys(name for some in summary["versions"] for name in some)
+        },
+        "machine": "; ".join(summary["machine"]),
+        "command": summary["command"],
+        "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed)],
+        "classes": {task.id: _classes(run, task) for task in run.tasks},
+    }
+
+
+def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
+    """The learning curves of one seed: stage 1 with each task's scores, then each task of stage 2, from step 0 on."""
+    curves = []
+    for file in run.folder.stages(seed):
+        first = file.parent == run.folder.pretrained(seed)
+        points = []
+        for row in read_json(file)["curve"]:
+            point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"])}
+            if "train/loss" in row:
+                point["loss"] = _short(row["train/loss"])
+            if first:
+                point["scores"] = {task.id: _short(row[f"dev/{task.id}"]) for task in run.tasks}
+            points.append(point)
+        stage = {"stage": "pretrain", "task": None} if first else {"stage": "finetune", "task": file.parent.name}
+        curves.append({**stage, "seed": seed, "points": points})
+    return curves
+
+
+def _classes(run: Run, task: Task) -> dict[str, Any]:
+    """How the seed in the middle predicts: how often each label for each, or targets beside targets."""
+    scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
+    seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
+    gold = run.gold(task)
+    predicted = run.predictions(task)[run.summary["seeds"].index(seed)]
+    if task.is_regression:
+        chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
+        return {"seed": seed, "points": [[_short(gold[i]), _short(predicted[i])] for i in chosen]}
+    size = task.outputs
+    counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
+    return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
+
+
+def _score(score: Score) -> dict[str, Any]:
+    return {
+        "median": _short(score.median),
+        "min": _short(score.min),
+        "max": _short(score.max),
+        "interval": _pair(score.interval),
+    }
+
+
+def _pair(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else [_short(end) for end in interval]
+
+
+def _short(value: float) -> float:
+    return round(float(value), 4)  # one decimal of it is shown, and must not be rounded twice
+
+
+def _significant(p: float | None) -> float | None:
+    return None if p is None else float(f"{p:.3g}")
+
+
+def _plain(value: Any) -> str:
+    """A configuration's value as one would type it."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_plain, value))}]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)

@@ -1,0 +1,287 @@
+"""All runs on one suite beside the published rows: what every form of the report shows."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from mtl.progress import progress
+from mtl.report.comparison import (
+    COVERAGE,
+    LEAST_SEEDS,
+    LEVEL,
+    Comparison,
+    Sample,
+    average,
+    compare,
+    estimate,
+    with_holm,
+)
+from mtl.report.resampling import RESAMPLES, DevRows, lowest, resampled_scores
+from mtl.runs.finished import Run
+from mtl.runs.summary import below_constant
+from mtl.tasks.suite import AVERAGE, Published, Suite
+
+FAMILIES = ("floor", "lstm", "transformer")
+
+_WORDS = {"random": "random", "fasttext": "fastText", "elmo": "ELMo"}
+_FLOORS = {
+    "random": "Random targets",
+    "constant": "Best constant",
+    "majority": "Majority",  # runs from before `constant`
+    "overlap": "TF-IDF, overlap of a pair",
+    "svm": "TF-IDF + linear SVM",
+    "tree": "TF-IDF + decision tree",
+    "forest": "TF-IDF + random forest",
+}
+
+
+@dataclass(frozen=True)
+class Score:
+    """A task's score × 100, or an average's: the median over seeds, the least and the most, a 95 % interval over dev rows."""
+
+    median: float
+    min: float
+    max: float
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One row of the leaderboard. run: None for a published one."""
+
+    name: str
+    label: str
+    family: str
+    split: str
+    scores: Mapping[str, Score]  # by task id
+    average: Score
+    missing: Sequence[str]
+    reduced: Sequence[str]
+    run: Run | None = None
+    samples: Mapping[str, Sample] = field(default_factory=dict)  # by task id and AVERAGE
+
+    @property
+    def seeds(self) -> int:
+        """How many seeds its medians are of; 0 of a published row."""
+        return len(self.run.summary["seeds"]) if self.run else 0
+
+    def mark(self, column: str) -> str:
+        """* of a partial average, † of a task of other split sizes than the published ones, and of an average with one."""
+        if column == AVERAGE:
+            return ("*" if self.missing else "") + ("†" if self.reduced else "")
+        return "†" if column in self.reduced else ""
+
+    def score(self, column: str) -> Score | None:
+        """Of a task's id, or AVERAGE."""
+        return self.average if column == AVERAGE else self.scores.get(column)
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """The rows of one suite: floors, LSTMs, transformers, ours before the published ones; and ours against each other.
+
+    comparisons: by the places of two of `rows`, one minus the other, by task id and AVERAGE; what cannot be compared is absent.
+    ungrouped: names of runs that did not record the groups of their dev rows.
+    """
+
+    suite: Suite
+    rows: Sequence[Row]
+    comparisons: Mapping[tuple[int, int], Mapping[str, Comparison]]
+    ungrouped: Sequence[str] = ()
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Titles by task id, AVERAGE first."""
+        return {AVERAGE: "AVG", **{id: task.title for id, task in self.suite.tasks.items()}}
+
+    def is_best(self, row: Row, column: str) -> bool:
+        """Whether no row that compares with it has a better score, to the digit that is shown.
+
+        Rows of the same split compare; scores with a mark compare only where all are marked for the same reason.
+        """
+        scored = [other for other in self.rows if other.split == row.split and other.score(column)]
+        compared = [other for other in scored if not other.mark(column)] or scored
+        reasons = {(*other.missing, "", *other.reduced) for other in compared if column == AVERAGE}
+        if row not in compared or len(compared) < 2 or len(reasons) > 1:
+            return False
+        shown = {other: round(score.median, 1) for other in compared if (score := other.score(column))}
+        return shown[row] == max(shown.values())
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader must know to read the rows, in sentences."""
+        return self.marks + self.facts
+
+    @property
+    def marks(self) -> list[str]:
+        """Those among the notes that say what stands in the table."""
+        notes = [
+            "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on dev, on which checkpoints and settings were chosen, "
+            "which flatters them a little."
+        ]
+        if any(row.run is None for row in self.rows):
+            notes.append("Published rows are scores on the test sets.")
+        partial: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.missing:
+                partial.setdefault(", ".join(row.missing), []).append(row.name)
+        notes += [f"* AVG is partial, without {ids}: {', '.join(names)}." for ids, names in partial.items()]
+        if reduced := sorted({id for row in self.rows for id in row.reduced}, key=list(self.suite.tasks).index):
+            notes.append(
+                f"† other split sizes than the published ones, not comparable with published scores: {', '.join(reduced)}; "
+                "an average with † includes such a task."
+            )
+        bold = "Bold: the best of each split."
+        if any(row.mark(column) for row in self.rows for column in self.columns):
+            bold += " Marked scores compare only with those marked for the same reason."
+        return [*notes, bold]
+
+    @property
+    def facts(self) -> list[str]:
+        """The others: how intervals and tests came about, and what the dev rows are."""
+        facts = [
+            f"Intervals ({COVERAGE:g} %) are of the mean over seeds: how far it may be from the score to expect with other seeds and other dev "
+            f"rows. The variance over rows comes from {RESAMPLES} bootstrap resamples of the dev rows (of groups, where rows belong "
+            f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds an interval is of the rows alone."
+        ]
+        if tests := sum(len(found) for found in self.comparisons.values()):
+            facts.append(
+                "Paired tests compare the means over seeds of two runs, so that a difference may not be that of the medians shown. Runs on "
+                f"the same dev rows are resampled together. A difference is better or worse where p is below {LEVEL:g}, which is where its "
+                f"interval leaves out 0, else undecided; where a run has fewer than {LEAST_SEEDS} seeds there is no verdict. Of tests between "
+                f"equal runs, {100 * LEVEL:g} % come out better or worse by chance. With Holm's correction for the {tests} tests of this suite "
+                f"(every pair of runs, every task and the average), the chance of even one such error is at most {100 * LEVEL:g} %."
+            )
+        if self.ungrouped:
+            facts.append(
+                "Runs that did not record which dev rows belong together: each row is resampled on its own, and each task apart: "
+                f"{', '.join(self.ungrouped)}."
+            )
+        held_out = {id: n for row in self.rows if row.run for id, n in row.run.summary["held_out"].items()}
+        if held_out:
+            counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
+            facts.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
+        facts += _below_constant(self.rows)
+        if self.suite.generated:
+            facts.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
+        return facts
+
+
+def leaderboard(runs: Sequence[Run]) -> Leaderboard:
+    """The leaderboard of runs on one suite. Raises InputError for files of theirs that cannot be read."""
+    suite = runs[0].suite
+    labels = Counter(label(run.summary) for run in runs)
+    recorded = _recorded_rows(runs)
+    rows = [_of_run(run, recorded, labels[label(run.summary)] > 1) for run in progress(runs, "resampling", "runs")]
+    rows += [_published(row, suite) for row in suite.published]
+    rows.sort(key=lambda row: FAMILIES.index(row.family) if row.family in FAMILIES else len(FAMILIES))
+    ungrouped = [run.name for run in runs if any((task.id, run.rows_key(task)) not in recorded for task in run.tasks)]
+    return Leaderboard(suite, rows, _comparisons(rows), ungrouped)
+
+
+def _below_constant(rows: Sequence[Row]) -> list[str]:
+    """A note that names each run's tasks that do not stand above the best constant answer, if there are any."""
+    found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary))}
+    listed = "; ".join(f"{name}: {below}" for name, below in found.items())
+    return [f"Not above the best constant answer, with its score: {listed}."] if found else []
+
+
+def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs apart by suite: the same name, tasks, targets and metrics. Whether two were scored on the same rows is another question."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        tasks = [(t.id, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
+        groups.setdefault(repr((run.suite.name, tasks)), []).append(run)
+    return list(groups.values())
+
+
+def label(summary: Mapping[str, Any]) -> str:
+    """What a run is, in words."""
+    if summary["method"] != "lstm":
+        return _FLOORS.get(summary["method"], summary["method"])
+    embeddings = _WORDS.get(summary["embeddings"], summary["embeddings"])
+    return f"LSTM, {embeddings}, {summary['variant']}"
+
+
+def plain_name(summary: Mapping[str, Any]) -> str:
+    """The folder that a run has unless it is told otherwise."""
+    return f"{summary['embeddings']}-{summary['variant']}" if summary["method"] == "lstm" else str(summary["method"])
+
+
+def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], DevRows]:
+    """By task id and `Run.rows_key`: what one run recorded about its dev rows holds for all runs on the same rows."""
+    return {(task.id, run.rows_key(task)): rows for run in runs for task in run.tasks if (rows := run.dev_rows(task))}
+
+
+def _of_run(run: Run, recorded: Mapping[tuple[str, str], DevRows], alike: bool) -> Row:
+    """alike: whether another run has the same label."""
+    scores, samples = {}, {}
+    for task in run.tasks:
+        of, gold = run.summary["tasks"][task.id], run.gold(task)
+        rows = recorded.get((task.id, run.rows_key(task))) or DevRows(task.id, np.arange(len(gold)))
+        by_seed = np.array([of["scores"][str(seed)] for seed in run.summary["seeds"]])
+        samples[task.id] = Sample(by_seed, {rows: resampled_scores(task, run.predictions(task), gold, rows)})
+        scores[task.id] = Score(of["median"], of["min"], of["max"], _interval(samples[task.id], lowest(task)))
+    samples[AVERAGE] = average(list(samples.values()))
+    seeds = samples[AVERAGE].by_seed
+    mean_interval = _interval(samples[AVERAGE], fmean(map(lowest, run.tasks)))
+    return Row(
+        name=run.name,
+        label=f"{label(run.summary)}, {run.name}"
+        if alike and run.name != plain_name(run.summary)
+        else label(run.summary),
+        family="lstm" if run.summary["method"] == "lstm" else "floor",
+        split=run.summary["split"],
+        scores=scores,
+        average=Score(run.summary["average"], float(seeds.min()), float(seeds.max()), mean_interval),
+        missing=run.summary["missing"],
+        reduced=run.summary["reduced"],
+        run=run,
+        samples=samples,
+    )
+
+
+def _published(row: Published, suite: Suite) -> Row:
+    return Row(
+        name=row.model,
+        label="published",
+        family=row.family,
+        split="test",
+        scores={id: Score(value, value, value) for id, value in row.scores.items()},
+        average=Score(row.average, row.average, row.average),
+        missing=[id for id in suite.tasks if id not in row.scores],
+        reduced=[],
+    )
+
+
+def _interval(sample: Sample, least: float) -> tuple[float, float]:
+    """A score's interval, within what the metric can reach."""
+    low, high = estimate(sample).interval
+    return max(low, least), min(high, 100.0)
+
+
+def _comparisons(rows: Sequence[Row]) -> dict[tuple[int, int], dict[str, Comparison]]:
+    """Of each two runs; Holm's correction is for all of them together."""
+    pairs = [(j, i) for i, j in combinations(range(len(rows)), 2) if rows[i].run and rows[j].run]
+    tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
+    comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
+    for (pair, column), test in with_holm(tests).items():
+        comparisons.setdefault(pair, {})[column] = test
+    return comparisons
+
+
+def _compared(one: Row, other: Row) -> dict[str, Comparison]:
+    """One row minus another: the tasks that both have on the same dev rows, and the average where that is all of both."""
+    assert one.run and other.run
+    shared = [
+        task for task in one.run.tasks if task.id in other.scores and one.run.rows_key(task) == other.run.rows_key(task)
+    ]
+    columns = [task.id for task in shared]
+    if shared and len(shared) == len(one.scores) == len(other.scores):
+        columns.append(AVERAGE)
+    return {column: compare(one.samples[column], other.samples[column]) for column in columns}

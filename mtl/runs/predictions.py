@@ -1,0 +1,138 @@
+"""Prediction files as others read them: whether a leaderboard can take them, and how good they are."""
+
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from mtl.data.reader import read_cells, read_examples, read_targets, split_lines
+from mtl.data.splits import read_task
+from mtl.errors import InputError
+from mtl.tasks.suite import Suite, Task
+
+FILE = "{split}_pred_{task}.tsv"
+
+
+def read_predictions(path: Path) -> dict[str, list[str]]:
+    """The lines of every prediction file in a zip or a folder, by the file's name.
+
+    Raises InputError for what is neither, a damaged zip, and a file that is not UTF-8.
+    """
+    if path.is_dir():
+        contents = {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
+    else:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                contents = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file or folder") from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+            raise InputError(f"{path}: not a zip, or a damaged one: {error}") from None
+    return {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
+
+
+def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
+    """What would make the leaderboard refuse this zip, as "file:line: what"; nothing if it can take it.
+
+    Rows are counted against the published counts, or where there are none against the test files in `data_dir`.
+    """
+    found = read_predictions(path)
+    wanted = {
+        FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
+    }
+    if found and all("/" in name for name in found):
+        return [f"{path}: its files lie in a folder, as in {next(iter(found))}; zip the files alone"]
+    problems = [f"{path}/{name}: is missing" for name in wanted if name not in found]
+    problems += [
+        f"{path}/{name}: not a file of test predictions of suite {suite.name}" for name in found if name not in wanted
+    ]
+    for name, task in wanted.items():
+        if name in found:
+            problems += [
+                f"{path}/{name}{problem}" for problem in file_problems(task, found[name], _rows(task, data_dir))
+            ]
+    return problems
+
+
+def file_problems(task: Task, lines: Sequence[str], rows: int | None) -> list[str]:
+    """What is wrong with a prediction file, as ":line: what". rows: how many there must be; None: unknown."""
+    if not lines:
+        return [":1: the file is empty; it needs a header and a prediction a row"]
+    problems = []
+    if lines[0] not in (task.target, "target"):
+        names = " or ".join(dict.fromkeys([repr(task.target), "'target'"]))
+        problems.append(f":1: the header is {lines[0]!r}; it must be {names}")
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            task.value(line)
+        except ValueError as error:
+            problems.append(f":{number}: {error}")
+    if rows is not None and len(lines) - 1 != rows:
+        problems.append(f":{len(lines)}: {len(lines) - 1} predictions for {rows} test rows")
+    return problems
+
+
+def _rows(task: Task, data_dir: Path) -> int | None:
+    if "test" in task.rows:
+        return task.rows["test"]
+    path = task.path("test", data_dir)
+    return len(read_cells(path, task.text)) if path is not None and path.is_file() else None
+
+
+def gold_and_predictions(
+    path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float
+) -> dict[str, tuple[str, list[float], list[float]]]:
+    """For each of these tasks that has predictions here: the split, the predictions and the gold targets, row by row.
+
+    Predictions of test are preferred to those of dev where the gold targets of test are there. Gold files are the suite's, with
+    the target's column; a test file may also be called test.tsv. Where a task has no dev file, gold rows of dev are those that
+    `held_out` holds out. A run's own `gold` folder will do, too. Raises InputError for whatever does not fit.
+    """
+    if not gold_dir.is_dir():
+        raise InputError(f"{gold_dir}: no such folder; --gold names a data folder with targets")
+    found = read_predictions(path)
+    pairs = {}
+    for task in tasks:
+        for split in ("test", "dev"):
+            name = FILE.format(split=split, task=task.id)
+            gold = _gold(task, split, gold_dir, held_out) if name in found else None
+            if gold is None:
+                continue
+            if problems := file_problems(task, found[name], len(gold)):
+                raise InputError(f"{path}/{name}{problems[0].replace(' test rows', ' gold rows')}")
+            pairs[task.id] = split, [task.value(line) for line in found[name][1:]], gold
+            break
+    if not pairs:
+        raise InputError(
+            f"{path}: no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called "
+            f"{FILE.format(split='test', task='TASK')} or dev_pred_… (a run's lie in seed-1/predictions), "
+            f"gold lies as in {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}, or in a run's gold folder"
+        )
+    return pairs
+
+
+def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> list[float] | None:
+    """The gold targets of a split in row order, or None where there are none."""
+    of_run = gold_dir / f"dev_{task.id}.tsv"
+    if split == "dev" and of_run.is_file():
+        return read_targets(task, of_run)
+    if split == "dev":
+        path = task.path("dev", gold_dir) or task.path("train", gold_dir)
+        assert path is not None
+        rows = read_task(_without_test(task), gold_dir, held_out).rows["dev"] if path.is_file() else []
+    else:
+        names = [task.files.get("test"), "test.tsv"]
+        paths = [gold_dir / task.folder / name for name in names if name]
+        with_gold = [path for path in paths if path.is_file() and _has_column(path, task.target)]
+        rows = read_examples(task, with_gold[0]) if with_gold else []
+    return [row.target for row in rows if row.target is not None] or None
+
+
+def _without_test(task: Task) -> Task:
+    return replace(task, files={**task.files, "test": None})
+
+
+def _has_column(path: Path, column: str) -> bool:
+    with path.open(encoding="utf-8-sig") as file:
+        return column in file.readline().rstrip("\r\n").split("\t")

@@ -1,0 +1,26 @@
+"""Predictions on file against gold targets on file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from mtl.runs.predictions import gold_and_predictions
+from mtl.tasks.metrics import score
+from mtl.tasks.suite import Suite, Task
+
+
+def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
+    """A table of the suite's metrics × 100 over the predictions in a zip or folder, in lines.
+
+    Raises InputError for predictions that do not fit their gold rows.
+    """
+    pairs = gold_and_predictions(path, suite, tasks, gold_dir, held_out)
+    lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], []
+    for id, (split, predictions, gold) in pairs.items():
+        task = suite.tasks[id]
+        scores.append(score(task, torch.tensor(predictions), torch.tensor(gold)))
+        lines.append(f"| {task.title} | {split} | {task.metric} | {len(gold)} | {scores[-1]:.1f} |")
+    absent = [id for id in suite.tasks if id not in pairs]
+    partial = f" (of {len(scores)} of {len(suite.tasks)} tasks; not scored: {', '.join(absent)})" if absent else ""
+    return "\n".join([*lines, f"average{partial}: {sum(scores) / len(scores):.1f}"])

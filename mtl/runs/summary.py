@@ -1,0 +1,89 @@
+"""A run's scores in one dictionary, as summary.json has it."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean, median
+from typing import Any
+
+from mtl.config.load import Config
+from mtl.tasks.suite import Suite, Task
+
+# What every summary of a finished run has.
+KEYS = (
+    *("suite", "method", "embeddings", "variant", "seeds", "split"),
+    *("tasks", "average", "partial", "missing", "reduced", "held_out"),
+    *("cost", "config", "inputs", "versions", "machine", "command"),
+)
+
+
+def summarize(
+    suite: Suite,
+    tasks: Sequence[Task],
+    config: Config,
+    seeds: Mapping[int, Mapping[str, Any]],
+    rows: Mapping[str, Mapping[str, int]],
+    constants: Mapping[str, float],
+) -> dict[str, Any]:
+    """The summary of a run.
+
+    seeds: by seed what its scores.json says; scores are × 100 on dev. rows: by task id and split, as the files have them.
+    constants: by task id the score × 100 on dev of the best constant answer (`mtl.tasks.constant`).
+    `average` is the mean of the tasks' medians; `partial` says that tasks of the suite are missing, `reduced`
+    which tasks have other splits than the published ones, and `not_above_constant` which tasks' medians are no better than
+    the constant answer's score.
+    """
+    by_task: dict[str, Any] = {}
+    for task in tasks:
+        scores = {str(seed): done["scores"][task.id] for seed, done in seeds.items()}
+        by_task[task.id] = {
+            "metric": task.metric,
+            "scores": scores,
+            "median": median(scores.values()),
+            "min": min(scores.values()),
+            "max": max(scores.values()),
+            "constant": constants[task.id],
+            "rows": dict(rows[task.id]),
+        }
+    lstm = config.method == "lstm"
+    return {
+        "suite": suite.name,
+        "method": config.method,
+        "embeddings": config.embeddings.name if lstm else None,
+        "variant": config.variant if lstm else None,
+        "seeds": sorted(seeds),
+        "split": "dev",
+        "tasks": by_task,
+        "average": fmean(values["median"] for values in by_task.values()),
+        "partial": len(tasks) < len(suite.tasks),
+        "missing": [id for id in suite.tasks if id not in by_task],
+        "reduced": [task.id for task in tasks if task.rows and dict(task.rows) != dict(rows[task.id])],
+        "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
+        "cost": cost([done["cost"] for done in seeds.values()]),
+        "versions": distinct([done["versions"] for done in seeds.values()]),
+        "machine": distinct([done["machine"] for done in seeds.values()]),
+    }
+
+
+def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
+    """What one seed took: the median over the seeds; of memory the most."""
+    total: dict[str, float | None] = {}
+    for key in dict.fromkeys(key for seed in seeds for key in seed):
+        known = [value for seed in seeds if (value := seed.get(key)) is not None]
+        value = None if not known else max(known) if "memory" in key else median(known)
+        total[key] = int(value) if value is not None and key.startswith("parameters") else value
+    return total
+
+
+def distinct(values: Sequence[Any]) -> list[Any]:
+    """The different ones among what the seeds say, in their order."""
+    return [value for place, value in enumerate(values) if value not in values[:place]]
+
+
+def below_constant(summary: Mapping[str, Any]) -> str:
+    """The tasks that do not stand above their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)".
+
+    Empty where there are none, for the constant answer itself, and for a summary from before these scores were kept.
+    """
+    if summary["method"] == "constant":
+        return ""
+    scores = {id: summary["tasks"][id] for id in summary.get("not_above_constant", ())}
+    return ", ".join(f"{id} {of['median']:.1f} (constant {of['constant']:.1f})" for id, of in scores.items())

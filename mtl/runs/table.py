@@ -1,0 +1,135 @@
+"""A run's medians beside the published rows, as Markdown in the layout of the paper's Table 3."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mtl.report.quantities import MISSING
+from mtl.runs.summary import below_constant
+from mtl.tasks.suite import Published, Suite
+
+
+def render(summary: dict[str, Any], suite: Suite) -> str:
+    """The table of a summary, and below it what a reader must know to read it."""
+    tasks = [(id, task.title) for id, task in suite.tasks.items() if id in summary["tasks"]]
+    scores = summary["tasks"]
+    comparable = not summary["partial"] and not summary["reduced"]
+    seeds = len(summary["seeds"])
+    runs = f"median of {seeds}" if seeds > 1 else "one seed"
+    ours = run_name(summary)
+    marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
+    header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
+    body = [
+        [
+            f"**{ours}**, {runs}",
+            f"**{summary['average']:.1f}**",
+            *(f"**{scores[id]['median']:.1f}**" for id, _ in tasks),
+        ],
+        *([name, "", *(f"{scores[id][name]:.1f}" for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
+    ]
+    rows = suite.published
+    for row in rows:
+        body.append(
+            [
+                _name(row),
+                f"{row.average:.1f}" if comparable else MISSING,
+                *(_number(row.scores.get(id)) for id, _ in tasks),
+            ]
+        )
+    for row in rows:
+        floor = row.family == "floor" and summary["method"] != "lstm"
+        if row.family == "transformer" or floor or _same(row, summary):
+            body.append(
+                [
+                    f"ours − {row.model}",
+                    f"{summary['average'] - row.average:+.1f}" if comparable else MISSING,
+                    *(
+                        _difference(scores[id]["median"], row.scores.get(id), id in summary["reduced"])
+                        for id, _ in tasks
+                    ),
+                ]
+            )
+    return (
+        "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite, bool(rows))])
+        + "\n"
+    )
+
+
+def run_name(summary: dict[str, Any]) -> str:
+    """What made a run, in words: its embeddings and variant, or the floor's name."""
+    return (
+        f"{summary['embeddings']}, {summary['variant']}"
+        if summary["method"] == "lstm"
+        else f"{summary['method']} (floor)"
+    )
+
+
+def _same(row: Published, summary: dict[str, Any]) -> bool:
+    return (row.method, row.embeddings, row.variant) == tuple(summary[k] for k in ("method", "embeddings", "variant"))
+
+
+def _name(row: Published) -> str:
+    # The floor's name is that of an embedding too.
+    return f"{row.model}{' guess' if row.family == 'floor' else ''} (published)"
+
+
+def _number(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.1f}"
+
+
+def _difference(ours: float, published: float | None, reduced: bool) -> str:
+    return MISSING if published is None or reduced else f"{ours - published:+.1f}"
+
+
+def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
+    notes = [
+        f"Scores × 100 on {summary['split']}: the median over seeds {', '.join(map(str, summary['seeds']))}; AVG is the mean of the medians."
+    ]
+    if published:
+        what = "checkpoints" if summary["method"] == "lstm" else "settings"
+        notes[0] += (
+            f" Published rows are scores on the test sets; ours chose their {what} on dev, which flatters them a little."
+        )
+    if held_out := summary.get("held_out"):
+        rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
+        notes.append(f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json).")
+    if summary["missing"]:
+        notes.append(
+            f"\\* AVG is partial: {len(summary['tasks'])} of {len(suite.tasks)} tasks, without {', '.join(summary['missing'])}."
+        )
+    if summary["reduced"]:
+        sizes = "; ".join(
+            f"{id} {_sizes(summary['tasks'][id]['rows'])} of {_sizes(suite.tasks[id].rows)}"
+            for id in summary["reduced"]
+        )
+        notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).")
+        if not summary["missing"]:
+            notes.append("\\* AVG includes tasks that are not comparable.")
+    if constant := summary.get("constant_answers"):
+        notes.append(f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(constant)}.")
+    if below := below_constant(summary):
+        notes.append(f"Not above the best constant answer: {below}.")
+    if suite.generated:
+        notes.append(
+            "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."
+        )
+    return notes
+
+
+def _sizes(rows: dict[str, int]) -> str:
+    return "/".join(str(rows[split]) if split in rows else "none" for split in ("train", "dev", "test"))
+
+
+def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header.
+
+    left: how many of the columns stand at their left edge; the others, numbers, at their right.
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        escaped = [cell.replace("|", "\\|") for cell in cells]
+        placed = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(escaped, widths, strict=True))]
+        return "| " + " | ".join(placed) + " |"
+
+    rules = ["-" * (w + 2) if i < left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
+    return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])

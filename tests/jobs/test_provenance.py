@@ -1,0 +1,28 @@
+import platform
+from importlib.metadata import version
+
+import pytest
+import torch
+
+import mtl
+from mtl.device import exact_arithmetic
+from mtl.jobs.provenance import machine, versions
+
+
+def test_versions_are_those_that_are_installed() -> None:
+    found = versions()
+    assert found["mtl"] == mtl.__version__ and found["python"] == platform.python_version()
+    assert found["torch"] == version("torch") and found["scikit-learn"] == version("scikit-learn")
+
+
+def test_the_processor_is_named() -> None:
+    named = machine(torch.device("cpu"))
+    assert named.startswith("CPU: ") and named.endswith(" threads") and f", {torch.get_num_threads()} of " in named
+    assert len(named) > len("CPU: , 1 of 1 threads")
+    assert machine(torch.device("mps")) == "GPU: mps"
+
+
+def test_a_gpu_is_named_with_how_it_computes_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
+    with exact_arithmetic():
+        assert machine(torch.device("cuda")) == "GPU: Card, float32 ieee"

@@ -1,0 +1,321 @@
+"""Several runs from one file."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command_line import content
+from omegaconf import OmegaConf
+
+from mtl.cli import main
+from mtl.config.load import differences, load_config, run_dir
+from mtl.errors import DivergedError, InputError
+from mtl.jobs.baseline import run_baseline
+from mtl.jobs.sweep import load_sweep
+
+
+def written(folder: Path, text: str) -> str:
+    path = folder / "sweep.yaml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def names(text: str, folder: Path, *settings: str) -> list[str]:
+    return [run.name for run in load_sweep(written(folder, text), ["suite=klej-sample", *settings]).runs]
+
+
+@pytest.fixture
+def small(settings: list[str], suite_file: Path) -> list[str]:
+    """The small suite for sweeps: folders follow from names."""
+    kept = [setting for setting in settings if not setting.startswith("run_dir=")]
+    return [*kept, f"runs_dir={suite_file.parent / 'runs'}", "seeds=[1]"]
+
+
+def test_table_3_s_rows_are_the_folders_of_the_baselines() -> None:
+    sweep = load_sweep("table3", ["suite=klej-sample"])
+    rows = ["random-frozen", "fasttext-frozen", "elmo-frozen", "elmo-finetune", "elmo-attention"]
+    assert [run.name for run in sweep.runs] == rows
+    for run in sweep.runs:
+        embeddings, variant = run.name.split("-")
+        config, suite = load_config(["suite=klej-sample", f"embeddings={embeddings}", f"variant={variant}"])
+        assert run_dir(run.config, run.suite) == run_dir(config, suite)
+        assert differences(run.config, config) == []
+
+
+def test_jiant_s_faults_alone_and_together() -> None:
+    sweep = load_sweep("jiant", ["suite=klej-sample"])
+    plain = {"random": sweep.runs[0], "fasttext": sweep.runs[1]}
+    assert [run.name for run in plain.values()] == ["random-frozen", "fasttext-frozen"]
+    found = {}
+    for run in sweep.runs[2:]:
+        found[run.name] = differences(plain[run.config.embeddings.name].config, run.config)
+    faults = [
+        "embeddings.trainable: True there, False here",
+        "pretrain.checkpoint: best there, last here",
+        "finetune.encoder_dropout: False there, True here",
+    ]
+    assert found == {
+        "jiant-frozen-random": faults[:1],
+        "jiant-frozen-fasttext": faults[:1],
+        "jiant-last-checkpoint": faults[1:2],
+        "jiant-dropout-left-on": faults[2:],
+        "jiant-training-faults-random": faults,
+        "jiant-training-faults-fasttext": faults,
+    }
+
+
+def test_a_grid_is_every_combination(tmp_path: Path) -> None:
+    text = "grid: {embeddings: [random, fasttext], encoder: {hidden_size: [16, 64]}, variant: [frozen, finetune]}"
+    # The sample suite's own size is 64.
+    assert names(text, tmp_path) == [
+        "random-frozen,encoder.hidden_size=16",
+        "random-finetune,encoder.hidden_size=16",
+        "random-frozen",
+        "random-finetune",
+        "fasttext-frozen,encoder.hidden_size=16",
+        "fasttext-finetune,encoder.hidden_size=16",
+        "fasttext-frozen",
+        "fasttext-finetune",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("runs: [{}, {embeddings: fasttext}]", ["random-frozen", "fasttext-frozen"]),
+        (
+            "{grid: {max_length: [9]}, runs: [{name: 7, max_length: 8}, {max_length: 7}]}",
+            ["random-frozen,max_length=9", "7", "random-frozen,max_length=7"],
+        ),
+        (
+            "{settings: {seeds: [1, 2], tasks: [cbd]}, runs: [{}, {seeds: [3]}]}",
+            ["random-frozen,seeds=1+2,tasks=cbd", "random-frozen,seeds=3,tasks=cbd"],
+        ),
+        ("runs: [{embeddings.trainable: false}]", ["random-frozen,embeddings.trainable=false"]),
+        # Where things lie is no part of a name, but for vectors.
+        ("runs: [{data_dir: data/klej-sample, seeds_in_parallel: 2}]", ["random-frozen"]),
+        (
+            "runs: [{embeddings: {path: own/v.bin}}]",
+            ["fasttext-frozen,embeddings.path=own-v.bin"],
+        ),
+        ("runs: [{pretrain: {learning_rate: 1e-3}}]", ["random-frozen,pretrain.learning_rate=0.001"]),
+    ],
+)
+def test_names(text: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/v.bin").touch()
+    assert names(text, tmp_path, *(["embeddings=fasttext"] if "own" in text else [])) == expected
+
+
+def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
+    file = written(tmp_path, "{settings: {max_length: 9, head.hidden_size: 3}, runs: [{max_length: 8}, {seeds: [4]}]}")
+    overrides = ["suite=klej-sample", "head.hidden_size=5", "encoder.hidden_size=6"]
+    runs = load_sweep(file, overrides).runs
+    assert [(run.config.max_length, run.config.head.hidden_size) for run in runs] == [(8, 5), (9, 5)]
+    # What holds for every run is no more part of their names than of the names of `mtl baseline`'s.
+    assert [run.name for run in runs] == ["random-frozen,max_length=8", "random-frozen,max_length=9,seeds=4"]
+    assert [run.name for run in load_sweep(file, overrides, only=["random-frozen,max_length=8"]).runs] == [runs[0].name]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("runs: [", "not YAML"),
+        ("- 1", "must hold keys and values"),
+        ("{}", "has no runs; list them under runs:"),
+        ("{title: x, grid: {}, runs: []}", "has no runs"),
+        ("gird: {seeds: [[1]]}", "unknown key 'gird'; a sweep has title, settings, grid, runs"),
+        ("grid: [1]", "grid: must hold keys and values"),
+        ("grid: {embeddings: random}", "grid: embeddings=random: must be a list of values"),
+        ("grid: {embeddings: []}", r"grid: embeddings=\[\]: must be a list of values"),
+        ("runs: {embeddings: random}", "runs: must be a list"),
+        ("runs: [random]", "runs: 1: must hold keys and values"),
+        ("{settings: 3, runs: [{}]}", "settings: must hold keys and values"),
+        ("runs: [{name: a/b}]", "runs: 1: name=a/b: must be fit for a folder"),
+        ("runs: [{name: ..}]", "runs: 1: name=..: must be fit for a folder"),
+        ("runs: [{}, {encoder.hiden_size: 3}]", r"run 2 \(encoder.hiden_size=3\): unknown key 'encoder.hiden_size'"),
+        ("runs: [{name: a, max_length: 0}]", "run a: max_length=0: must be greater than 0"),
+        ("grid: {embeddings: [random, elmo], embeddings.dim: [3]}", "run 2 .*elmo embeddings have no dim"),
+        ("runs: [{embeddings: word2vec}]", "run 1 .*embeddings=word2vec: unknown"),
+        ("runs: [{tasks: [glue]}]", "run 1 .*has no task glue"),
+        ("runs: [{run_dir: x}]", "run 1 .*run_dir: each run has a folder of its own"),
+        (
+            "runs: [{}, {embeddings: random}]",
+            "runs 1 and 2 would share the folder .*random-frozen; give one another name",
+        ),
+        ("runs: [{name: a}, {name: A}]", "runs 1 and 2 would share the folder"),
+        ("grid: {max_length: [9, 9]}", "runs 1 and 2 would share the folder"),
+        ("{grid: {runs_dir: [a, b]}, settings: {max_length: 3}}", "runs 1 and 2 would|runs_dir must be the same"),
+        ("runs: [{tasks: [" + "cbd, " * 60 + "]}]", "too long for a folder's name; list it under runs: with a name"),
+        ("runs: [{}, {suite: klej, data_dir: none}]", "run random-frozen: none/klej_nkjp-ner/train.tsv: no such file"),
+        ("runs: [{max_length: 2024-01-01}]", "max_length=2024-01-01|not YAML"),
+        ("runs: [{max_length: '${x}'}]", "max_length"),
+    ],
+)
+def test_a_bad_file_is_one_line_and_nothing_is_run(
+    text: str, complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = written(tmp_path, text)
+    # A setting of every run would win over the runs' own suites.
+    with pytest.raises(InputError, match=rf"sweep\.yaml:(?:.*) (?:.*)(?:{complaint})") as caught:
+        load_sweep(file)
+    assert "\n" not in str(caught.value)
+    assert main(["sweep", file]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"mtl: error: {caught.value}"
+    assert [path.name for path in tmp_path.iterdir()] == ["sweep.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["none"], "sweep=none: unknown; known: floors, jiant, table3"),
+        (["none.yaml"], "sweep=none.yaml: no such file"),
+        (["table3", "encoder.width=3"], "run 1 (embeddings=random, variant=frozen): unknown key 'encoder.width'"),
+        (["table3", "embeddings=random"], "runs 1 and 2 would share the folder"),
+        (["table3", "suite=klej-sample", "--only", "svm"], "--only svm: "),
+    ],
+)
+def test_a_bad_command_line(arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", *arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert complaint in line
+
+
+def test_vectors_that_cannot_be_had_are_found_before_anything_is_run(
+    small: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(suite_file.parent)
+    path = suite_file.parent / "v.vec"
+    suite_file.write_text(
+        suite_file.read_text(encoding="utf-8") + "embeddings: {fasttext: v.vec, elmo: none/elmo}", encoding="utf-8"
+    )
+    small = [setting for setting in small if not setting.startswith("embeddings.dim")]
+    path.write_text("solen 1 2 3\n", encoding="utf-8")
+    assert main(["sweep", "table3", *small]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "elmo-frozen, elmo-finetune, elmo-attention cannot be made: none/elmo: no such vectors; " in line
+    assert line.endswith("; to leave them out: --only random-frozen --only fasttext-frozen")
+    assert not (suite_file.parent / "runs").exists()
+    assert len(load_sweep("table3", small, ["random-frozen", "fasttext-frozen"]).runs) == 2
+
+
+FAULTY = "runs: [{}, {name: last, pretrain.checkpoint: last}, {finetune.encoder_dropout: true}]"
+
+
+def test_what_is_there_is_not_run_again(
+    small: list[str],
+    suite_file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    file = written(tmp_path, f"title: Three\n{FAULTY}")
+    runs = suite_file.parent / "runs/liten"
+    config, suite = load_config(small)
+    run_baseline(config, suite)
+    before = {path: path.stat().st_mtime_ns for path in runs.rglob("*.ckpt")}
+    assert main(["sweep", file, *small, "--out", str(tmp_path / "out")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Three: 3 runs, 1 of them finished" and lines[-1] == f"{tmp_path / 'out'}/index.html"
+    first = [line for line in lines if line.startswith("suite liten (")]
+    others = ["last", "random-frozen,finetune.encoder_dropout=true"]
+    assert [line.rpartition(" in ")[2] for line in first] == [str(runs / name) for name in others]
+    assert sum("random-frozen: this run is finished" in message for message in caplog.messages) == 1
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert sorted(path.name for path in runs.iterdir()) == sorted(["random-frozen", *others])
+    report = (tmp_path / "out/costs.csv").read_text(encoding="utf-8")
+    assert f"mtl sweep {file} " in report and all(name in report for name in ["random-frozen", *others])
+    # A run of a sweep is that which `mtl baseline` makes.
+    alone = tmp_path / "alone"
+    run_baseline(*load_config([*small, "pretrain.checkpoint=last", f"run_dir={alone}"]))
+    there = content(runs / "last")
+    assert content(alone) == there
+    # All is there now.
+    capsys.readouterr()
+    assert main(["sweep", file, *small, "--out", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Three: 3 runs, 3 of them finished",
+        f"{tmp_path / 'out'}/index.html",
+    ]
+    assert content(runs / "last") == there
+
+
+def test_a_folder_of_another_configuration_is_refused_first(small: list[str], suite_file: Path, tmp_path: Path) -> None:
+    run_baseline(*load_config([*small, "max_length=9"]))
+    file = written(tmp_path, "runs: [{name: other}, {}]")
+    with pytest.raises(InputError, match=r"run random-frozen: .* \(max_length: 9 there, 256 here\); set runs_dir="):
+        load_sweep(file, small)
+    # Data that has changed since a run was finished is found before the other runs are made.
+    (suite_file.parent / "data/train.tsv").open("a", encoding="utf-8").write("ny rad\tglad\n")
+    assert main(["sweep", file, *small, "max_length=9"]) == 2
+    assert not (suite_file.parent / "runs/liten/other").exists()
+
+
+def test_interrupted_it_continues(small: list[str], suite_file: Path, tmp_path: Path) -> None:
+    long = [*small, "pretrain.max_steps=160", "pretrain.patience=1000"]
+    command = [sys.executable, "-m", "mtl", "sweep", written(tmp_path, FAULTY), *long, "--out", str(tmp_path / "out")]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    runs = suite_file.parent / "runs/liten"
+    while not (runs / "last/seed-1/pretrain/last.ckpt").exists() and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=600)
+    assert process.returncode == 130
+    assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
+    assert (runs / "random-frozen/summary.json").exists() and not (runs / "last/summary.json").exists()
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.splitlines()[0] == "sweep: 3 runs, 1 of them finished", done.stderr
+    undisturbed = [*long, f"runs_dir={tmp_path / 'undisturbed'}"]
+    run_baseline(*load_config([*undisturbed, "pretrain.checkpoint=last", f"run_dir={tmp_path / 'undisturbed/last'}"]))
+    assert content(runs / "last") == content(tmp_path / "undisturbed/last")
+
+
+def test_threads_of_one_run_are_not_the_next_one_s(small: list[str], tmp_path: Path) -> None:
+    import torch
+
+    from mtl.jobs.sweep import run_sweep
+
+    sweep = load_sweep(written(tmp_path, "grid: {max_length: [8, 9]}"), small)
+    seen = []
+    threads = torch.get_num_threads()
+
+    def make(config: object, suite: object) -> None:
+        seen.append(torch.get_num_threads())
+        torch.set_num_threads(threads + 1)
+
+    run_sweep(sweep, make)
+    torch.set_num_threads(threads)
+    assert seen == [threads, threads]
+
+
+def test_a_run_that_diverges_is_named(tmp_path: Path, small: list[str]) -> None:
+    from mtl.jobs.sweep import run_sweep
+
+    def make(config: object, suite: object) -> None:
+        raise DivergedError("seed 1 · stage 1: training diverged")
+
+    path = written(tmp_path, "grid: {max_length: [8, 9]}")
+    with pytest.raises(DivergedError, match="run .*max_length=8: seed 1 · stage 1: training diverged$"):
+        run_sweep(load_sweep(path, small), make)
+
+
+def test_the_documented_example_is_right(tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    text = readme[readme.index("title: Sizes") :]
+    runs = names(text[: text.index("```")], tmp_path)
+    assert len(runs) == 5 and runs[-1] == "tiny"
+    assert runs[0] == "random-frozen,seeds=1+2+3,encoder.hidden_size=256"
+    assert f"`{runs[0]}`" in readme
+    assert OmegaConf.create(text[: text.index("```")]).title

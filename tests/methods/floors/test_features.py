@@ -1,0 +1,121 @@
+import numpy as np
+import pytest
+
+from mtl.config.load import FloorConfig
+from mtl.methods.floors.features import Document, TaskFeatures, Tfidf
+from mtl.tasks.suite import Task
+
+PAIR = Task("pair", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
+SINGLE = Task("single", text=["a"], target="y", labels=["0", "1"], metric="accuracy")
+AB, CD, NEW = Document("ab ab", ["ab", "ab"]), Document("ab Cd", ["ab", "Cd"]), Document("zz", ["zz"])
+RARE = np.log(3 / 2) + 1  # idf = ln((1 + texts) / (1 + texts with it)) + 1 (scikit-learn), of "cd"; that of "ab" is 1
+
+
+def config(**other: object) -> FloorConfig:
+    plain = {"word_ngrams": [1, 1], "char_ngrams": [3, 3], "min_count": 1, "max_features": 1000, "grid": {}}
+    return FloorConfig(**(plain | other))  # type: ignore[arg-type]
+
+
+def vectors(*documents: Document) -> list[np.ndarray]:
+    found = Tfidf(config()).fit(documents, "t")
+    return [found[kind].toarray() for kind in ("words", "characters")]
+
+
+ROWS = [(AB, CD), (CD, CD), (AB, AB)]
+
+
+def pair_features(method: str) -> tuple[TaskFeatures, np.ndarray]:
+    features = TaskFeatures(method, config(), PAIR)
+    found = features.fit(ROWS)
+    return features, found if method == "overlap" else found.toarray()
+
+
+def standardized(values: np.ndarray) -> np.ndarray:
+    return (values - values.mean(axis=0)) / values.std(axis=0)
+
+
+def by_hand() -> dict[str, list[np.ndarray]]:
+    """What may be computed of ROWS, for words and for characters."""
+    first, second = [0, 1, 0], [1, 1, 0]
+    found: dict[str, list[np.ndarray]] = {"bag": [], "differences": [], "products": [], "cosines": [], "distances": []}
+    for kind in vectors(AB, CD):
+        u, v = kind[first], kind[second]
+        found["bag"].append((u + v) / np.sqrt(((u + v) ** 2).sum(axis=1, keepdims=True)))
+        found["differences"].append(np.abs(u - v))
+        found["products"].append(u * v)
+        found["cosines"].append(np.einsum("ij,ij->i", u, v)[:, None])
+        found["distances"].append(np.abs(u - v).sum(axis=1)[:, None])
+    return found
+
+
+def test_words_and_characters_by_their_formula() -> None:
+    words, characters = vectors(AB, CD)
+    length = np.hypot(1, RARE)  # term frequency = 1 + ln(count), length 1
+    np.testing.assert_allclose(words, [[1, 0], [1 / length, RARE / length]])
+    # Characters within words: " ab", "ab ", " cd", "cd ", two of each.
+    assert characters.shape == (2, 4)
+    np.testing.assert_allclose(characters[0] @ characters[0], 1)
+    np.testing.assert_allclose(sorted(characters[1]), sorted([1 / length / 2**0.5] * 2 + [RARE / length / 2**0.5] * 2))
+
+
+def test_rare_ngrams_and_those_beyond_the_most_are_left_out() -> None:
+    def width(**other: object) -> list[int]:
+        found = Tfidf(config(**other)).fit([AB, CD], "t")
+        return [found["words"].shape[1], found["characters"].shape[1]]
+
+    assert width(min_count=2) == [1, 2]
+    assert width(max_features=1) == [1, 1]
+    assert width(word_ngrams=[1, 2]) == [4, 4]  # and "ab ab", "ab cd"
+    features = Tfidf(config())
+    features.fit([AB, CD], "t")
+    assert all(matrix.nnz == 0 for matrix in features.transform([NEW]).values())
+
+
+def test_nothing_left_is_an_error() -> None:
+    with pytest.raises(ValueError, match="min_df"):
+        Tfidf(config(min_count=3)).fit([AB, AB], "t")  # two documents cannot hold anything three times
+
+
+def test_a_single_text_is_its_ngrams_side_by_side() -> None:
+    features = TaskFeatures("svm", config(), SINGLE)
+    np.testing.assert_allclose(features.fit([[AB], [CD]]).toarray(), np.hstack(vectors(AB, CD)))
+    assert features.transform([[NEW], [CD]]).shape == (2, 6)
+
+
+def test_repeated_texts_count_once() -> None:
+    once, often = (TaskFeatures("tree", config(), SINGLE) for _ in range(2))
+    once.fit([[AB], [CD]])
+    np.testing.assert_allclose(often.fit([[AB], [AB], [CD]]).toarray()[1:], once.transform([[AB], [CD]]).toarray())
+
+
+def test_overlap_has_the_cosines() -> None:
+    length = np.hypot(1, RARE)  # the words' vectors are (1, 0) and (1, RARE) / length
+    _, found = pair_features("overlap")
+    np.testing.assert_allclose(found, [[1 / length] * 2, [1, 1], [1, 1]])
+    np.testing.assert_allclose(found, np.hstack(by_hand()["cosines"]))
+
+
+def test_a_linear_model_has_ngrams_and_what_the_texts_share() -> None:
+    hand = by_hand()
+    expected = [*hand["bag"], *hand["differences"], *hand["products"], standardized(np.hstack(hand["cosines"]))]
+    np.testing.assert_allclose(pair_features("svm")[1], np.hstack(expected), atol=1e-12)
+
+
+def test_a_forest_has_the_features_of_whole_texts_several_times() -> None:
+    hand = by_hand()
+    whole = np.hstack([standardized(np.hstack(hand["cosines"])), *hand["distances"]])
+    expected = np.hstack([*hand["differences"], *hand["products"], whole])
+    assert expected.shape[1] == 16
+    np.testing.assert_allclose(pair_features("tree")[1], expected, atol=1e-12)
+    np.testing.assert_allclose(pair_features("forest")[1], np.hstack([expected, whole, whole]), atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["svm", "tree", "forest", "overlap"])
+def test_new_pairs_have_the_training_texts_ngrams_and_weights(method: str) -> None:
+    features, found = pair_features(method)
+    again = features.transform([*ROWS[1:], (NEW, CD)])
+    np.testing.assert_allclose((again if method == "overlap" else again.toarray())[:2], found[1:], atol=1e-12)
+
+
+def test_a_text_of_unknown_ngrams_is_like_no_other() -> None:
+    assert pair_features("overlap")[0].transform([(NEW, CD), (NEW, NEW)]).tolist() == [[0, 0], [0, 0]]

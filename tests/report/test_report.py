@@ -1,0 +1,149 @@
+"""Every form of the report, of runs that are known."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from command_line import mtl
+from run_folders import ROWS, gold_of, make_run, right
+
+from mtl.report.document import document
+from mtl.report.latex import escape, render_latex
+from mtl.report.leaderboard import Leaderboard, leaderboard
+from mtl.report.markdown import render_markdown
+from mtl.report.sheets import render_comparisons, render_costs, render_scores
+from mtl.runs.finished import find_runs
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def runs_dir(tmp_path: Path) -> Path:
+    make_run(tmp_path / "klej/good", right(0.9), ["embeddings=fasttext"], reduced=["ar"])
+    make_run(tmp_path / f"klej/{EVIL}", right(0.2), ["embeddings.dim=7"])
+    make_run(tmp_path / "klej/50%_of_$x|y", right(0.9), ["method=svm"], tasks=["cbd", "ar"])
+    return tmp_path
+
+
+@pytest.fixture
+def board(runs_dir: Path) -> Leaderboard:
+    return leaderboard(find_runs(runs_dir))
+
+
+def test_markdown(board: Leaderboard) -> None:
+    text = render_markdown([board], "2026-01-02 03:04 UTC", "mtl report x")
+    assert text.startswith("Made on 2026-01-02 03:04 UTC by `mtl report x`.\n")
+    lines = [line for line in text.splitlines() if line.startswith("| good")]
+    cells = [cell.strip() for cell in lines[0].strip("|").split("|")]
+    assert cells[:3] == ["good", "LSTM, fastText, frozen, 3 seeds", "dev"]
+    good = next(row for row in board.rows if row.name == "good")
+    assert cells[3] == f"{good.average.median:.1f}†" and cells[-1] == f"{good.scores['ar'].median:.1f}†"
+    assert cells[4] == f"**{good.scores['nkjp-ner'].median:.1f}**"
+    assert r"\<script\>alert(1)\</script\>" in text and "<script>" not in text
+    assert r"| 50%\_of\_$x\|y" in text
+    partial = next(row for row in board.rows if row.missing)
+    assert rf"{partial.average.median:.1f}\*" in text and "partial" in text
+    assert "- good: seeds 1, 2, 3; CPU: a; mtl 1, torch 2; configuration and SHA-256" in text
+    assert "| good" in text[text.index("## Cost of a seed") :] and "3 min 20 s" in text and "1.1 GB" in text
+    tests = text[text.index("## Paired tests") : text.index("## Cost")]
+    found = board.comparisons[next(iter(board.comparisons))]
+    assert "▲▲ and ▼▼ with Holm's correction" in tests
+    for test in found.values():
+        sign = {"better": "▲", "worse": "▼", "undecided": "≈"}[test.verdict] * (1 + test.holds)
+        assert f"| {test.difference:+.1f} {sign} |" in tests
+    # Every table is well formed.
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert len(counts) == 1, table
+
+
+def test_latex(board: Leaderboard) -> None:
+    text = render_latex([board], "2026-01-02", "mtl report x")
+    lines = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert len(lines) == 1 + len(board.rows) and {line.count(" & ") for line in lines} == {11}
+    assert text.count(r"\midrule") == 3 and text.count("{") == text.count("}")
+    assert r"Model & Split & \textbf{AVG} & \textbf{NKJP-NER}" in text
+    assert r"TF-IDF + linear SVM (50\%\_of\_\$x\textbar{}y) & dev & " in text
+    assert r"\textless{}script\textgreater{}alert(1)" in text
+    good = next(line for line in lines if "(good)" in line)
+    assert good.count(r"\textbf") == 7 and good.endswith(r"\dag{} \\")  # all but marked ones, and CBD
+    assert next(line for line in lines if line.startswith("HerBERT")).split(" & ")[2] == r"\textbf{80.5}"
+    assert r"\label{tab:klej}" in text
+    assert escape("a\n\\b ~^#&") == r"a \textbackslash{}b \textasciitilde{}\textasciicircum{}\#\&"
+
+
+def test_csv_holds_every_number(board: Leaderboard) -> None:
+    scores = list(csv.DictReader(io.StringIO(render_scores([board]))))
+    good = {line["task"]: line for line in scores if line["name"] == "good"}
+    row = next(row for row in board.rows if row.name == "good")
+    assert row.run is not None and set(good) == {"average", *row.scores}
+    for id, score in row.scores.items():
+        line = good[id]
+        assert (float(line["median"]), float(line["min"]), float(line["max"])) == (score.median, score.min, score.max)
+        assert (float(line["interval_low"]), float(line["interval_high"])) == score.interval
+        assert [float(s) for s in line["by_seed"].split()] == list(row.run.summary["tasks"][id]["scores"].values())
+    assert good["ar"]["reduced"] == "yes" and good["cbd"]["reduced"] == "no"
+    assert {line["partial"] for line in scores if line["task"] == "average" and line["source"] == "run"} == {
+        "yes",
+        "no",
+    }
+    assert len([line for line in scores if line["name"] == EVIL]) == 10
+    pairs = list(csv.DictReader(io.StringIO(render_comparisons([board]))))
+    assert {line["verdict"] for line in pairs} <= {"better", "worse", "undecided"} and len(pairs) == 10 + 2 + 2
+    for line in pairs:
+        low, high, p, p_holm = (float(line[key]) for key in ("low", "high", "p", "p_holm"))
+        assert low <= float(line["difference"]) <= high and p <= p_holm <= 1
+        assert (line["verdict"] == "undecided") == (low <= 0 <= high) == (p >= 0.05)
+        assert (line["verdict_holm"] == "undecided") == (p_holm >= 0.05)
+    costs = {line["name"]: line for line in csv.DictReader(io.StringIO(render_costs([board])))}
+    assert costs["good"]["pretrain_seconds"] == "200.0" and costs["good"]["peak_memory"] == str(2**30)
+    assert costs["50%_of_$x|y"]["pretrain_seconds"] == ""
+
+
+def test_document(board: Leaderboard) -> None:
+    report = document([board], "2026-01-02", "mtl report x")
+    assert json.loads(json.dumps(report)) == report
+    suite = report["suites"][0]
+    rows = {row["name"]: row for row in suite["rows"]}
+    good = rows["good"]
+    assert (good["source"], good["embeddings"], good["size"], good["reduced"]) == ("run", "fasttext", 1024, ["ar"])
+    assert (good["label"], rows["HerBERT"]["label"]) == ("LSTM, fastText, frozen", "HerBERT")
+    assert rows["HerBERT"]["details"] is None and rows["HerBERT"]["cost"] is None
+    details = good["details"]
+    assert [seed["seed"] for seed in details["seeds"]] == [1, 2, 3]
+    assert details["config"]["pretrain.patience"] == "10" and details["config"]["data_dir"] == "null"
+    assert details["config"]["seeds"] == "[1,2,3]" and details["config"]["embeddings.trainable"] == "true"
+    assert details["versions"] == {"mtl": "1", "torch": "2"} and details["machine"] == "CPU: a"
+    stages = [(curve["stage"], curve["task"], curve["seed"]) for curve in details["curves"]]
+    assert stages == [(s, t, n) for n in (1, 2, 3) for s, t in (("pretrain", None), ("finetune", "nkjp-ner"))]
+    assert details["curves"][0]["points"][1]["scores"]["cbd"] == 8.0
+    # Stage 2 has a validation before its first step.
+    assert [curve["points"][0] for curve in details["curves"][:2]] == [
+        {"step": 10, "average": 5.0, "scores": {task.id: 4.0 for task in board.suite.tasks.values()}},
+        {"step": 0, "average": 4.5},
+    ]
+    cbd, ar = board.suite.tasks["cbd"], details["classes"]["ar"]
+    confusion = details["classes"]["cbd"]["confusion"]
+    assert [sum(row) for row in confusion] == [30, 30] and confusion[0] == [30, 0] and len(gold_of(cbd)) == ROWS
+    assert len(ar["points"]) == ROWS and {gold for gold, _ in ar["points"]} == {1, 2, 3, 4, 5}
+    # The seed in the middle is shown.
+    scores = good["details"]["seeds"]
+    shown = next(seed for seed in scores if seed["seed"] == ar["seed"])
+    assert shown["scores"]["ar"] == good["scores"]["ar"]["median"]
+    for tests in suite["comparisons"].values():
+        for test in tests.values():
+            assert (test["verdict"] == "undecided") == (test["p"] >= 0.05) and test["p"] <= test["p_holm"]
+    assert set(suite["comparisons"]) <= {f"{a['id']}|{b['id']}" for a in suite["rows"] for b in suite["rows"]}
+
+
+def test_the_command(runs_dir: Path, tmp_path: Path) -> None:
+    done = mtl("report", str(runs_dir), "--out", str(tmp_path / "out"))
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'out'}/index.html\n"), done.stderr
+    names = ["comparisons.csv", "costs.csv", "index.html", "report.md", "report.tex", "scores.csv"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
+    assert f"by `mtl report {runs_dir} --out" in (tmp_path / "out/report.md").read_text(encoding="utf-8")
+    missing = mtl("report", str(tmp_path / "none"))
+    assert missing.returncode == 2 and "none: no such folder" in missing.stderr and missing.stdout == ""

@@ -1,0 +1,153 @@
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mtl.cli import main
+from mtl.config.load import load_config
+from mtl.data.reader import read_targets
+from mtl.errors import InputError
+from mtl.jobs.baseline import run_baseline
+from mtl.runs.predictions import submission_problems
+from mtl.tasks.suite import Suite, load_suite
+
+
+@pytest.fixture
+def suite(suite_file: Path) -> Suite:
+    return load_suite(suite_file)
+
+
+def pack(path: Path, files: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path
+
+
+def whole(rows: int = 10) -> dict[str, str]:
+    """Files that the small suite's leaderboard takes; task samma has no test file."""
+    return {
+        "test_pred_kansla.tsv": "label\n" + "glad\narg\n" * (rows // 2),
+        "test_pred_betyg.tsv": "target\n" + "1.5\n" * rows,
+    }
+
+
+def test_a_whole_submission_has_no_problems(suite: Suite, tmp_path: Path) -> None:
+    assert submission_problems(pack(tmp_path / "s.zip", whole()), suite, tmp_path / "data") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("test_pred_kansla.tsv", None, "test_pred_kansla.tsv: is missing"),
+        ("test_pred_samma.tsv", "same\n1\n", "test_pred_samma.tsv: not a file of test predictions of suite liten"),
+        ("test_pred_kansla.tsv", "", "kansla.tsv:1: the file is empty"),
+        ("test_pred_kansla.tsv", "kansla\n" + "glad\n" * 10, "kansla.tsv:1: the header is 'kansla'"),
+        ("test_pred_kansla.tsv", "label\n" + "glad\n" * 9, "kansla.tsv:10: 9 predictions for 10 test rows"),
+        ("test_pred_kansla.tsv", "label\nGlad\n" + "arg\n" * 9, "kansla.tsv:2: unknown label 'Glad'"),
+        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "nan\n", "betyg.tsv:11: target nan is outside 0 to 10"),
+        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "11\n", "betyg.tsv:11: target 11 is outside 0 to 10"),
+        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "fyra\n", "betyg.tsv:11: target 'fyra' is not a number"),
+    ],
+)
+def test_every_problem_is_named_with_file_and_line(
+    name: str, text: str | None, problem: str, suite: Suite, suite_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {**whole(), name: text}
+    path = pack(suite_file.parent / "s.zip", {name: text for name, text in files.items() if text is not None})
+    problems = submission_problems(path, suite, suite_file.parent / "data")
+    assert len(problems) == 1 and problem in problems[0]
+    assert main(["check-submission", str(path), f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out.strip() == problems[0]
+    assert printed.err == f"mtl: error: {path}: the leaderboard of suite liten would refuse it (1 problem)\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"), [(None, "no such file"), (b"not a zip", "not a zip"), ("latin", "not UTF-8")]
+)
+def test_what_cannot_be_read_is_one_line(
+    content: object, complaint: str, suite_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = suite_file.parent / "s.zip"
+    if isinstance(content, bytes):
+        path.write_bytes(content)
+    elif content:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("test_pred_kansla.tsv", "label\nglad\n\xe4\n".encode("latin-1"))
+    for command in (["check-submission", str(path)], ["score", str(path), "--gold", str(suite_file.parent / "data")]):
+        assert main([*command, f"suite={suite_file}"]) == 2
+        errors = capsys.readouterr().err.splitlines()
+        assert len(errors) == 1 and complaint in errors[0]
+
+
+def test_a_damaged_zip_is_one_line(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = suite_file.parent / "s.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("test_pred_kansla.tsv", whole()["test_pred_kansla.tsv"] * 50)
+    content = bytearray(path.read_bytes())
+    content[52] ^= 255
+    path.write_bytes(content)
+    assert main(["check-submission", str(path), f"suite={suite_file}"]) == 2
+    errors = capsys.readouterr().err.splitlines()
+    assert len(errors) == 1 and "not a zip, or a damaged one" in errors[0]
+
+
+def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
+    path = pack(tmp_path / "s.zip", {f"mine/{name}": text for name, text in whole().items()})
+    problems = submission_problems(path, suite, tmp_path / "data")
+    assert problems == [f"{path}: its files lie in a folder, as in mine/test_pred_kansla.tsv; zip the files alone"]
+
+
+def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = pack(suite_file.parent / "s.zip", whole())
+    assert main(["score", str(path), "--gold", "nope", f"suite={suite_file}"]) == 2
+    assert "nope: no such folder" in capsys.readouterr().err
+    assert main(["check-submission", str(path), f"suite={suite_file}", "data_dir=nope"]) == 2
+    assert "data_dir=nope: no such folder" in capsys.readouterr().err
+
+
+def test_a_run_s_predictions_score_as_its_summary_says(
+    settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = run_baseline(*load_config([*settings, "seeds=[1]"]))
+    folder = suite_file.parent / "run/seed-1/predictions"
+    assert main(["score", str(folder), "--gold", str(suite_file.parent / "data"), f"suite={suite_file}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for task, line in zip(summary["tasks"], lines[2:], strict=False):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert cells[:2] == [task, "dev"] and cells[4] == f"{summary['tasks'][task]['median']:.1f}"
+    assert lines[-1] == f"average: {summary['average']:.1f}"
+    assert main(["check-submission", str(folder.parent / "submission.zip"), *settings[:2]]) == 0
+
+
+def test_test_predictions_are_scored_where_their_gold_is_there(
+    suite_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = suite_file.parent / "gold"
+    gold.mkdir()
+    (gold / "test.tsv").write_text("text\tlabel\n" + "x\tglad\n" * 7 + "y\targ\n" * 3, encoding="utf-8")
+    path = pack(suite_file.parent / "s.zip", whole())
+    assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2] == "| kansla | test | accuracy | 10 | 60.0 |"
+    assert lines[-1] == "average (of 1 of 3 tasks; not scored: samma, betyg): 60.0"
+    pack(path, whole(8))
+    assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
+    assert "test_pred_kansla.tsv:9: 8 predictions for 10 gold rows" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity"])
+def test_numbers_that_are_not_finite_are_refused_with_file_and_line(
+    suite: Suite, suite_file: Path, capsys: pytest.CaptureFixture[str], cell: str
+) -> None:
+    gold = suite_file.parent / "gold"
+    gold.mkdir()
+    (gold / "dev_betyg.tsv").write_text("score\n" + "1\n2\n3\n", encoding="utf-8")
+    path = pack(suite_file.parent / "s.zip", {"dev_pred_betyg.tsv": f"score\n1\n{cell}\n3\n"})
+    assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
+    errors = capsys.readouterr().err
+    assert errors == f"mtl: error: {path}/dev_pred_betyg.tsv:3: target {cell} is outside 0 to 10\n"
+    (gold / "dev_betyg.tsv").write_text(f"score\n1\n2\n{cell}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=f"dev_betyg.tsv:4: target {cell} is outside 0 to 10"):
+        read_targets(suite.tasks["betyg"], gold / "dev_betyg.tsv")

@@ -1,0 +1,109 @@
+from collections.abc import Sequence
+from typing import Any
+
+from mtl.config.load import load_config
+from mtl.runs.summary import summarize
+from mtl.runs.table import markdown_table, render
+from mtl.tasks.suite import Suite, Task
+
+
+def klej(
+    ids: list[str] | None = None, settings: Sequence[str] = ("embeddings=fasttext",), **rows: dict[str, int]
+) -> tuple[dict[str, Any], Suite]:
+    config, suite = load_config(["suite=klej", *settings])
+    tasks = suite.choose(ids)
+    sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
+    return summarize(suite, tasks, config, seeds(tasks, 60.0, 50.0, 70.0), sizes, dict.fromkeys(sizes, 0.0)), suite
+
+
+def seeds(tasks: Sequence[Task], *scores: float) -> dict[int, dict[str, Any]]:
+    """What the seeds' scores.json say: the same score in every task."""
+    return {
+        seed: {"scores": {task.id: score for task in tasks}, "cost": {}, "versions": {}, "machine": "CPU"}
+        for seed, score in enumerate(scores, start=1)
+    }
+
+
+def cells(table: str) -> dict[str, list[str]]:
+    lines = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")
+    ]
+    return {line[0]: line[1:] for line in lines}
+
+
+def test_medians_stand_beside_the_published_rows_with_differences() -> None:
+    rows = cells(render(*klej()))
+    assert rows[""] == ["AVG", "NKJP-NER", "CDSC-E", "CDSC-R", "CBD", "PolEmo-IN", "PolEmo-OUT", "DYK", "PSC", "AR"]
+    assert rows["**fasttext, frozen**, median of 3"] == ["**60.0**"] * 10
+    assert rows["min"] == ["", *["50.0"] * 9] and rows["max"] == ["", *["70.0"] * 9]
+    assert rows["LSTM + fastText (published)"][:2] == ["67.7", "67.3"]
+    assert rows["ours − LSTM + fastText"][:3] == ["-7.7", "-7.3", "-27.8"]
+    assert rows["ours − HerBERT"][0] == "-20.5"
+    assert "ours − LSTM" not in rows  # another row's embeddings
+    assert len(rows) == 1 + 1 + 3 + 10 + 5
+
+
+def test_a_floor_stands_beside_the_published_floor() -> None:
+    rows = cells(render(*klej(settings=["method=random"])))
+    assert rows["**random (floor)**, median of 3"] == ["**60.0**"] * 10
+    assert rows["ours − Random"][0] == "+31.7" and "ours − LSTM" not in rows
+    svm = render(*klej(settings=["method=svm"]))
+    assert cells(svm)["ours − Random"][0] == "+31.7" and "chose their settings on dev" in svm
+    assert "ours − Random" not in cells(render(*klej()))
+
+
+def test_a_partial_average_is_marked_and_stands_beside_none() -> None:
+    table = render(*klej(["cbd", "ar"]))
+    rows = cells(table)
+    assert rows[""] == ["AVG*", "CBD", "AR"]
+    assert rows["LSTM + fastText (published)"] == ["–", "32.8", "81.4"]
+    assert rows["ours − HerBERT"] == ["–", "+9.7", "-24.5"]
+    assert "AVG is partial: 2 of 9 tasks, without nkjp-ner" in table
+
+
+def test_a_reduced_split_is_marked_and_not_compared() -> None:
+    table = render(*klej(ar={"train": 702, "dev": 150, "test": 150}))
+    rows = cells(table)
+    assert rows[""][0] == "AVG*" and rows[""][-1] == "AR†"
+    assert rows["ours − LSTM + fastText"][0] == rows["ours − LSTM + fastText"][-1] == "–"
+    assert "ar 702/150/150 of 9577/1002/1006" in table
+
+
+def test_the_sample_never_stands_beside_published_rows() -> None:
+    config, suite = load_config(["suite=klej-sample"])
+    tasks = suite.choose(None)
+    rows, constants = {id: {"train": 1} for id in suite.tasks}, dict.fromkeys(suite.tasks, 0.0)
+    summary = summarize(suite, tasks, config, seeds(tasks, 60.0), rows, constants)
+    table = render(summary, suite)
+    assert "BERT" not in table and "published" not in table.lower()
+    assert "embedded sample" in table
+    assert not summary["partial"] and summary["reduced"] == []
+
+
+def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named() -> None:
+    summary, suite = klej(["cdsc-e", "dyk"])
+    assert "constant" not in render(summary, suite)
+    summary["tasks"]["cdsc-e"]["constant"] = 74.1
+    summary["not_above_constant"] = ["cdsc-e"]
+    assert "Not above the best constant answer: cdsc-e 60.0 (constant 74.1)." in render(summary, suite)
+
+
+def test_a_name_with_a_bar_stays_in_its_cell() -> None:
+    summary, suite = klej()
+    suite.tasks["ar"].title = "A|R"
+    assert "A\\|R" in render(summary, suite)
+
+
+def test_the_table_is_well_formed() -> None:
+    lines = [line for line in render(*klej()).splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in lines}) == 1 and len({len(line) for line in lines}) == 1
+
+
+def test_columns_of_words_stand_at_their_left_edge() -> None:
+    rows = [["a", "b", "c"], ["task", "second", "1"], ["x", "y", "100"]]
+    assert markdown_table(rows, left=2).splitlines() == [
+        "| a    | b      |   c |",
+        "|------|--------|----:|",
+        "| task | second |   1 |",
+        "| x    | y      | 100 |",
+    ]

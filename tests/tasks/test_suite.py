@@ -1,0 +1,146 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mtl.config.load import shipped
+from mtl.errors import InputError
+from mtl.tasks.suite import Source, load_suite
+
+
+def test_klej_is_as_published() -> None:
+    suite = load_suite(shipped("configs") / "suite" / "klej.yaml")
+    assert list(suite.tasks) == [
+        "nkjp-ner",
+        "cdsc-e",
+        "cdsc-r",
+        "cbd",
+        "polemo2.0-in",
+        "polemo2.0-out",
+        "dyk",
+        "psc",
+        "ar",
+    ]
+    assert (
+        sum(task.rows["train"] for task in suite.tasks.values())
+        == 15794 + 8000 * 2 + 10041 + 5783 * 2 + 4154 + 4302 + 9577
+    )
+    for row in suite.published:
+        assert set(row.scores) == set(suite.tasks)
+        # Table 3's AVG is the plain mean of the nine scores.
+        assert abs(sum(row.scores.values()) / 9 - row.average) < 0.11
+
+
+def test_the_sample_has_klej_s_tasks() -> None:
+    klej, sample = (load_suite(shipped("configs") / "suite" / f"{name}.yaml") for name in ("klej", "klej-sample"))
+    for id, task in sample.tasks.items():
+        twin = klej.tasks[id]
+        assert (task.text, task.target, task.labels, task.range, task.metric, task.group, task.same_source, task.files, task.folder) == (
+            twin.text, twin.target, twin.labels, twin.range, twin.metric, twin.group, twin.same_source, twin.files, twin.folder,
+        )  # fmt: skip
+    assert not sample.published
+
+
+def test_values_and_cells(suite_file: Path) -> None:
+    suite = load_suite(suite_file)
+    assert suite.tasks["kansla"].value("arg") == 1
+    assert suite.tasks["kansla"].cell(1) == "arg"
+    assert suite.tasks["betyg"].value("5.0") == 5
+    assert float(suite.tasks["betyg"].cell(1 / 3)) == 1 / 3
+    with pytest.raises(ValueError, match="unknown label 'Arg', expected one of glad, arg"):
+        suite.tasks["kansla"].value("Arg")
+    for cell in ("nan", "inf", "11", "-0.1"):
+        with pytest.raises(ValueError, match="outside 0 to 10"):
+            suite.tasks["betyg"].value(cell)
+    with pytest.raises(ValueError, match="not a number"):
+        suite.tasks["betyg"].value("")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("metric: accuracy", "metric: acc", "tasks.kansla.metric: unknown metric 'acc'"),
+        ("metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for tasks with range"),
+        ("[glad, arg]", "[yes, no]", "tasks.kansla.labels: YAML reads yes"),
+        ("[glad, arg]", "[glad]", "tasks.kansla.labels: needs at least two"),
+        ("[glad, arg]", "[[glad], arg]", "tasks.kansla.labels"),
+        (
+            "language: sv",
+            "embeddings: {fasttext: /etc/passwd}",
+            "embeddings.fasttext: '/etc/passwd' must be a recipe's name",
+        ),
+        ("language: sv", "embeddings: {elmo: ../x}", "embeddings.elmo: '../x' must be a recipe's name"),
+        ("labels: [glad, arg]", "", "tasks.kansla.labels: exactly one of"),
+        ("[a, b]", "[a, b, c]", "tasks.samma.text: names one column, or two"),
+        ('positive: "1"', "", "tasks.samma.positive: metric f1 needs"),
+        ("[0, 10]", "[10, 0]", "tasks.betyg.range: is"),
+        ("[0, 10]", "[0, .inf]", "tasks.betyg.range: is [smallest, largest], finite numbers"),
+        ("dev: null, test: null", "train: null", "tasks.samma.files: a task needs a train file"),
+        ("dev: null, test: null", "valid: null", "tasks.samma.files: unknown split valid"),
+        ("  kansla:", "  ../kansla:", "id: a task's id names files"),
+        ("  kansla:", "  average:", "tasks.average.id: 'average' names the average of all tasks"),
+        ("folder: pairs", "folder: ../pairs", "tasks.samma.folder: '../pairs' must be a path below the data folder"),
+        ("folder: pairs", "folder: /tmp", "tasks.samma.folder: '/tmp' must be a path below the data folder"),
+        ("dev: null, test: null", "dev: null, test: ../t.tsv", "tasks.samma.files.test: '../t.tsv' must be a path"),
+        ("folder: pairs", "source: {url: 'file:///etc/x'}", "tasks.samma.source.url: 'file:///etc/x' must begin with"),
+        ("folder: pairs", "source: {url: 'http://x/${oc.env:HOME}'}", "tasks.samma.source.url: holds '${'"),
+        ("group: topic", 'same_source: "2"', "tasks.samma.same_source: names a label"),
+        ("group: topic", 'group: topic\n    same_source: "1"', "same_source: a task has either group or same_source"),
+        (
+            "  kansla:",
+            '  kansla:\n    same_source: "glad"',
+            "tasks.kansla.same_source: names a label of a task with two",
+        ),
+        ("target: score", "goal: score", "tasks.betyg.goal"),
+        ("text: [a, b]", "", "tasks.samma.text"),
+        ("language: sv", "language: [", ":4: not YAML"),
+        ("name: liten", "namn: liten", "namn"),
+    ],
+)
+def test_a_wrong_suite_file_is_one_line_that_names_the_key(
+    suite_file: Path, old: str, new: str, complaint: str
+) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    assert old in text
+    suite_file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_suite(suite_file)
+    assert str(caught.value).startswith(f"{suite_file}:")
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_no_suite(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        load_suite(tmp_path / "none.yaml")
+    for content in (b"", b"- a\n", b"just text", b"\xff\xfe", b"name: x\n", b"name: x\ntasks: {}\n"):
+        path = tmp_path / "bad.yaml"
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"bad\.yaml"):
+            load_suite(path)
+
+
+def test_choose(suite_file: Path) -> None:
+    suite = load_suite(suite_file)
+    assert [task.id for task in suite.choose(["betyg", "kansla"])] == ["kansla", "betyg"]
+    with pytest.raises(InputError, match="has no task humor; it has kansla, samma, betyg"):
+        suite.choose(["humor"])
+    with pytest.raises(InputError, match="names no task"):
+        suite.choose([])
+
+
+def test_a_fingerprint_follows_what_results_follow_from(suite_file: Path) -> None:
+    task = load_suite(suite_file).tasks["kansla"]
+    before = task.fingerprint()
+    task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
+    assert task.fingerprint() == before
+    swapped = {"train": "test.tsv", "dev": "dev.tsv", "test": "train.tsv"}
+    for field, value in [
+        ("labels", ["arg", "glad"]),
+        ("target", "other"),
+        ("group", "x"),
+        ("metric", "macro_f1"),
+        ("files", swapped),
+        ("files", {**task.files, "dev": None}),
+    ]:
+        assert replace(task, **{field: value}).fingerprint() != before
