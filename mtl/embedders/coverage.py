@@ -1,17 +1,23 @@
-"""How much of a suite's texts an embedding knows."""
+"""How many words of a dataset's texts an embedding knows."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of the suite's texts an embedding knows: (types, tokens) of each kind, over the distinct texts."""
+    """How many words of the texts an embedding knows: (types, tokens) of each kind, over the distinct texts.
+
+    unknown_types: bool (types,), the words without a vector. ngram_types: bool (types,), the words whose vectors are built from
+    character n-grams; None for embeddings that build none.
+    """
 
     found: tuple[int, int]
     from_ngrams: tuple[int, int]
     unknown: tuple[int, int]
+    unknown_types: np.ndarray = field(repr=False, compare=False)
+    ngram_types: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         types, tokens = (sum(kind[i] for kind in (self.found, self.from_ngrams, self.unknown)) for i in (0, 1))
@@ -24,14 +30,17 @@ class Coverage:
 
     def as_dict(self) -> dict[str, dict[str, int]]:
         """The same numbers, as summary.json has them."""
-        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in asdict(self).items()}
+        kinds = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
+        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in kinds.items()}
 
 
-def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray) -> Coverage:
-    """tokens: word types' numbers as they stand in the texts. found, from_ngrams: bool (types,)."""
+def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
+    """tokens: the word types' numbers in the order of the texts. found, from_ngrams: bool (types,)."""
     counts = np.bincount(tokens, minlength=len(found))
+    built = np.zeros_like(found) if from_ngrams is None else from_ngrams
+    unknown = ~(found | built)
 
     def size(kind: np.ndarray) -> tuple[int, int]:
         return int(kind.sum()), int(counts[kind].sum())
 
-    return Coverage(size(found), size(from_ngrams), size(~(found | from_ngrams)))
+    return Coverage(size(found), size(built), size(unknown), unknown, from_ngrams)
