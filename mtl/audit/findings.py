@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, zip_longest
+
+import numpy as np
 
 from mtl.audit.cells import (
     control_character,
@@ -17,8 +19,9 @@ from mtl.audit.cells import (
     plain,
     spreadsheet_error,
 )
-from mtl.data.reader import Example
-from mtl.tasks.suite import Task
+from mtl.data.examples import Example
+from mtl.tasks.targets import Target, target_kind
+from mtl.tasks.task import Task
 
 SHOWN = 3  # places that a finding names: enough to look the matter up
 EXCERPT = 40  # characters of a text that a finding quotes
@@ -115,7 +118,7 @@ def blank(part: Part) -> Finding | None:
 
 def quoting(part: Part) -> Finding | None:
     """Rows that a quoting CSV writer left its marks on."""
-    columns = list(zip(*(row.texts for row in part.rows), strict=True))
+    columns = list(zip_longest(*(row.texts for row in part.rows), fillvalue=""))  # rows of a choice may differ in length
     all_quoted = [sum(map(is_wrapped, column)) > max(1, WRAPPED_SHARE * len(column)) for column in columns]
 
     def marks(row: Example) -> int:
@@ -191,7 +194,8 @@ def _around(text: str, hit: str) -> str:
 
 def constant_columns(part: Part) -> list[Finding]:
     found = []
-    for column, cells in zip(part.task.text, zip(*(row.texts for row in part.rows), strict=True), strict=True):
+    columns = zip(*(row.texts[: len(part.task.text)] for row in part.rows), strict=True)
+    for column, cells in zip(part.task.text, columns, strict=True):
         if len(cells) > 1 and len(set(cells)) == 1 and not is_blank(cells[0]):
             what = f"column {column!r} holds the same text in all {len(cells)} rows, {excerpt(cells[0])}"
             found.append(part.finding("constant", len(cells), what, "it tells the rows apart in nothing"))
@@ -202,7 +206,7 @@ def duplicates(part: Part) -> Finding | None:
     """Rows that say again what an earlier row said: the same texts and, where there are targets, the same target."""
     again, firsts = [], []
     for rows in part.lines.values():
-        seen: dict[float | None, Example] = {}
+        seen: dict[Target | None, Example] = {}
         for row in rows:
             if row.target in seen:
                 again.append(row)
@@ -229,20 +233,19 @@ def conflicts(part: Part) -> Finding | None:
     count = sum(map(len, groups))
     stand = "text stands" if len(groups) == 1 else "texts stand"
     what = f"{len(groups)} {stand} with different targets, in {count} of {len(part.rows)} rows, as {excerpt(groups[0][0].texts[0])}"
-    if part.task.is_regression:
-        largest = max(max(values) - min(values) for values in ([row.target or 0.0 for row in rows] for rows in groups))
-        what += f"; at most {largest:g} apart"
+    kind = target_kind(part.task)
+    if distance := kind.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
+        what += f"; {distance}"
     meaning = "what is right for one row is wrong for another"
     ones = [{row.target: row for row in reversed(rows)}.values() for rows in groups]  # the first of each target
     shown = [
-        ", ".join(f"{row.line} {_target(part.task, row)}" for row in sorted(rows, key=lambda row: row.line))
+        ", ".join(
+            f"{row.line} {'' if row.target is None else kind.show(row.target)}"
+            for row in sorted(rows, key=lambda row: row.line)
+        )
         for rows in ones
     ]
     return part.finding("conflicts", count, what, meaning, places(part.file, shown, "; "))
-
-
-def _target(task: Task, row: Example) -> str:
-    return "" if row.target is None else (f"{row.target:g}" if task.is_regression else task.cell(row.target))
 
 
 def targets(part: Part) -> list[Finding]:
@@ -250,13 +253,12 @@ def targets(part: Part) -> list[Finding]:
     values = {row.target for row in part.rows} - {None}
     if not values:
         return []
-    if part.task.labels is None:
+    kind = target_kind(part.task)
+    absent = kind.absent(np.array(list(values), dtype=kind.dtype))
+    if not absent:
         if len(values) > 1 or len(part.rows) < 2:
             return []
         return [part.finding("labels", 1, "all rows have the same target", "there is nothing to learn or to measure")]
-    absent = [label for i, label in enumerate(part.task.labels) if i not in values]
-    if not absent:
-        return []
     what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
     meaning = (
         "a model cannot learn what it never sees" if part.split == "train" else "a score is silent about such rows"

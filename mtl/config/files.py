@@ -93,4 +93,3 @@ def _read(path: Path) -> dict[Any, Any]:
     if not path.exists():
         raise InputError(f"{path}: no such file; is {path.parent} a run folder?")
     return read_yaml(path)
-

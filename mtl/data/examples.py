@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.records import Record, read_lines, read_records, text
+from mtl.data.lines import read_lines
+from mtl.data.records import Record, read_records, text
 from mtl.errors import InputError
 from mtl.tasks.targets import Target, TargetKind, target_kind
 from mtl.tasks.task import Task

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 from omegaconf import MISSING
 
 from mtl.config.schema import EmbedderOptions, check_least

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mtl.data.records import read_lines
+from mtl.data.lines import read_lines
 from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import Coverage
 from mtl.embedders.kind import LoadRequest

@@ -14,25 +14,24 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from mtl.config.load import Config
 from mtl.errors import DivergedError, InputError
-from mtl.tasks.suite import Suite
+from mtl.jobs.job import Job
 
 PATIENCE = 60.0  # seconds that a process has to end after it was asked to
 
-SeedJob = Callable[[Config, Suite, int], None]
+SeedJob = Callable[[Job, int], None]
 
 
-def run_in_parallel(job: SeedJob, config: Config, suite: Suite, seeds: Sequence[int]) -> None:
-    """Call `job(config, suite, seed)` for each seed, as many at a time as `config.seeds_in_parallel` says.
+def run_in_parallel(run: SeedJob, job: Job, seeds: Sequence[int]) -> None:
+    """Call `run(job, seed)` for each seed, `seeds_in_parallel` of them at a time.
 
     The processes share the CPU's threads out between them, and take turns at the cards where there are several. Whatever
-    ends this process ends them too. Raises InputError or DivergedError as a job does, and InputError if a job's process was
+    ends this process ends them too. Raises InputError or DivergedError as `run` does, and InputError if a job's process was
     killed.
     """
     context = multiprocessing.get_context("spawn")
     complaints, lock = context.SimpleQueue(), context.RLock()
-    slots = list(range(min(config.seeds_in_parallel, len(seeds))))
+    slots = list(range(min(job.config.seeds_in_parallel, len(seeds))))
     shares = [_share(slot, len(slots)) for slot in slots]
     waiting = list(seeds)
     running: dict[Any, tuple[int, int, Any]] = {}  # by sentinel: seed, slot, process
@@ -41,7 +40,7 @@ def run_in_parallel(job: SeedJob, config: Config, suite: Suite, seeds: Sequence[
             while waiting or running:
                 while waiting and slots:
                     seed, slot = waiting.pop(0), slots.pop(0)
-                    process = context.Process(target=_enter, args=(job, config, suite, seed, complaints, lock))
+                    process = context.Process(target=_enter, args=(run, job, seed, complaints, lock))
                     with _environment(shares[slot]):
                         process.start()
                     running[process.sentinel] = seed, slot, process
@@ -99,14 +98,14 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _enter(job: SeedJob, config: Config, suite: Suite, seed: int, complaints: Any, lock: Any) -> None:
+def _enter(run: SeedJob, job: Job, seed: int, complaints: Any, lock: Any) -> None:
     """What a process does: the job, under its parent's eyes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C reaches every process; the parent decides
     threading.Thread(target=_outlive_nobody, daemon=True).start()
     tqdm.set_lock(lock)
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     try:
-        job(config, suite, seed)
+        run(job, seed)
     except (InputError, DivergedError) as error:
         complaints.put(error)
         sys.exit(1)

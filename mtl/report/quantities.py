@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from mtl.files import in_words
+from mtl.markdown import MISSING
 from mtl.progress import duration
-
-MISSING = "–"
 
 # A cost's title, by its key in a summary.
 COSTS = {

@@ -17,6 +17,7 @@ from mtl.untrusted import is_inside, is_web_address, read_yaml
 
 AVERAGE = "average"  # is listed with the task ids where an average is meant too
 
+
 @dataclass
 class Published:
     """A published row: scores × 100 on the test sets by task, and their average."""

@@ -29,7 +29,9 @@ class TargetKind(ABC):
     output or a number. `answers` are the words that the outputs stand for, where the training rows say which.
     """
 
-    estimator: ClassVar[str] = "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
+    estimator: ClassVar[str] = (
+        "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
+    )
     chart: ClassVar[str | None] = None  # what the report draws of predictions beside targets: confusion or points
     dtype: ClassVar[Any] = np.float64  # of arrays of targets
 
@@ -94,6 +96,22 @@ class TargetKind(ABC):
         """What the held-out rows keep the proportions of."""
         return None
 
+    def show(self, target: Target) -> str:
+        """The target for a reader."""
+        return self.format(target)
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """How the targets (rows,) of a split are distributed, for a reader."""
+        return f"{len(set(targets.tolist()))} different"
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        """The labels that none of these targets (rows,) is; empty for kinds without a list of labels."""
+        return []
+
+    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
+        """How far apart the targets within each group are, for a reader; empty for kinds that know no distance."""
+        return ""
+
 
 class Labels(TargetKind):
     """One of a fixed list of labels: a target is the label's index."""
@@ -140,6 +158,18 @@ class Labels(TargetKind):
 
     def stratum(self, target: Target | None) -> Hashable:
         return target
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """Labels with their shares."""
+        first, last = min(self.labels), max(self.labels)
+        alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+        common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
+        shares = np.bincount(targets.astype(int), minlength=len(self.labels)) / len(targets)
+        names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in self.labels]
+        return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        return [label for index, label in enumerate(self.labels) if index not in targets]
 
 
 class Number(TargetKind):
@@ -192,6 +222,17 @@ class Number(TargetKind):
         error is the mean of |a - c| over the distinct ratings, which is least at their median.
         """
         return [float(train.mean()), float(np.median(np.unique(train)))]
+
+    def show(self, target: Target) -> str:
+        return f"{float(target):g}"
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """Mean, standard deviation, smallest and largest."""
+        return f"mean {targets.mean():.2f}, sd {targets.std():.2f}, {targets.min():g} to {targets.max():g}"
+
+    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
+        largest = max(max(map(float, group)) - min(map(float, group)) for group in groups)
+        return f"at most {largest:g} apart"
 
 
 class Choice(TargetKind):

@@ -32,7 +32,9 @@ class Task:
     id: str = ""
     title: str = ""
     folder: str = ""  # below the suite's data folder
-    kind: str = ""  # of target, a name in `mtl.tasks.targets.TARGET_KINDS`; empty: follows from labels, range or candidates
+    kind: str = (
+        ""  # of target, a name in `mtl.tasks.targets.TARGET_KINDS`; empty: follows from labels, range or candidates
+    )
     text: list[str] = MISSING  # one column, or two for a pair; of a choice none or one, beside the candidates
     candidates: list[str] | None = None  # of a choice: columns of texts, or of lists of texts
     target: str = MISSING
@@ -42,7 +44,9 @@ class Task:
     positive: str | None = None  # the label that metric f1 is of
     columns: list[str] | None = None  # further columns that the metric reads
     group: str | None = None  # rows with the same value in this column stay on one side of the held-out split
-    same_source: str | None = None  # or: the label of pairs whose two texts have one source; rows of a source stay together
+    same_source: str | None = (
+        None  # or: the label of pairs whose two texts have one source; rows of a source stay together
+    )
     answered_by: str | None = None  # a task without training rows: the task whose head predicts it
     scored: str | None = None  # the split that scores are on: dev (None means dev) or test
     files: dict[str, str | None] = field(default_factory=dict)  # by split

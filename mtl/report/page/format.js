@@ -1,17 +1,6 @@
 // Numbers and names in words.
 
 const MISSING = "–";
-const METRICS = {
-  accuracy: "accuracy",
-  f1: "F1",
-  macro_f1: "macro F1",
-  matthews: "Matthews",
-  pearson: "Pearson",
-  spearman: "Spearman",
-  one_minus_wmae: "1 − wMAE",
-};
-const FAMILIES = { floor: "floor", lstm: "LSTM", transformer: "transformer" };
-
 /** The value of an object's own key, else undefined: a task may be called "constructor". */
 function at(object, key) {
   return object && Object.hasOwn(object, key) ? object[key] : undefined;
@@ -19,10 +8,6 @@ function at(object, key) {
 
 function known(value) {
   return value !== null && value !== undefined;
-}
-
-function inMetric(name) {
-  return at(METRICS, name) ?? name.replaceAll("_", " ");
 }
 
 function inScore(value) {
