@@ -18,14 +18,14 @@ from urllib.parse import quote
 
 import requests
 
-from mtl.data.columns import Value
+from mtl.data.columns import Value, listed
 from mtl.data.download import TIMEOUT, UNPACKED_LIMIT, download
 from mtl.data.examples import read_examples
 from mtl.data.parquet import parquet_labels
 from mtl.data.records import FORMATS, read_records, write_records
 from mtl.errors import InputError
 from mtl.files import check_space, replacing
-from mtl.tasks.task import HubSource, Task
+from mtl.tasks.task import SPLITS, HubSource, Task
 
 ADDRESS = "https://huggingface.co"
 """The Hub's address; the environment variable HF_ENDPOINT names another one, as for the Hub's own library."""
@@ -33,23 +33,25 @@ CONVERTED = "refs/convert/parquet"
 """The revision under which the Hub keeps its own conversion of a dataset to parquet."""
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
 """Words in file names that the Hub takes for one split (its documentation, "File names and splits")."""
+LISTED = 20
+"""How many files an error message names at most."""
 
 logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
 class _File:
-    """A data file of a dataset: its size in bytes, and its SHA-256 where the Hub states it."""
+    """A data file of a dataset: its address, its size in bytes, and its SHA-256 where the Hub states it."""
 
+    url: str
     size: int
     sha256: str | None
 
 
 @dataclass(frozen=True)
 class _Repository:
-    """A dataset at one commit, with its data files by path."""
+    """A dataset at one commit: its data files by path."""
 
-    dataset: str
     commit: str
     files: dict[str, _File]
 
@@ -61,15 +63,18 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     Raises InputError when the dataset cannot be had, lacks a split or a column, or holds rows that the task cannot read.
     """
     wanted = {split: name for split, name in task.files.items() if name is not None}
-    with TemporaryDirectory(prefix="mtl-hub-") as temporary, ExitStack() as stack:
+    with (
+        TemporaryDirectory(prefix="mtl-hub-") as temporary,
+        _errors(hub.dataset, Path(temporary)),
+        ExitStack() as stack,
+    ):
         folder = Path(temporary)
-        with _errors(hub.dataset, folder):
-            repository = _repository(hub)
-            chosen = {split: _files_of(repository, split, hub) for split in wanted}
-            copies = _download(repository, [path for paths in chosen.values() for path in paths], folder)
-            written = {split: folder / f"{split}{PurePosixPath(name).suffix}" for split, name in wanted.items()}
-            for split, path in written.items():
-                _convert(task, hub, split, {name: copies[name] for name in chosen[split]}, path)
+        repository = _repository(hub)
+        chosen = {split: _files_of(repository, split, hub) for split in wanted}
+        copies = _download(repository, [path for paths in chosen.values() for path in paths], folder)
+        written = {split: folder / f"{split}{PurePosixPath(name).suffix}" for split, name in wanted.items()}
+        for split, path in written.items():
+            _convert(task, hub, split, {name: copies[name] for name in chosen[split]}, path)
         for split, path in written.items():
             target = task.path(split, data_dir)
             assert target is not None
@@ -81,19 +86,25 @@ def _repository(hub: HubSource) -> _Repository:
     """The dataset's data files: of its revision, or of main, or where main has none, of the Hub's conversion."""
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)?", hub.dataset):
         raise InputError("hub.dataset must be OWNER/NAME")
+    if unknown := set(hub.splits) - set(SPLITS):
+        raise InputError(f"hub.splits: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}")
     for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
         answer = _answer(f"{_address()}/api/datasets/{hub.dataset}/revision/{quote(revision, safe='')}?blobs=true")
         try:
-            listed = {
-                file["rfilename"]: _File(int(file["size"]), (file.get("lfs") or {}).get("sha256"))
-                for file in answer["siblings"]
-            }
-            files = {path: file for path, file in listed.items() if PurePosixPath(path).suffix in FORMATS}
             commit = quote(answer["sha"], safe="")
+            files = {
+                (path := file["rfilename"]): _File(
+                    f"{_address()}/datasets/{hub.dataset}/resolve/{commit}/{quote(path)}",
+                    int(file["size"]),
+                    (file.get("lfs") or {}).get("sha256"),
+                )
+                for file in answer["siblings"]
+                if PurePosixPath(file["rfilename"]).suffix in FORMATS
+            }
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("the Hub's answer is not a list of files; check HF_ENDPOINT") from None
         if files:
-            return _Repository(hub.dataset, commit, files)
+            return _Repository(commit, files)
     raise InputError(f"it has no {', '.join(FORMATS)} file")
 
 
@@ -125,16 +136,16 @@ def _files_of(repository: _Repository, split: str, hub: HubSource) -> list[str]:
     folder, _, word = name.rpartition("/")
     words = next((words for words in SPLIT_WORDS if word in words), (word,))
     pattern = re.compile(rf"(?<![A-Za-z])({'|'.join(map(re.escape, words))})(?![A-Za-z])")
-    paths = [PurePosixPath(path) for path in sorted(repository.files) if not folder or path.startswith(f"{folder}/")]
-    found = [path for path in paths if pattern.search(path.stem)]
-    found = found or [path for path in paths if pattern.search(str(path.parent)[len(folder) :])]
-    remedy = f"name one of its files in hub.splits.{split}: {', '.join(repository.files)}"
+    paths = [path for path in sorted(repository.files) if not folder or path.startswith(f"{folder}/")]
+    found = [path for path in paths if pattern.search(PurePosixPath(path).stem)]
+    found = found or [path for path in paths if pattern.search(path[len(folder) :].rpartition("/")[0])]
+    remedy = f"name one of its files in hub.splits.{split}: {listed(list(repository.files)[:LISTED])}"
     if not found:
         raise InputError(f"it has no file of split {name!r}; {remedy}")
     # The parts of one split differ in their number and, in some datasets, in a hash.
-    if len({path.with_name(re.sub(r"[0-9a-f]{16}|\d+", "#", path.name)) for path in found}) > 1:
-        raise InputError(f"split {name!r} may be any of {', '.join(map(str, found))}; {remedy}")
-    return [str(path) for path in found]
+    if len({re.sub(r"(?:[0-9a-f]{16}|\d+)(?=[^/]*$)", "#", path) for path in found}) > 1:
+        raise InputError(f"split {name!r} may be any of {listed(found[:LISTED])}; {remedy}")
+    return found
 
 
 def _download(repository: _Repository, paths: Sequence[str], folder: Path) -> dict[str, Path]:
@@ -145,9 +156,9 @@ def _download(repository: _Repository, paths: Sequence[str], folder: Path) -> di
     check_space(folder, total, "set TMPDIR to a folder on another disk")
     copies = {}
     for number, path in enumerate(paths):
-        url = f"{_address()}/datasets/{repository.dataset}/resolve/{repository.commit}/{quote(path)}"
+        file = repository.files[path]
         copies[path] = folder / f"copy-{number}{PurePosixPath(path).suffix}"
-        download(url, copies[path], repository.files[path].sha256, repository.files[path].size)
+        download(file.url, copies[path], file.sha256, file.size)
     return copies
 
 
@@ -195,6 +206,6 @@ def _errors(dataset: str, folder: Path) -> Iterator[None]:
     """Errors name the dataset instead of the temporary folder."""
     try:
         yield
-    except InputError as error:
+    except (InputError, OSError) as error:
         reason = str(error).replace(f"{folder}/", "")
         raise InputError(f"the Hugging Face Hub's dataset {dataset}: {reason}") from None

@@ -27,10 +27,13 @@ class Source:
 
 @dataclass
 class HubSource:
-    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded."""
+    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded.
+
+    Without a revision it is the branch main, or where that has no data files, the Hub's own conversion to parquet.
+    """
 
     dataset: str = MISSING  # OWNER/NAME
-    revision: str | None = None  # a branch, tag or commit; None: main, or where main has no data files, its parquet conversion
+    revision: str | None = None  # a branch, tag or commit
     splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
     """By split, its name on the Hub, or the path of its file in the dataset's repository."""
     columns: dict[str, str] = field(default_factory=dict)

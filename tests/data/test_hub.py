@@ -207,7 +207,7 @@ def test_a_revision(server: HubServer, tmp_path: Path) -> None:
     ],
 )
 def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | str | None) -> None:
-    repository = module._Repository(NAME, "c", dict.fromkeys(paths, module._File(1, None)))
+    repository = module._Repository("c", dict.fromkeys(paths, module._File("", 1, None)))
     hub = HubSource(NAME, splits={"dev": split})
     if expected is None:
         with pytest.raises(InputError, match=r"name one of its files in hub\.splits\.dev: .*\.csv"):
@@ -226,7 +226,7 @@ def test_what_the_hub_does_not_have(server: HubServer, tmp_path: Path) -> None:
     assert refused(make_task(), tmp_path).endswith(expected)
 
 
-@pytest.mark.parametrize("path", ["a b/träin-train.csv", "?#%2e/train.csv", "/train.csv"])
+@pytest.mark.parametrize("path", ["a b/träin-train.csv", "?#%2e/train.csv", "/train.csv", "a//train.csv"])
 def test_unusual_paths(server: HubServer, tmp_path: Path, path: str) -> None:
     server.datasets[NAME]["main"] = {path: TRAIN, "valid.csv": DEV, "test.csv": TEST}
     assert fetched(make_task(), tmp_path)["train.tsv"] == "text\tlabel\na, b\t0\nc\t1\n"
@@ -274,7 +274,14 @@ def test_a_name_that_no_dataset_has(server: HubServer, tmp_path: Path, name: str
 
 
 @pytest.mark.parametrize(
-    "answer", [b"[]", b"{}", b'{"siblings": 1, "sha": "a"}', b'{"siblings": [{"rfilename": "a.csv"}], "sha": "a"}']
+    "answer",
+    [
+        b'{"siblings": [{"rfilename": "\\ud800.csv", "size": 1}], "sha": "a"}',
+        b"[]",
+        b"{}",
+        b'{"siblings": 1, "sha": "a"}',
+        b'{"siblings": [{"rfilename": "a.csv"}], "sha": "a"}',
+    ],
 )
 def test_an_answer_that_is_no_list_of_files(server: HubServer, tmp_path: Path, answer: bytes) -> None:
     server.answer = answer
@@ -293,3 +300,14 @@ def test_a_hub_that_does_not_answer(server: HubServer, tmp_path: Path, monkeypat
         "/api/datasets/owner/data/revision/main?blobs=true: the server does not answer; check the network and run again"
     )
     assert refused(make_task(), tmp_path) == f"http://127.0.0.1:1{expected}"
+
+
+def test_many_files_are_not_all_listed(server: HubServer, tmp_path: Path) -> None:
+    server.datasets[NAME]["main"] = {f"{number:03}\n.csv": b"" for number in range(500)}
+    message = refused(make_task(), tmp_path)
+    assert "'019\\n.csv'" in message and "'020" not in message
+
+
+def test_an_unknown_split_in_the_declaration(server: HubServer, tmp_path: Path) -> None:
+    message = refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
+    assert message == "hub.splits: unknown split validation, expected train, dev, test"
