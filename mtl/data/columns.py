@@ -5,7 +5,7 @@ texts (`candidate_answers[]`).
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 Value = str | int | float | bool | list[str]
@@ -78,6 +78,20 @@ def names_in(row: Any, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{key}{LIST}"
         elif isinstance(value, str | int | float):
             yield f"{prefix}{key}"
+
+
+def nested(columns: Sequence[str], values: Sequence[Value]) -> dict[str, Any]:
+    """The nested row in which each of these columns has its value. Raises ValueError where one column is inside another."""
+    row: dict[str, Any] = {}
+    for column, value in zip(columns, values, strict=True):
+        *outer, last = column.removesuffix(LIST).split(".")
+        inner = row
+        for key in outer:
+            inner = inner.setdefault(key, {})
+        if not isinstance(inner, dict) or last in inner:
+            raise ValueError(f"column {column!r} is inside another column")
+        inner[last] = value
+    return row
 
 
 def listed(names: list[str]) -> str:

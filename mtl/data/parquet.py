@@ -1,5 +1,6 @@
 """Parquet files, read with pyarrow where it is installed."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,26 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
             yield from batch.to_pylist()
 
 
+def parquet_labels(path: Path, column: str) -> list[str]:
+    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata.
+
+    Empty where the file names none. Raises InputError as `parquet_names`.
+    """
+    with _opened(path) as file:
+        metadata = file.schema_arrow.metadata or {}
+    try:
+        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return []
+    return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
+
+
+def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write nested rows to a parquet file. Raises InputError where a column's values differ in type."""
+    with _errors(path, "cannot be written", "give each column values of one type") as (pyarrow, parquet):
+        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:
     from pyarrow import types
 
@@ -74,19 +95,26 @@ def _is_list(kind: Any) -> bool:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    """A parquet file, whose every failure is an InputError."""
+    """A parquet file; whatever fails while it is open becomes an InputError."""
+    with (
+        _errors(path, "cannot be read", "check that it is a whole parquet file") as (_, parquet),
+        parquet.ParquetFile(path) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def _errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
+    """The modules pyarrow and pyarrow.parquet; what fails in them becomes an InputError that says `what` and `remedy`."""
     try:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise InputError(
-            f"{path}: parquet files need pyarrow; install it: pip install 'mtl-baselines[parquet]'"
-        ) from None
+        raise InputError(f"{path}: parquet files need pyarrow; install it: pip install pyarrow") from None
     try:
-        with parquet.ParquetFile(path) as file:
-            yield file
+        yield pyarrow, parquet
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: cannot be read: {reason}; check that it is a whole parquet file") from None
+        raise InputError(f"{path}: {what}: {reason}; {remedy}") from None

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mtl.data.columns import Value, listed, names_in, text, value_of
+from mtl.data.columns import Value, listed, names_in, nested, text, value_of
 from mtl.data.lines import first_lines, read_lines, read_text
-from mtl.data.parquet import parquet_names, parquet_rows
+from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
 from mtl.errors import InputError
 
-__all__ = ["FORMATS", "Record", "Value", "column_names", "has_column", "read_records", "text"]
+__all__ = ["FORMATS", "Record", "Value", "column_names", "has_column", "read_records", "text", "write_records"]
 
 FIRST_ROWS = 100
 """How many rows of a jsonl file are read for its columns' names."""
@@ -61,6 +61,18 @@ def has_column(path: Path, column: str) -> bool:
     return column in column_names(path)
 
 
+def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    """Write rows of these columns' values to a file, in the format that its suffix names.
+
+    Returns the number of values that were changed: in a tsv file, each tab and each line end becomes a space.
+    Raises InputError for an unknown suffix, and for a list in a tsv or csv file.
+    """
+    try:
+        return _format(path).write(path, columns, rows)
+    except ValueError as error:
+        raise InputError(f"{path}: cannot be written: {error}") from None
+
+
 def _read_tsv(path: Path, columns: Sequence[str]) -> list[Record]:
     rows = enumerate((line.split("\t") for line in read_lines(path)), start=1)
     return _table(path, rows, columns, "one row a line, cells set apart by tabs")
@@ -70,12 +82,28 @@ def _tsv_names(path: Path) -> list[str]:
     return [name for line in first_lines(path, 1) for name in line.split("\t")]
 
 
+def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    cells = [[text(value) for value in values] for values in rows]
+    kept = [[re.sub("\r\n|[\t\r\n]", " ", cell) for cell in row] for row in cells]
+    path.write_text("".join("\t".join(row) + "\n" for row in [columns, *kept]), encoding="utf-8", newline="")
+    return sum(
+        old != new for before, after in zip(cells, kept, strict=True) for old, new in zip(before, after, strict=True)
+    )
+
+
 def _read_csv(path: Path, columns: Sequence[str]) -> list[Record]:
     return _table(path, _csv_rows(path), columns, "a cell that holds a comma stands in quotes")
 
 
 def _csv_names(path: Path) -> list[str]:
     return next((cells for _, cells in _csv_rows(path)), [])
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    cells = [[text(value) for value in values] for values in rows]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([columns, *cells])
+    return 0
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -119,12 +147,19 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[
 
 
 def _read_jsonl(path: Path, columns: Sequence[str]) -> list[Record]:
-    return _nested(path, ((line, _parse(path, line, text)) for line, text in enumerate(read_lines(path), 1)), columns)
+    rows = ((number, _parse(path, number, line)) for number, line in enumerate(read_lines(path), 1))
+    return _records(path, rows, columns)
 
 
 def _jsonl_names(path: Path) -> list[str]:
-    rows = (_parse(path, line, text) for line, text in enumerate(first_lines(path, FIRST_ROWS), 1))
+    rows = (_parse(path, number, line) for number, line in enumerate(first_lines(path, FIRST_ROWS), 1))
     return list(dict.fromkeys(name for row in rows for name in names_in(row)))
+
+
+def _write_jsonl(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    lines = [json.dumps(nested(columns, values), ensure_ascii=False) + "\n" for values in rows]
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    return 0
 
 
 def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
@@ -161,10 +196,15 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _read_parquet(path: Path, columns: Sequence[str]) -> list[Record]:
-    return _nested(path, enumerate(parquet_rows(path, columns), 1), columns)
+    return _records(path, enumerate(parquet_rows(path, columns), 1), columns)
 
 
-def _nested(path: Path, rows: Iterable[tuple[int, dict[str, Any]]], columns: Sequence[str]) -> list[Record]:
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    write_parquet(path, [nested(columns, values) for values in rows])
+    return 0
+
+
+def _records(path: Path, rows: Iterable[tuple[int, dict[str, Any]]], columns: Sequence[str]) -> list[Record]:
     """The records of a file whose rows are objects."""
     records = []
     for line, row in rows:
@@ -181,13 +221,14 @@ def _nested(path: Path, rows: Iterable[tuple[int, dict[str, Any]]], columns: Seq
 class _Format:
     read: Callable[[Path, Sequence[str]], list[Record]]
     names: Callable[[Path], list[str]]
+    write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
 
 
 FORMATS = {
-    ".tsv": _Format(_read_tsv, _tsv_names),
-    ".csv": _Format(_read_csv, _csv_names),
-    ".jsonl": _Format(_read_jsonl, _jsonl_names),
-    ".parquet": _Format(_read_parquet, parquet_names),
+    ".tsv": _Format(_read_tsv, _tsv_names, _write_tsv),
+    ".csv": _Format(_read_csv, _csv_names, _write_csv),
+    ".jsonl": _Format(_read_jsonl, _jsonl_names, _write_jsonl),
+    ".parquet": _Format(_read_parquet, parquet_names, _write_parquet),
 }
 """The formats by suffix."""
 

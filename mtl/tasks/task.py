@@ -26,6 +26,21 @@ class Source:
 
 
 @dataclass
+class HubSource:
+    """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded.
+
+    Without a revision it is the branch main, or where that has no data files, the Hub's own conversion to parquet.
+    """
+
+    dataset: str = MISSING  # OWNER/NAME
+    revision: str | None = None  # a branch, tag or commit
+    splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
+    """By split, its name on the Hub, or the path of its file in the dataset's repository."""
+    columns: dict[str, str] = field(default_factory=dict)
+    """By column of the task, its name in the copy, where that is another one."""
+
+
+@dataclass
 class Task:
     """The declaration of one task. It knows no model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it."""
 
@@ -52,6 +67,7 @@ class Task:
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
     source: Source | None = None
+    hub: HubSource | None = None
 
     @property
     def scored_split(self) -> str:
