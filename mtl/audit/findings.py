@@ -118,7 +118,9 @@ def blank(part: Part) -> Finding | None:
 
 def quoting(part: Part) -> Finding | None:
     """Rows that a quoting CSV writer left its marks on."""
-    columns = list(zip_longest(*(row.texts for row in part.rows), fillvalue=""))  # rows of a choice may differ in length
+    columns = list(
+        zip_longest(*(row.texts for row in part.rows), fillvalue="")
+    )  # rows of a choice may differ in length
     all_quoted = [sum(map(is_wrapped, column)) > max(1, WRAPPED_SHARE * len(column)) for column in columns]
 
     def marks(row: Example) -> int:

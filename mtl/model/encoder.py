@@ -64,7 +64,9 @@ class Encoder(nn.Module):
             vectors[places] = max_pool(states, lengths).float().cpu()
         return vectors
 
-    def encode_tokens(self, sequences: Sequences, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens") -> None:
+    def encode_tokens(
+        self, sequences: Sequences, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens"
+    ) -> None:
         """Write the outputs of these texts' tokens to `rows`, float32 (all their tokens, output_size), text after text."""
         ends = sequences.lengths[texts].cumsum(0).tolist()
         for places, states, lengths in self._encoded(sequences, texts, title):
