@@ -5,7 +5,7 @@ decided; whoever knows the data corrects the rest.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from mtl.errors import InputError
@@ -113,10 +113,11 @@ def candidate_columns(table: Table, exclude: Collection[str]) -> list[Column]:
     return named if len(named) > 1 else []
 
 
-def group_column(table: Table, test: Table | None, exclude: Collection[str]) -> tuple[str, str] | None:
+def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]) -> tuple[str, str] | None:
     """An id that repeats: rows with the same one share something (a question, a document) that must not be on two sides.
 
-    It must have at most 9 distinct values in 10 rows: a few accidental repetitions are no groups.
+    It must have at most 9 distinct values in 10 rows: a few accidental repetitions are no groups. It must be in all of the
+    task's files: what the test file hides may say what the target is.
     """
     found = [
         column
@@ -124,7 +125,7 @@ def group_column(table: Table, test: Table | None, exclude: Collection[str]) -> 
         if is_id(column)
         and column.name not in exclude
         and 1 < len(column.counts) <= 0.9 * table.rows
-        and not (test is not None and lacks(test, column.name))
+        and all(other.has(column.name) for other in tables)
     ]
     if not found:
         return None

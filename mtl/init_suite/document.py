@@ -23,11 +23,11 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 
 def suite_document(name: str, language: str | None, guesses: Sequence[Guess], data_dir: Path, out: Path) -> str:
     """The suite file's content. Tasks with a problem are comments below the others."""
-    settings = printable(f"suite={shlex.quote(str(out))} data_dir={shlex.quote(str(data_dir))}")
+    following = printable(settings(out, data_dir))
     lines = [
         "# Guessed by `mtl init-suite`. The comments say from what; correct what is wrong. Then:",
-        f"#   mtl audit {settings}",
-        f"#   mtl baseline {settings}",
+        f"#   mtl audit {following}",
+        f"#   mtl baseline {following}",
         f"name: {scalar(name)}",
         f"language: {scalar(language)}"
         if language
@@ -43,6 +43,11 @@ def suite_document(name: str, language: str | None, guesses: Sequence[Guess], da
             lines += ["", f"  # Not decided: {printable(guess.problem)}"]
             lines += [f"  # {line.removeprefix('  ')}" for line in _task(guess)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def settings(out: Path, data_dir: Path) -> str:
+    """The settings of the commands that come next, as a shell reads them."""
+    return f"suite={shlex.quote(str(out))} data_dir={shlex.quote(str(data_dir))}"
 
 
 def _task(guess: Guess) -> Iterator[str]:

@@ -8,7 +8,7 @@ from mtl.data.records import FORMATS
 from mtl.errors import InputError
 from mtl.files import write_text
 from mtl.init_suite.answers import choose_answering_tasks
-from mtl.init_suite.document import suite_document
+from mtl.init_suite.document import settings, suite_document
 from mtl.init_suite.find import SPLIT_NAMES, Found, file_name, find_tasks
 from mtl.init_suite.task import Guess, guess_task
 from mtl.init_suite.wording import columns_in_words, count, printable, quoted
@@ -72,7 +72,7 @@ def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence
     yield (
         f"{path}: {count(len(guesses) - undecided, 'task')}"
         + (f", and {undecided} as comments" if undecided else "")
-        + f"; check it, then: mtl audit suite={path} data_dir={data_dir}"
+        + f"; check it, then: mtl audit {settings(path, data_dir)}"
     )
 
 

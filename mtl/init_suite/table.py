@@ -60,6 +60,10 @@ class Table:
     columns: dict[str, Column]
     incomplete: dict[str, str]
 
+    def has(self, name: str) -> bool:
+        """Whether a column has values in all rows."""
+        return name in self.columns and not self.columns[name].is_blank
+
     @property
     def listed(self) -> str:
         """The file's columns, for a message."""
@@ -102,6 +106,6 @@ def read_table(path: Path) -> Table:
 
 
 def _column(name: str, values: list[Value]) -> Column:
-    if name.endswith("[]"):
+    if isinstance(values[0], list):
         return Column(name, [], [value for value in values if isinstance(value, list)])
     return Column(name, [text(value) for value in values])

@@ -1,6 +1,6 @@
 """The guess of one task, from its files."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,7 +83,7 @@ def _guess_keys(guess: Guess, tables: Mapping[str, Table]) -> None:
     guess.keys |= target.keys
     guess.why |= target.why
     guess.doubts += target.doubts
-    _guess_texts(guess, main, test)
+    _guess_texts(guess, main, test, list(tables.values()))
     _guess_splits(guess, tables, "test" in labelled)
 
 
@@ -91,7 +91,7 @@ def _labelled(tables: Mapping[str, Table], target: str) -> dict[str, Table]:
     """The files that have targets in all rows: all but test must, else InputError is raised."""
     labelled = {}
     for split, table in tables.items():
-        if target in table.columns and not table.columns[target].is_blank:
+        if table.has(target):
             labelled[split] = table
         elif split != "test":
             raise InputError(table.incomplete.get(target, f"{table.path}: no targets in column {quoted(target)}"))
@@ -104,7 +104,7 @@ def _joined(tables: Mapping[str, Table], name: str) -> Column:
     return Column(name, [text for c in columns for text in c.texts], [row for c in columns for row in c.lists])
 
 
-def _guess_texts(guess: Guess, main: Table, test: Table | None) -> None:
+def _guess_texts(guess: Guess, main: Table, test: Table | None, tables: Sequence[Table]) -> None:
     """Guess the columns of texts and groups. Raises InputError where no column looks like a text."""
     candidates = guess.keys.get("candidates", [])
     used = {guess.keys["target"], *candidates}
@@ -116,7 +116,7 @@ def _guess_texts(guess: Guess, main: Table, test: Table | None) -> None:
         guess.why["text"] = texts.why
     guess.doubts += texts.doubts
     used |= set(texts.columns)
-    if group := group_column(main, test, used):
+    if group := group_column(main, tables, used):
         guess.keys["group"], guess.why["group"] = group
     if note := category_note(main, test, used):
         guess.notes.append(note)
@@ -130,6 +130,7 @@ def _guess_splits(guess: Guess, tables: Mapping[str, Table], test_has_targets: b
             reason = tables[split].incomplete.get(absent[0], f"{guess.files[split]} has no column {quoted(absent[0])}")
             guess.doubts.append(f"files: {split} is not used: {reason}")
             guess.files[split] = None
+            del guess.rows[split]
     test_scored = test_has_targets and guess.files["test"] is not None
     if guess.files["dev"] is None:
         if guess.files["train"] is not None:
