@@ -34,12 +34,14 @@ def guess_target(main: Column, column: Column, candidates: Sequence[Column]) -> 
     main: the targets of the training rows (of the scored rows, where there are none), which decide the kind and the metric.
     column: the targets of all files that have them, which decide the labels and the range. candidates: the columns of
     candidates in the rows of `column`; none for a task that is no choice. Raises InputError where a target is missing, and
-    for targets that a suite file cannot declare.
+    for targets that a suite file cannot declare. A column whose name is one of its targets is of a file without a header.
     """
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(len(column.texts), 'row')}")
+    if column.name in column.counts:
+        raise InputError(f"column {quoted(column.name)} is named as one of its values; add a header line to the file")
     if candidates and (choice := _choice(column, candidates)):
         return choice
     target = _numbers_or_classes(main, column) if column.numbers else _labels_or_words(main, column)

@@ -9,8 +9,29 @@ from mtl.init_suite.task import Guess
 
 # Texts that YAML reads as something else, or not at all, when they stand there without quotes.
 NASTY = [
-    *"yes no on off true null ~ 0 1 1.0 1e-4 0x1f 1_000 12:30 2020-01-01".split(),
-    *"[a {a a,b ' \" \\ *a &a !a %a @a `a | > ? = << żółw 日本 😀".split(),
+    *["yes", "no", "on", "off", "true", "null", "~", "0", "1", "1.0", "1e-4", "0x1f", "1_000", "12:30", "2020-01-01"],
+    *[
+        "[a",
+        "{a",
+        "a,b",
+        "'",
+        '"',
+        "\\",
+        "*a",
+        "&a",
+        "!a",
+        "%a",
+        "@a",
+        "`a",
+        "|",
+        ">",
+        "?",
+        "=",
+        "<<",
+        "żółw",
+        "日本",
+        "😀",
+    ],
     *[
         "",
         " a",
