@@ -33,8 +33,8 @@ def guess_target(main: Column, column: Column, candidates: Sequence[Column]) -> 
 
     main: the targets of the training rows (of the scored rows, where there are none), which decide the kind and the metric.
     column: the targets of all files that have them, which decide the labels and the range. candidates: the columns of
-    candidates in the rows of `column`; none for a task that is no choice. Raises InputError where a target is missing, and
-    for targets that a suite file cannot declare. A column whose name is one of its targets is of a file without a header.
+    candidates in the rows of `column`; none for a task that is no choice. Raises InputError where a target is missing, for
+    targets that a suite file cannot declare, and for a column that is named as one of its targets: of a file without a header.
     """
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")

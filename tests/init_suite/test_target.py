@@ -119,6 +119,11 @@ def test_lists_of_which_the_target_is_no_index_are_said() -> None:
     assert '"tags[]"' in found.doubts[0]
 
 
+def test_a_column_named_as_one_of_its_targets_has_no_header() -> None:
+    with pytest.raises(InputError, match='"0" is named as one of its values; add a header line'):
+        guess(["0", "1"] * 4, name="0")
+
+
 @pytest.mark.parametrize(
     ("cells", "problem"), [(["a", "", "b"], "empty in 1 row;"), (["a", "a"], "one value in all 2 rows")]
 )
