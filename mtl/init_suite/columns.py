@@ -95,7 +95,7 @@ def text_columns(table: Table, test: Table | None, exclude: Collection[str], mos
         )
     if sentences and (single := [column.name for column in possible if column not in sentences]):
         doubts.append(
-            f"text: the single words in {columns_in_words(single)} are left out; the text may not be enough without"
+            f"text: the single words in {columns_in_words(single)} are left out; check whether the target depends on them"
         )
     return TextColumns(names, why, doubts)
 
