@@ -103,6 +103,15 @@ def _parser() -> argparse.ArgumentParser:
     audit.add_argument("--strict", action="store_true", help="exit status 1 where anything is found")
     audit.set_defaults(run=_audit)
 
+    init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
+    init.add_argument(
+        "data_dir", type=Path, metavar="DATA_DIR", help="with .tsv, .csv, .jsonl or .parquet files below it"
+    )
+    init.add_argument("--language", help="of the tokenizer, as in sv; else the file says en")
+    init.add_argument("--name", help="of the suite, else the folder's")
+    init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
+    init.set_defaults(run=_init_suite)
+
     embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
     actions = embeddings.add_subparsers(metavar="ACTION", required=True)
     train = actions.add_parser(
@@ -219,6 +228,12 @@ def _audit(arguments: argparse.Namespace) -> int:
     done = audit(_job(arguments.settings))
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
+
+
+def _init_suite(arguments: argparse.Namespace) -> None:
+    from mtl.init_suite.init_suite import init_suite
+
+    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out).summary)
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
