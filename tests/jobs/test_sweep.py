@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from command_line import content
-from omegaconf import OmegaConf
 
 from mtl.cli import main
 from mtl.config.load import differences, load_config, run_dir
@@ -309,13 +308,3 @@ def test_a_run_that_diverges_is_named(tmp_path: Path, small: list[str]) -> None:
     path = written(tmp_path, "grid: {max_length: [8, 9]}")
     with pytest.raises(DivergedError, match="run .*max_length=8: seed 1 · stage 1: training diverged$"):
         run_sweep(load_sweep(path, small), make)
-
-
-def test_the_documented_example_is_right(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    text = readme[readme.index("title: Sizes") :]
-    runs = names(text[: text.index("```")], tmp_path)
-    assert len(runs) == 5 and runs[-1] == "tiny"
-    assert runs[0] == "random-frozen,seeds=1+2+3,encoder.hidden_size=256"
-    assert f"`{runs[0]}`" in readme
-    assert OmegaConf.create(text[: text.index("```")]).title
