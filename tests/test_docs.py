@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mtl.config.load import flatten
+from mtl.config.files import flatten
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.jobs.sweep import load_sweep

@@ -75,7 +75,11 @@ def audit(job: Job) -> Audit:
 
 def _check_there(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
     """Raise InputError unless the folder is there with a file of one of the tasks."""
-    how = f"; get it with: mtl data {suite.name}" if suite.generated or any(task.source for task in tasks) else ""
+    how = (
+        f"; get it with: mtl data {suite.name}"
+        if suite.generated or any(task.source or task.hub for task in tasks)
+        else ""
+    )
     if not folder.is_dir():
         raise InputError(
             f"{folder}: no such folder, where the data of suite {suite.name} should be{how}, or set data_dir="

@@ -163,7 +163,7 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     there = [id for id in suite.tasks if id not in missing]
     remedy = (
         f"fetch it with: mtl data {suite.name}"
-        if any(suite.tasks[id].source for id in wanted)
+        if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)
         else "put it there, set data_dir=, or, for no dev or test file, files: {dev: null} in the suite file"
     )
     if there:

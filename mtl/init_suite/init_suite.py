@@ -12,7 +12,7 @@ from mtl.init_suite.document import settings, suite_document
 from mtl.init_suite.find import SPLIT_NAMES, Found, file_name, find_tasks
 from mtl.init_suite.task import Guess, guess_task
 from mtl.init_suite.wording import columns_in_words, count, printable, quoted
-from mtl.tasks.suite import SPLITS
+from mtl.tasks.task import SPLITS
 
 SHOWN = 3  # names in a line of the summary that counts more
 

@@ -17,7 +17,7 @@ from mtl.init_suite.find import TaskFiles
 from mtl.init_suite.table import Column, Table, read_table
 from mtl.init_suite.target import guess_target
 from mtl.init_suite.wording import columns_in_words, quoted
-from mtl.tasks.suite import SPLITS
+from mtl.tasks.task import SPLITS
 from mtl.untrusted import is_inside
 
 

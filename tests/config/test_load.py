@@ -1,8 +1,8 @@
 from pathlib import Path
 
 import pytest
-
 from mtl.config.load import differences, load_config, read_config, run_dir, save_config, shipped
+
 from mtl.errors import InputError
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from command_line import content
+from mtl.config.load import differences, load_config, run_dir
 
 from mtl.cli import main
-from mtl.config.load import differences, load_config, run_dir
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.sweep import load_sweep
