@@ -183,12 +183,12 @@ def _make(config: "Config", suite: "Suite", command: str) -> None:
         flush=True,
     )
     from mtl.jobs.baseline import run_baseline
-    from mtl.progress import duration
+    from mtl.progress import format_duration
 
     run_baseline(config, suite, command)
     table = run_dir(config, suite) / "table.md"
     print(table.read_text(encoding="utf-8"))
-    print(f"suite {suite.name}: {duration(time.monotonic() - start)}; {table}")
+    print(f"suite {suite.name}: {format_duration(time.monotonic() - start)}; {table}")
 
 
 def _sweep(arguments: argparse.Namespace) -> None:

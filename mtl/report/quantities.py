@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from mtl.files import in_words
-from mtl.progress import duration
+from mtl.files import format_bytes
+from mtl.progress import format_duration
 
 MISSING = "–"
 
@@ -27,7 +27,7 @@ def _cell(key: str, value: float | None) -> str:
     if value is None:
         return MISSING
     if key.endswith("seconds"):
-        return duration(value)
+        return format_duration(value)
     if "memory" in key:
-        return in_words(int(value))
+        return format_bytes(int(value))
     return f"{value:,.0f}"

@@ -10,7 +10,7 @@ import numpy as np
 
 from mtl.embedders.elmo.model import ELMo
 from mtl.errors import InputError
-from mtl.files import check_space, in_words, replacing, reserve, waiting_lock
+from mtl.files import check_space, format_bytes, replacing, reserve, waiting_lock
 from mtl.progress import Progress
 from mtl.training.batches import TokenTable
 
@@ -95,9 +95,9 @@ class LayerCache:
             size = tokens * self.elmo.width * self.dtype.itemsize
             logger.info(
                 "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s",
-                *(len(missing), tokens, in_words(size), self.folder),
+                *(len(missing), tokens, format_bytes(size), self.folder),
             )
-            check_space(self.folder, size, "embeddings.cache=false computes on the fly")
+            check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
             # Texts of like length are computed together.
             missing.sort(key=lambda key: (len(texts[key]), key))
             with Progress("computing ELMo's layers", tokens, "tokens") as shown:

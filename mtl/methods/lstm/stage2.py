@@ -14,7 +14,7 @@ from torch import Tensor
 from mtl.config.load import Config
 from mtl.data.dataset import Dataset
 from mtl.device import device_of
-from mtl.files import check_space, in_words, reserve
+from mtl.files import check_space, format_bytes, reserve
 from mtl.methods.lstm.stage1 import new_heads
 from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads, Multitask
@@ -74,7 +74,7 @@ def check_disk(config: Config, dataset: Dataset, folder: Path) -> None:
         return
     tokens = int(dataset.texts.lengths[_texts(dataset, [task for task in dataset.tasks if task.is_pair]).numpy()].sum())
     size = 4 * tokens * 2 * config.encoder.hidden_size
-    logger.info("stage 2 keeps the encoder's outputs for %d tokens on disk: %s", tokens, in_words(size))
+    logger.info("stage 2 keeps the encoder's outputs for %d tokens on disk: %s", tokens, format_bytes(size))
     check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
 
 
