@@ -7,7 +7,10 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of the suite's texts an embedding knows: (types, tokens) of each kind, over the distinct texts."""
+    """Types and tokens of the suite's distinct texts by the source of their vectors, each as (types, tokens).
+
+    found: the word has a vector. from_ngrams: its vector comes from its character n-grams. unknown: it has no vector.
+    """
 
     found: tuple[int, int]
     from_ngrams: tuple[int, int]
@@ -23,12 +26,12 @@ class Coverage:
         return "; ".join(f"{name} {share(kind)}" for name, kind in kinds.items() if kind[0])
 
     def as_dict(self) -> dict[str, dict[str, int]]:
-        """The same numbers, as summary.json has them."""
+        """The same numbers in the form of summary.json: {"found": {"types": …, "tokens": …}, …}."""
         return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in asdict(self).items()}
 
 
 def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray) -> Coverage:
-    """tokens: word types' numbers as they stand in the texts. found, from_ngrams: bool (types,)."""
+    """Count types and tokens. tokens: the type ids of all texts, one after another. found, from_ngrams: bool (types,)."""
     counts = np.bincount(tokens, minlength=len(found))
 
     def size(kind: np.ndarray) -> tuple[int, int]:
