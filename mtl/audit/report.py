@@ -1,4 +1,4 @@
-"""An audit in plain words: Markdown that also reads well in a terminal."""
+"""The report of an audit, in Markdown that is also readable in a terminal."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,15 +20,15 @@ def render(
     tasks: Sequence[tuple[Task, dict[str, Part]]],
     tokens: Tokens,
     findings: Sequence[Finding],
-    facts: Sequence[str],
+    notes: Sequence[str],
 ) -> str:
-    """tasks: each with what is shown of it by split, held-out rows included. folder: where the data lies."""
+    """The report. tasks: each with the rows to show, by split, including held-out rows. folder: of the data."""
     sections = [
         f"## {suite.title}: audit of {folder}",
         _sizes(config, tasks, tokens),
         _note(config, tokens),
         _targets(tasks),
-        "\n".join(["### Good to know", "", *(f"- {fact}" for fact in facts)]) if facts else "",
+        "\n".join(["### Notes", "", *(f"- {note}" for note in notes)]) if notes else "",
         "\n".join(["### Findings", "", *(f"- {finding}" for finding in findings)]) if findings else "",
         verdict(findings),
     ]
@@ -36,7 +36,7 @@ def render(
 
 
 def verdict(findings: Sequence[Finding]) -> str:
-    """The last line."""
+    """The last line of the report: the number of findings."""
     if not findings:
         return "nothing found"
     tasks = len({finding.task for finding in findings})
@@ -79,14 +79,14 @@ def _numbers(part: Part, tokens: Tokens, max_length: int) -> list[str]:
 
 def _note(config: Config, tokens: Tokens) -> str:
     kinds = {
-        "random": f"random embeddings: words that stand fewer than {config.embeddings.min_count} times in the training texts are unknown",
+        "random": f"random embeddings: words that occur fewer than {config.embeddings.min_count} times in the training texts are unknown",
         "fasttext": "fastText's vectors",
         "elmo": "ELMo, which has a vector for any word",
     }
     return (
-        f"Lengths in tokens, of each text of a pair by itself; cut: texts longer than max_length={config.max_length};"
-        f" unknown words: share of the running words, with {kinds.get(config.embeddings.name, f'{config.embeddings.name} embeddings')}."
-        " Held-out rows stand in the training file and are counted there, too."
+        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
+        f" unknown words: share of all tokens, with {kinds.get(config.embeddings.name, f'{config.embeddings.name} embeddings')}."
+        " Held-out rows are part of the training file and are also counted there."
     )
 
 
@@ -101,12 +101,12 @@ def _targets(tasks: Sequence[tuple[Task, dict[str, Part]]]) -> str:
 
 
 def _balance(task: Task, values: np.ndarray) -> str:
-    """Labels with their shares, or a regression's mean and standard deviation."""
+    """The share of each label, or a regression's mean, standard deviation and range."""
     if task.labels is None:
         return f"mean {values.mean():.2f}, sd {values.std():.2f}, {values.min():g} to {values.max():g}"
     first, last = min(task.labels), max(task.labels)
-    alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+    common = first[: first.rfind("_", 0, same) + 1]  # a common prefix, such as __label__meta_
     shares = np.bincount(values.astype(int), minlength=len(task.labels)) / len(values)
     names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in task.labels]
     return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
