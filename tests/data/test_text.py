@@ -1,10 +1,11 @@
 import gzip
+import logging
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mtl.data.text import UNKNOWN, Texts, Vocabulary, moses, tokenized_lines
+from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
 from mtl.errors import InputError
 
 
@@ -28,7 +29,7 @@ def test_moses_does_not_escape_characters() -> None:
 TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]
 
 
-def check(texts: Texts) -> None:
+def check(texts: TokenizedTexts) -> None:
     assert [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")] == [
         ["a", "b", "a"],
         ["c"],
@@ -51,35 +52,49 @@ def test_distinct_texts_are_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> N
         return text.split()
 
     monkeypatch.setattr("mtl.data.text.moses", lambda _: tokenize)
-    check(Texts(TEXTS, "pl", max_length=3))
+    check(TokenizedTexts(TEXTS, "pl", max_length=3))
     assert seen == ["a b a", "c", "", "d e f g h", " "]
 
 
 def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(Texts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
     (cached,) = tmp_path.iterdir()
     monkeypatch.setattr("mtl.data.text.moses", None)
-    check(Texts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
     monkeypatch.undo()
     for damaged in (b"", cached.read_bytes()[:100]):
         cached.write_bytes(damaged)
-        check(Texts(TEXTS, "pl", 3, tmp_path))
+        check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
     # Other texts, another language or another length get their own file.
-    Texts(TEXTS[1:], "pl", 3, tmp_path), Texts(TEXTS, "sv", 3, tmp_path), Texts(TEXTS, "pl", 4, tmp_path)
+    (
+        TokenizedTexts(TEXTS[1:], "pl", 3, tmp_path),
+        TokenizedTexts(TEXTS, "sv", 3, tmp_path),
+        TokenizedTexts(TEXTS, "pl", 4, tmp_path),
+    )
     assert len(list(tmp_path.iterdir())) == 4
     # So does another version of the format.
     monkeypatch.setattr("mtl.data.text.FORMAT", 0)
-    check(Texts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
     assert len(list(tmp_path.iterdir())) == 5
 
 
 def test_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
-    whole, cut = Texts(TEXTS, "pl", 100), Texts(TEXTS, "pl", 3)
+    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
     short = whole.shortened(3)
     assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
     assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
     np.testing.assert_array_equal(short.lengths, cut.lengths)
     assert whole.lengths.max() == 5
+
+
+def test_texts_that_are_cut_or_have_no_token_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "mtl"):
+        check(tokenized(TEXTS, "pl", 3))
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", "2 of 5 distinct texts have no token; each is kept as one unknown token"),
+        ("INFO", "1 of 5 distinct texts are longer than max_length=3 tokens and are cut"),
+        ("INFO", "5 distinct texts, 9 tokens"),
+    ]
 
 
 def test_vocabulary_gives_ids_to_words() -> None:
