@@ -232,7 +232,9 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
                     if file.tell() != member.file_size:
                         raise zipfile.BadZipFile("shorter than declared")
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, ValueError) as error:
-        raise InputError(f"{archive}: cannot unpack {name}: {error}; delete the archive and download it again") from error
+        raise InputError(
+            f"{archive}: cannot unpack {name}: {error}; delete the archive and download it again"
+        ) from error
     except OSError as error:
         raise InputError(f"{archive}: cannot unpack {name} to {folder}: {error}; fix this and run again") from error
 
