@@ -15,8 +15,7 @@ import mtl
 from mtl.errors import DivergedError, InputError
 
 if TYPE_CHECKING:
-    from mtl.config.load import Config
-    from mtl.tasks.suite import Suite
+    from mtl.jobs.job import Job
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"
@@ -97,30 +96,39 @@ def _parser() -> argparse.ArgumentParser:
     )
     data.set_defaults(run=_data)
 
-    audit = commands.add_parser("audit", help="say what in a suite's data should be known before a score is believed")
+    audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
     audit.add_argument(
         "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
     )
     audit.add_argument("--strict", action="store_true", help="exit status 1 where anything is found")
     audit.set_defaults(run=_audit)
 
+    init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
+    init.add_argument(
+        "data_dir", type=Path, metavar="DATA_DIR", help="with .tsv, .csv, .jsonl or .parquet files below it"
+    )
+    init.add_argument("--language", help="of the tokenizer, as in sv; else the file says en")
+    init.add_argument("--name", help="of the suite, else the folder's")
+    init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
+    init.set_defaults(run=_init_suite)
+
     embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
     actions = embeddings.add_subparsers(metavar="ACTION", required=True)
     train = actions.add_parser(
         "train", help="train fastText vectors or an ELMo on text files, or on a suite's training text"
     )
-    train.add_argument("embeddings", choices=["fasttext", "elmo"])
+    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or elmo")
     train.add_argument(
         "settings",
         nargs="*",
         metavar="key=value",
-        help="out=PATH, texts=[FILE,…] or suite=NAME (with data_dir=), language=pl, and what docs/embeddings.md lists",
+        help="out=PATH, texts=[FILE,…] or suite=NAME (with data_dir=), language=CODE of text files, and what docs/embeddings.md lists",
     )
     train.set_defaults(run=_train_embeddings)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")
-    fetch.add_argument("embeddings", choices=["fasttext"])
+    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext")
     fetch.add_argument(
-        "settings", nargs="*", metavar="key=value", help="recipe=NAME (else fasttext-pl), embeddings_dir=FOLDER"
+        "settings", nargs="*", metavar="key=value", help="recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
     )
     fetch.set_defaults(run=_fetch_embeddings)
 
@@ -143,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_device(encode)
     encode.set_defaults(run=_encode)
 
-    check = commands.add_parser("check-submission", help="say whether the leaderboard can take a submission")
+    check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")
     check.add_argument("zip", type=Path, metavar="ZIP", help="a submission, zipped or as a folder")
     check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
     check.set_defaults(run=_check_submission)
@@ -166,70 +174,92 @@ def _add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
-    from mtl.config.load import load_config
-
-    _make(*load_config(arguments.settings), arguments.command)
+    _run(_job(arguments.settings), arguments.command)
 
 
-def _make(config: "Config", suite: "Suite", command: str) -> None:
-    """Make one run, between a first line that says which and a last one that says where its table is."""
-    from mtl.config.load import data_dir, run_dir
+def _job(settings: Sequence[str]) -> "Job":
+    from mtl.jobs.job import load_job, parse_settings
+
+    return load_job(parse_settings(settings))
+
+
+def _run(job: "Job", command: str) -> None:
+    """Run one job, between a first line that names it and a last one that names its table."""
+    from mtl.methods import METHODS
 
     start = time.monotonic()
-    lstm = f"embeddings {config.embeddings.name} · variant {config.variant}"
+    config, folder = job.config, job.folder
     print(
-        f"suite {suite.name} ({data_dir(config, suite)}) · {lstm if config.method == 'lstm' else f'method {config.method}'}"
-        f" · seeds {' '.join(map(str, config.seeds))} · results in {run_dir(config, suite)}",
+        f"suite {job.suite.name} ({job.data_dir}) · {METHODS[config.method].title(config)}"
+        f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
         flush=True,
     )
     from mtl.jobs.baseline import run_baseline
     from mtl.progress import format_duration
 
-    run_baseline(config, suite, command)
-    table = run_dir(config, suite) / "table.md"
-    print(table.read_text(encoding="utf-8"))
-    print(f"suite {suite.name}: {format_duration(time.monotonic() - start)}; {table}")
+    run_baseline(job, command)
+    print(folder.table.read_text(encoding="utf-8"))
+    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
     from mtl.jobs.sweep import load_sweep, run_sweep
 
-    sweep = load_sweep(arguments.file, arguments.settings, arguments.only)
+    sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
     finished = sum(run.finished for run in sweep.runs)
     print(f"{sweep.title}: {len(sweep.runs)} runs, {finished} of them finished", flush=True)
-    run_sweep(sweep, partial(_make, command=arguments.command))
+    run_sweep(sweep, partial(_run, command=arguments.command))
     from mtl.report.report import write_report
 
     print(write_report(sweep.runs_dir, arguments.out, arguments.command))
 
 
 def _data(arguments: argparse.Namespace) -> None:
-    from mtl.config.load import data_dir, load_config
     from mtl.data.fetch import fetch_suite
 
-    config, suite = load_config([f"suite={arguments.suite}", *arguments.settings])
-    fetch_suite(suite, suite.choose(config.tasks), data_dir(config, suite))
+    job = _job([f"suite={arguments.suite}", *arguments.settings])
+    fetch_suite(job.suite, job.tasks, job.data_dir)
 
 
 def _audit(arguments: argparse.Namespace) -> int:
     from mtl.audit.audit import audit
-    from mtl.config.load import load_config
 
-    done = audit(*load_config(arguments.settings))
+    done = audit(_job(arguments.settings))
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 
 
-def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.embedders.train import train
+def _init_suite(arguments: argparse.Namespace) -> None:
+    from mtl.init_suite.init_suite import init_suite
 
-    print(train(arguments.embeddings, arguments.settings))
+    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out).summary)
+
+
+def _train_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.embeddings import TrainingText, train_embeddings
+    from mtl.jobs.job import parse_settings
+
+    given = parse_settings(arguments.settings)
+    text = TrainingText(
+        given.pop("texts", None),
+        given.pop("language", None),
+        given.pop("suite", None),
+        given.pop("data_dir", None),
+        given.pop("suite_held_out", None),
+    )
+    out, accelerator = given.pop("out", None), given.pop("accelerator", "auto")
+    print(train_embeddings(arguments.embeddings, text, given, None if out is None else str(out), str(accelerator)))
 
 
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.embedders.recipes import fetch
+    from mtl.embedders.train import check_known
+    from mtl.jobs.embeddings import fetch_embeddings
+    from mtl.jobs.job import parse_settings
 
-    print(fetch(arguments.embeddings, arguments.settings))
+    given = parse_settings(arguments.settings)
+    check_known(given, {"recipe", "embeddings_dir"})
+    print(fetch_embeddings(arguments.embeddings, **given))
 
 
 def _predict(arguments: argparse.Namespace) -> None:
@@ -247,39 +277,37 @@ def _encode(arguments: argparse.Namespace) -> None:
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
-    from mtl.config.load import data_dir, load_config
     from mtl.runs.predictions import submission_problems
 
-    config, suite = load_config(arguments.settings)
-    _say_suite(suite, arguments.settings)
-    if config.data_dir is not None and not Path(config.data_dir).is_dir():
-        raise InputError(f"data_dir={config.data_dir}: no such folder")
-    problems = submission_problems(arguments.zip, suite, data_dir(config, suite))
+    job = _job(arguments.settings)
+    _log_suite(job, arguments.settings)
+    if job.config.data_dir is not None and not job.data_dir.is_dir():
+        raise InputError(f"data_dir={job.data_dir}: no such folder")
+    problems = submission_problems(arguments.zip, job.suite, job.data_dir)
     for problem in problems:
         print(problem)
     if problems:
         raise InputError(
-            f"{arguments.zip}: the leaderboard of suite {suite.name} would refuse it"
+            f"{arguments.zip}: the leaderboard of suite {job.suite.name} would refuse it"
             f" ({len(problems)} problem{'s' if len(problems) > 1 else ''})"
         )
-    print(f"{arguments.zip}: the leaderboard of suite {suite.name} can take it")
+    print(f"{arguments.zip}: the leaderboard of suite {job.suite.name} can take it")
 
 
-def _say_suite(suite: "Suite", settings: Sequence[str]) -> None:
-    """Say which suite was chosen, and why if the command line did not name it."""
+def _log_suite(job: "Job", settings: Sequence[str]) -> None:
+    """Log which suite was chosen, and why if the command line did not name it."""
     named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
-    there = "is" if suite.name == "klej" else "is not"
+    there = "is" if job.suite.name == "klej" else "is not"
     why = "" if named else f" (KLEJ's data {there} there; name another suite with suite=)"
-    logging.getLogger("mtl").info("suite %s%s", suite.name, why)
+    logging.getLogger("mtl").info("suite %s%s", job.suite.name, why)
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    from mtl.config.load import load_config
     from mtl.runs.score import score_predictions
 
-    config, suite = load_config(arguments.settings)
-    _say_suite(suite, arguments.settings)
-    print(score_predictions(arguments.predictions, suite, suite.choose(config.tasks), arguments.gold, config.held_out))
+    job = _job(arguments.settings)
+    _log_suite(job, arguments.settings)
+    print(score_predictions(arguments.predictions, job.suite, job.tasks, arguments.gold, job.config.held_out))
 
 
 def _report(arguments: argparse.Namespace) -> None:

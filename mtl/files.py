@@ -2,6 +2,7 @@
 
 import errno
 import hashlib
+import json
 import logging
 import math
 import os
@@ -9,6 +10,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
@@ -95,6 +97,23 @@ def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` as UTF-8, atomically, with its line ends unchanged."""
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8", newline="")
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON, whole or not at all."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file of a run. Raises InputError if it is not one."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
+    except ValueError as error:
+        raise InputError(
+            f"{path}: not JSON: {error}; restore it, or remove the run's folder and run it again"
+        ) from None
 
 
 def check_space(folder: Path, size: int, remedy: str) -> None:

@@ -1,13 +1,118 @@
+"""The documents: settings, file names, links and examples are those of the code."""
+
+import re
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
+from mtl.config.files import flatten
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
+from mtl.jobs.sweep import load_sweep
+from mtl.tasks.suite import load_suite
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [ROOT / "README.md", ROOT / "embeddings/README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def read_table(text: str, first: str) -> dict[str, list[str]]:
+    """The cells of the table whose header begins with these cells, by the content of each row's first cell, a code span."""
+    lines = iter(text[text.index(f"\n{first}") + 1 :].splitlines())
+    header = [cell.strip() for cell in next(lines).split("|")[1:-1]]
+    rows = {"": header[1:]}
+    next(lines)
+    for line in lines:
+        if not line.startswith("|"):
+            break
+        key, *cells = (cell.strip() for cell in line.split("|")[1:-1])
+        assert key.strip("`") not in rows, f"{key} is listed twice"
+        rows[key.strip("`")] = cells
+    return rows
+
+
+def value(cell: str) -> Any:
+    """The YAML value in a code span."""
+    assert re.fullmatch("`[^`]+`", cell), f"{cell} is not a code span"
+    return yaml.safe_load(cell.strip("`"))
+
+
+def test_the_key_table_lists_the_defaults_of_baseline_yaml() -> None:
+    rows = read_table(read("docs/configuration.md"), "| key | default |")
+    del rows[""]
+    defaults = flatten(yaml.safe_load(read("configs/baseline.yaml")))
+    grid = defaults.setdefault("floor.grid", {})  # an empty mapping has no keys of its own
+    assert grid == {}
+    assert {key: value(cells[0]) for key, cells in rows.items()} == defaults
+
+
+def test_the_embeddings_table_lists_the_defaults_of_each_kind() -> None:
+    rows = read_table(read("docs/configuration.md"), "| key | random |")
+    names = rows.pop("")[:-1]
+    assert sorted(names) == sorted(path.stem for path in (ROOT / "configs/embeddings").iterdir())
+    for place, name in enumerate(names):
+        content = yaml.safe_load(read(f"configs/embeddings/{name}.yaml"))
+        defaults = {f"embeddings.{key}": of for key, of in content.items() if key not in ("name", "config")}
+        assert {key: value(cells[place]) for key, cells in rows.items() if cells[place] != "–"} == defaults
 
 
 @pytest.mark.parametrize("training", [FastTextTraining, ELMoTraining])
 def test_every_setting_of_a_training_is_listed(training: type) -> None:
-    text = (Path(__file__).parent.parent / "docs/embeddings.md").read_text(encoding="utf-8")
+    text = read("docs/embeddings.md")
     assert [field.name for field in fields(training) if f"`{field.name}`" not in text] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_settings_that_a_document_names_exist(document: Path) -> None:
+    tables = [read_table(read("docs/configuration.md"), f"| key | {column} |") for column in ("default", "random")]
+    known = set().union(*tables)
+    sections = {key.partition(".")[0] for key in known if "." in key}
+    named = re.findall(rf"(?<![\w/.])(?:{'|'.join(sections)})\.[a-z_]+(?![\w/])", document.read_text(encoding="utf-8"))
+    assert sorted(set(named) - known - {"embeddings.md"}) == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_file_names_lead_somewhere(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not link.startswith("http")]
+    wrong = [link for link in links if not leads_somewhere(link, document)]
+    files = re.findall(r"(?<![\w/.}-])(?:mtl|benchmarks|configs|tests|docs)/[\w/.-]+\.(?:py|yaml|md|svg|png)\b", text)
+    assert wrong + [name for name in files if not (ROOT / name).exists() and "NAME" not in name] == []
+
+
+def leads_somewhere(link: str, document: Path) -> bool:
+    """Whether the file of a relative link exists, and has the heading that the link names, if any."""
+    name, _, anchor = link.partition("#")
+    target = document.parent / name if name else document
+    if not anchor:
+        return target.exists()
+    headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return anchor in [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+def code_blocks(name: str, language: str) -> Iterator[str]:
+    """The code blocks of a document in a language."""
+    yield from re.findall(rf"^```{language}\n(.*?)^```$", read(name), flags=re.MULTILINE | re.DOTALL)
+
+
+def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
+    (example,) = code_blocks("docs/running.md", "yaml")
+    path = tmp_path / "sweep.yaml"
+    path.write_text(example, encoding="utf-8")
+    names = [run.name for run in load_sweep(str(path), ["suite=klej-sample"]).runs]
+    assert len(names) == 5 and names[-1] == "tiny"
+    assert names[0] == "random-frozen,seeds=1+2+3,encoder.hidden_size=256"
+    assert f"`{names[0]}`" in read("docs/running.md")
+
+
+def test_the_example_of_a_suite_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(next(code_blocks("docs/your-suite.md", "yaml")), encoding="utf-8")
+    assert list(load_suite(path).tasks) == ["sentiment", "similarity"]

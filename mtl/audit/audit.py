@@ -10,12 +10,14 @@ from mtl.audit.findings import Finding, Part, target_findings, targets, text_fin
 from mtl.audit.report import render
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.audit.tokens import Tokens, count_tokens, token_findings
-from mtl.config.load import Config, data_dir
-from mtl.data.reader import read_lines
+from mtl.data.lines import read_lines
+from mtl.data.records import column_names
 from mtl.data.splits import hold_out, read_split
 from mtl.errors import InputError
+from mtl.jobs.job import Job
 from mtl.progress import progress
-from mtl.tasks.suite import SPLITS, Suite, Task
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import SPLITS, Task
 
 HELD_OUT = "dev (held out)"
 
@@ -43,16 +45,15 @@ class TaskFiles:
     notes: list[str] = field(default_factory=list)
 
 
-def audit(config: Config, suite: Suite) -> Audit:
+def audit(job: Job) -> Audit:
     """Read the suite's data as a run does, and check it.
 
     Raises InputError if there is no data at all, and if the embeddings cannot be loaded.
     """
-    folder = data_dir(config, suite)
-    tasks = suite.choose(config.tasks)
+    config, suite, folder, tasks = job.config, job.suite, job.data_dir, job.tasks
     _check_folder(suite, tasks, folder)
     read = [read_files(task, folder, config.held_out) for task in tasks]
-    tokens = count_tokens(config, suite, [(files.task, files.files, files.parts) for files in read])
+    tokens = count_tokens(config, suite, folder, [(files.task, files.files, files.parts) for files in read])
     findings = {files.task.id: list(files.findings) for files in read}
     notes = [note for files in read for note in files.notes]
     for number, files in enumerate(progress(read, "auditing", "tasks")):
@@ -75,7 +76,11 @@ def audit(config: Config, suite: Suite) -> Audit:
 
 def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
     """Raise InputError unless the folder exists and has a file of at least one of the tasks."""
-    how = f"; get it with: mtl data {suite.name}" if suite.generated or any(task.source for task in tasks) else ""
+    how = (
+        f"; get it with: mtl data {suite.name}"
+        if suite.generated or any(task.source or task.hub for task in tasks)
+        else ""
+    )
     if not folder.is_dir():
         raise InputError(
             f"{folder}: no such folder; the data of suite {suite.name} should be there{how}, or set data_dir="
@@ -107,7 +112,7 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
             findings.append(Finding("unreadable", task.id, split, 1, str(error).replace(f"{folder}/", ""), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
-        if split == "test" and task.target in read_lines(path)[0].split("\t"):
+        if not task.has_targets(split) and task.target in column_names(path):
             notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
@@ -209,7 +214,7 @@ def _note_outer_whitespace(read: Sequence[TaskFiles]) -> list[str]:
 def _note_quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
     """A note on files in which a reader with CSV quoting, such as pandas with its defaults, finds another number of rows."""
     different = []
-    for part in (part for files in read for part in files.files.values()):
+    for part in (part for files in read for part in files.files.values() if part.file.endswith(".tsv")):
         lines = (f"{line}\n" for line in read_lines(folder / part.file))
         try:
             rows = sum(1 for _ in csv.reader(lines, delimiter="\t")) - 1

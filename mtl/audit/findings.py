@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, zip_longest
+
+import numpy as np
 
 from mtl.audit.cells import (
     control_character,
@@ -17,8 +19,9 @@ from mtl.audit.cells import (
     plain,
     spreadsheet_error,
 )
-from mtl.data.reader import Example
-from mtl.tasks.suite import Task
+from mtl.data.examples import Example
+from mtl.tasks.targets import Target, target_kind
+from mtl.tasks.task import Task
 
 SHOWN = 3  # line numbers that a finding names
 EXCERPT = 40  # characters of a text that a finding quotes
@@ -118,7 +121,9 @@ def blank(part: Part) -> Finding | None:
 
 def quoting(part: Part) -> Finding | None:
     """Rows whose texts still have the quotation marks that a CSV writer added."""
-    columns = list(zip(*(row.texts for row in part.rows), strict=True))
+    columns = list(
+        zip_longest(*(row.texts for row in part.rows), fillvalue="")
+    )  # rows of a choice may differ in length
     all_quoted = [sum(map(is_wrapped, column)) > max(1, WRAPPED_SHARE * len(column)) for column in columns]
 
     def marks(row: Example) -> int:
@@ -210,7 +215,8 @@ def _around(text: str, hit: str) -> str:
 def constant_columns(part: Part) -> list[Finding]:
     """Text columns with the same text in all rows."""
     found = []
-    for column, cells in zip(part.task.text, zip(*(row.texts for row in part.rows), strict=True), strict=True):
+    columns = zip(*(row.texts[: len(part.task.text)] for row in part.rows), strict=True)
+    for column, cells in zip(part.task.text, columns, strict=True):
         if len(cells) > 1 and len(set(cells)) == 1 and not is_blank(cells[0]):
             what = f"column {column!r} has the same text in all {len(cells)} rows, {excerpt(cells[0])}"
             found.append(part.finding("constant", len(cells), what, "the column carries no information"))
@@ -221,7 +227,7 @@ def duplicates(part: Part) -> Finding | None:
     """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
     repeated, firsts = [], []
     for rows in part.lines.values():
-        seen: dict[float | None, Example] = {}
+        seen: dict[Target | None, Example] = {}
         for row in rows:
             if row.target in seen:
                 repeated.append(row)
@@ -249,20 +255,19 @@ def conflicts(part: Part) -> Finding | None:
     texts = "text has" if len(groups) == 1 else "texts have"
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
-    if part.task.is_regression:
-        largest = max(max(values) - min(values) for values in ([row.target or 0.0 for row in rows] for rows in groups))
-        what += f"; the targets differ by up to {largest:g}"
+    kind = target_kind(part.task)
+    if distance := kind.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
+        what += f"; {distance}"
     meaning = "no prediction is right for all of these rows"
     ones = [{row.target: row for row in reversed(rows)}.values() for rows in groups]  # the first of each target
     shown = [
-        ", ".join(f"{row.line} {_target(part.task, row)}" for row in sorted(rows, key=lambda row: row.line))
+        ", ".join(
+            f"{row.line} {'' if row.target is None else kind.show(row.target)}"
+            for row in sorted(rows, key=lambda row: row.line)
+        )
         for rows in ones
     ]
     return part.finding("conflicts", count, what, meaning, places(part.file, shown, "; "))
-
-
-def _target(task: Task, row: Example) -> str:
-    return "" if row.target is None else (f"{row.target:g}" if task.is_regression else task.cell(row.target))
 
 
 def targets(part: Part) -> list[Finding]:
@@ -270,13 +275,12 @@ def targets(part: Part) -> list[Finding]:
     values = {row.target for row in part.rows} - {None}
     if not values:
         return []
-    if part.task.labels is None:
+    kind = target_kind(part.task)
+    absent = kind.absent(np.array(list(values), dtype=kind.dtype))
+    if not absent:
         if len(values) > 1 or len(part.rows) < 2:
             return []
         return [part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")]
-    absent = [label for i, label in enumerate(part.task.labels) if i not in values]
-    if not absent:
-        return []
     what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
     meaning = (
         "a model cannot learn labels that it never sees"

@@ -7,10 +7,12 @@ import numpy as np
 
 from mtl.audit.findings import Finding, Part
 from mtl.audit.tokens import Tokens
-from mtl.config.load import Config
-from mtl.report.quantities import MISSING
-from mtl.runs.table import markdown_table
-from mtl.tasks.suite import SPLITS, Suite, Task
+from mtl.config.schema import Config
+from mtl.embedders import EMBEDDERS
+from mtl.markdown import MISSING, markdown_table
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import SPLITS, Task
 
 
 def render(
@@ -78,14 +80,10 @@ def _numbers(part: Part, tokens: Tokens, max_length: int) -> list[str]:
 
 
 def _note(config: Config, tokens: Tokens) -> str:
-    kinds = {
-        "random": f"random embeddings: words that occur fewer than {config.embeddings.min_count} times in the training texts are unknown",
-        "fasttext": "fastText's vectors",
-        "elmo": "ELMo, which has a vector for any word",
-    }
+    note = EMBEDDERS[config.embeddings.name].audit_note(config.embeddings)
     return (
         f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
-        f" unknown words: share of all tokens, with {kinds.get(config.embeddings.name, f'{config.embeddings.name} embeddings')}."
+        f" unknown words: share of all tokens, with {note}."
         " Held-out rows are part of the training file and are also counted there."
     )
 
@@ -93,20 +91,9 @@ def _note(config: Config, tokens: Tokens) -> str:
 def _targets(tasks: Sequence[tuple[Task, dict[str, Part]]]) -> str:
     table = [["task", "split", "targets"]]
     for task, parts in tasks:
+        kind = target_kind(task)
         for split, part in parts.items():
-            values = np.array([row.target for row in part.rows if row.target is not None])
+            values = np.array([row.target for row in part.rows if row.target is not None], dtype=kind.dtype)
             if len(values):
-                table.append([task.id, split, _balance(task, values)])
+                table.append([task.id, split, kind.distribution(values)])
     return markdown_table(table, left=3) if len(table) > 1 else ""
-
-
-def _balance(task: Task, values: np.ndarray) -> str:
-    """The share of each label, or a regression's mean, standard deviation and range."""
-    if task.labels is None:
-        return f"mean {values.mean():.2f}, sd {values.std():.2f}, {values.min():g} to {values.max():g}"
-    first, last = min(task.labels), max(task.labels)
-    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-    common = first[: first.rfind("_", 0, same) + 1]  # a common prefix, such as __label__meta_
-    shares = np.bincount(values.astype(int), minlength=len(task.labels)) / len(values)
-    names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in task.labels]
-    return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from mtl.audit.findings import Finding, Part, excerpt, places
-from mtl.data.reader import Example
+from mtl.data.examples import Example
 
 Key = tuple[str, ...]
 Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from mtl.audit.findings import Finding, Part
-from mtl.config.load import Config
-from mtl.data.dataset import Dataset, index
-from mtl.data.text import Texts, Vocabulary
-from mtl.tasks.suite import Suite, Task
+from mtl.config.schema import Config
+from mtl.data.text import TokenizedTexts
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
 
 # A few cut texts change a score less than another seed does; one text in twenty changes it about as much as another seed.
 CUT_SHARE = 0.05
@@ -50,41 +50,39 @@ class Tokens:
 
 
 def count_tokens(
-    config: Config, suite: Suite, tasks: Sequence[tuple[Task, dict[str, Part], dict[str, Part]]]
+    config: Config, suite: Suite, data_dir: Path, tasks: Sequence[tuple[Task, dict[str, Part], dict[str, Part]]]
 ) -> Tokens:
     """Tokenize every text, and look the words up in the configured embeddings. Raises InputError if these cannot be loaded.
 
     tasks: each task with its files, and with the splits that training uses.
     """
     rows = [row for _, files, _ in tasks for part in files.values() for row in part.rows]
-    whole = Texts([text for row in rows for text in row.texts], suite.language, sys.maxsize, Path(config.cache_dir))
+    cache_dir = Path(config.cache_dir)
+    whole = TokenizedTexts([text for row in rows for text in row.texts], suite.language, sys.maxsize, cache_dir)
     texts = whole.shortened(config.max_length)
     unknown = from_ngrams = None
-    splits = {
-        task.id: {split: index(part.rows, texts) for split, part in parts.items()} for task, _, parts in tasks if parts
-    }
-    if any("train" in parts for parts in splits.values()):
-        dataset = Dataset([task for task, _, parts in tasks if parts], texts, splits, {})
-        unknown, from_ngrams = _unknown_tokens(config, suite, dataset)
+    training = [parts["train"] for _, _, parts in tasks if "train" in parts]
+    if training:
+        numbers = {texts.index[text] for part in training for row in part.rows for text in row.texts}
+        unknown, from_ngrams = _unknown_tokens(config, suite, data_dir, texts, np.array(sorted(numbers)))
     return Tokens(whole.index, whole.lengths, texts.lengths, unknown, from_ngrams)
 
 
-def _unknown_tokens(config: Config, suite: Suite, dataset: Dataset) -> tuple[np.ndarray, np.ndarray | None]:
+def _unknown_tokens(
+    config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training_texts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Per text, the tokens that the embeddings do not know, and those with vectors from n-grams (None: not applicable)."""
     from mtl.device import device_of
-    from mtl.embedders import build_embeddings
-    from mtl.embedders.words import WordEmbeddings
+    from mtl.embedders.find import build_embeddings
 
-    embeddings = build_embeddings(config, suite, dataset, device_of(config.trainer.accelerator))
-    texts = dataset.texts
-    if not isinstance(embeddings, WordEmbeddings):
-        return np.zeros(len(texts), dtype=np.int64), None  # they read characters, and so have a vector for any word
+    device = device_of(config.trainer.accelerator)
+    coverage = build_embeddings(config, suite, data_dir, texts, training_texts, device).coverage
 
     def count(types: np.ndarray) -> np.ndarray:
         return np.add.reduceat(types[texts.tokens].astype(np.int64), texts.starts[:-1])
 
-    unknown = count(embeddings.vocabulary.ids(texts.types) == Vocabulary.UNKNOWN)
-    return unknown, None if embeddings.from_ngrams is None else count(embeddings.from_ngrams)
+    ngrams = coverage.ngram_types
+    return count(coverage.unknown_types), None if ngrams is None else count(ngrams)
 
 
 def token_findings(part: Part, tokens: Tokens, max_length: int) -> list[Finding]:

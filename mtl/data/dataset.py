@@ -1,52 +1,83 @@
-"""A suite as arrays: every task's rows as indices into the suite's distinct texts, with their targets."""
+"""A suite as strings and arrays: every task's rows as indices into the suite's distinct texts, with their targets."""
 
 import hashlib
 import json
-import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mtl.data.reader import Example
+from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples, check_present, read_task
-from mtl.data.text import Texts
 from mtl.files import sha256
-from mtl.tasks.suite import SPLITS, Suite, Task
-
-logger = logging.getLogger("mtl")
+from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import SPLITS, Task
 
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of one task and split.
+    """Rows of one task and split. A row has one model input, or in a choice one for each candidate.
 
-    texts: int64 (rows, sides), indices into the suite's texts; one side, or two for a pair.
-    targets: float64 (rows,), label indices or numbers; NaN in a test split.
+    texts: int64 (inputs, sides), indices into the dataset's texts; one side, or two for a pair.
+    targets: (rows,), see `mtl.tasks.targets`; NaN or None where they are not known.
+    sizes: int64 (rows,), the inputs of each row, which follow each other; None where each row has one.
+    columns: by name the further columns that the task's metric reads, a text a row.
     """
 
     texts: np.ndarray
     targets: np.ndarray
+    sizes: np.ndarray | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.texts)
+        """Rows."""
+        return len(self.targets)
+
+    @property
+    def scored(self) -> ScoredRows:
+        """What a metric compares predictions with."""
+        return ScoredRows(self.targets, self.sizes, self.columns)
+
+    def inputs(self, rows: np.ndarray) -> np.ndarray:
+        """The places in `texts` of these rows' inputs, row after row: int64 (inputs,)."""
+        if self.sizes is None:
+            return rows
+        starts = np.cumsum(self.sizes) - self.sizes
+        return np.concatenate([np.empty(0, np.int64), *(np.arange(self.sizes[row]) + starts[row] for row in rows)])
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """The tasks of a run, their texts and their splits, by task id and split name."""
+    """The tasks of a run, their distinct texts and their splits, by task id and split name.
+
+    held_out: by task id the lines of the train file that serve as dev. answers: by task id the words that the outputs of its head
+    stand for, of tasks whose training rows say so. fingerprints: SHA-256 by file, relative to the data folder, and what else
+    `fingerprints` names. scored_rows: by task id, as `describe_rows` returns.
+    """
 
     tasks: list[Task]
-    texts: Texts
+    texts: list[str]
     splits: dict[str, dict[str, Split]]
-    held_out: dict[str, list[int]]  # lines of the train file that serve as dev, by task id
-    fingerprints: dict[str, str] = field(default_factory=dict)  # SHA-256 by file, relative to the data folder
-    dev_rows: dict[str, dict[str, Any]] = field(default_factory=dict)  # by task id, as `describe_rows` says
+    held_out: dict[str, list[int]]
+    answers: dict[str, list[str]] = field(default_factory=dict)
+    fingerprints: dict[str, str] = field(default_factory=dict)
+    scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def trained_tasks(self) -> list[Task]:
+        """The tasks with training rows; the others are answered by the head of one of them."""
+        return [task for task in self.tasks if task.answered_by is None]
+
+    def scored(self, task: Task) -> Split:
+        """The rows that the task's score is on."""
+        return self.splits[task.id][task.scored_split]
 
     def distinct_texts(self, split: str) -> np.ndarray:
-        """The texts that stand in this split of any task, int64, ascending."""
+        """The texts that occur in this split of any task, int64, ascending."""
         return np.unique(
             np.concatenate([parts[split].texts.ravel() for parts in self.splits.values() if split in parts])
         )
@@ -63,23 +94,17 @@ class Dataset:
         return counts
 
 
-def load_dataset(
-    suite: Suite, tasks: Sequence[Task], data_dir: Path, max_length: int, held_out: float, cache_dir: Path | None = None
-) -> Dataset:
-    """Read and tokenize these tasks of the suite. Raises InputError for whatever is wrong with the files.
-
-    cache_dir: where tokenized texts are kept. None: nowhere.
-    """
+def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: float) -> Dataset:
+    """Read these tasks of the suite. Raises InputError for whatever is wrong with the files."""
     check_present(suite, tasks, data_dir)
-    read = [read_task(task, data_dir, held_out) for task in tasks]
-    dataset = build_dataset(read, suite.language, max_length, cache_dir)
+    dataset = build_dataset([read_task(task, data_dir, held_out) for task in tasks])
     dataset.fingerprints.update(fingerprints(suite, tasks, data_dir))
     return dataset
 
 
 def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
-    """What the suite file says that results follow from: the language, and SHA-256 of each of these tasks' declarations and
-    of each of their files that is there."""
+    """What the suite file says that results depend on: the language, and SHA-256 of each of these tasks' declarations and of
+    each of their files that exists."""
     marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
     for task in tasks:
         for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
@@ -88,38 +113,46 @@ def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[st
     return marks
 
 
-def build_dataset(
-    read: Sequence[TaskExamples], language: str, max_length: int, cache_dir: Path | None = None
-) -> Dataset:
-    """Tokenize the texts of all tasks, each distinct text once, and index the rows."""
+def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
+    """Index the rows of all tasks by their distinct texts."""
     rows = [row for part in read for rows in part.rows.values() for row in rows]
-    texts = Texts([text for row in rows for text in row.texts], language, max_length, cache_dir)
-    if texts.empty:
-        logger.warning(
-            "%d of %d distinct texts have no token; each is kept as one unknown token", texts.empty, len(texts)
-        )
-    if texts.cut:
-        logger.info(
-            "%d of %d distinct texts are longer than max_length=%d tokens and are cut",
-            texts.cut,
-            len(texts),
-            max_length,
-        )
-    splits = {part.task.id: {name: index(rows, texts) for name, rows in part.rows.items()} for part in read}
+    index = {text: number for number, text in enumerate(dict.fromkeys(text for row in rows for text in row.texts))}
+    splits = {
+        part.task.id: {name: make_split(part.task, rows, index) for name, rows in part.rows.items()} for part in read
+    }
+    answers = {
+        part.task.id: found
+        for part in read
+        if "train" in part.rows and (found := target_kind(part.task).answers(splits[part.task.id]["train"].targets))
+    }
     return Dataset(
         [part.task for part in read],
-        texts,
+        list(index),
         splits,
         {part.task.id: part.held_out for part in read if part.held_out},
-        dev_rows={part.task.id: describe_rows(part.rows["dev"]) for part in read},
+        answers,
+        scored_rows={part.task.id: describe_rows(part.task, part.rows[part.task.scored_split]) for part in read},
     )
 
 
-def describe_rows(examples: Sequence[Example]) -> dict[str, Any]:
+def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
+    """The rows as indices into texts. index: each text's number."""
+    kind = target_kind(task)
+    unknown = None if kind.dtype is object else np.nan
+    targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
+    texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
+    sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
+    names = task.columns or []
+    columns = {name: [row.columns[place] for row in examples if row.columns] for place, name in enumerate(names)}
+    return Split(texts.reshape(-1, task.sides), targets, sizes, columns)
+
+
+def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
     """What a reader of scores on these rows must know, without the texts.
 
     "texts": SHA-256 of all texts, equal for tasks on the same rows. "groups": each row's group by number, in the order in which
-    groups occur (a row without a group is one of its own); None where no two rows share a group.
+    groups occur (a row without a group is one of its own); None where no two rows share a group. "candidates": their number in each
+    row of a choice; "columns": what the metric reads; both only where the task has them.
     """
     texts = json.dumps([example.texts for example in examples])
     numbers: dict[Any, int] = {}
@@ -127,15 +160,14 @@ def describe_rows(examples: Sequence[Example]) -> dict[str, Any]:
         numbers.setdefault(("row", place) if example.group is None else example.group, len(numbers))
         for place, example in enumerate(examples)
     ]
-    return {
+    described: dict[str, Any] = {
         "texts": hashlib.sha256(texts.encode()).hexdigest(),
         "groups": groups if len(numbers) < len(examples) else None,
     }
-
-
-def index(examples: Sequence[Example], texts: Texts) -> Split:
-    """The rows as indices into the texts."""
-    return Split(
-        np.array([[texts.index[text] for text in example.texts] for example in examples], dtype=np.int64),
-        np.array([np.nan if example.target is None else example.target for example in examples]),
-    )
+    if task.candidates is not None:
+        described["candidates"] = [len(example.inputs) for example in examples]
+    if task.columns:
+        described["columns"] = {
+            name: [example.columns[place] for example in examples] for place, name in enumerate(task.columns)
+        }
+    return described

@@ -1,14 +1,16 @@
-"""A suite's data brought to its place: downloaded and unpacked, or, for the embedded suite, written."""
+"""A suite's data put into its folder: downloaded and unpacked, or, for the embedded suite, written."""
 
 import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from mtl.data.download import download, unpack
+from mtl.data.hub import fetch_from_hub
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError
 from mtl.sample.grammar import write_sample
-from mtl.tasks.suite import Suite, Task
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Source, Task
 
 logger = logging.getLogger("mtl")
 
@@ -16,7 +18,8 @@ logger = logging.getLogger("mtl")
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks whose files are all there are left alone.
 
-    Raises InputError when the suite names no source, or when a download fails.
+    A task comes from its `source`, or where it has none or that cannot be downloaded, from its copy on the Hugging Face
+    Hub. Raises InputError when the suite names neither, or when a download fails.
     """
     if suite.generated:
         write_sample(data_dir)
@@ -26,16 +29,33 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     for task in tasks:
         if task.id not in missing:
             logger.info("%s: is there", task.id)
-            continue
-        if task.source is None:
+        elif task.source is not None:
+            _fetch(task, task.source, data_dir)
+        elif task.hub is not None:
+            logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, task.hub.dataset)
+            fetch_from_hub(task, task.hub, data_dir)
+        else:
             raise InputError(
                 f"{missing[task.id]}: no such file, and the suite names no source for task {task.id}; put it there"
             )
-        folder = data_dir / task.folder
-        archive = data_dir / f"{task.folder or task.id}.zip"
-        download(task.source.url, archive, task.source.sha256, task.source.size)
-        unpack(archive, folder, [name for name in task.files.values() if name])
-        archive.unlink()
-        logger.info("%s: unpacked to %s", task.id, folder)
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks}:
         raise InputError(f"{data_dir}: the downloaded archives lack files of {', '.join(sorted(still))}")
+
+
+def _fetch(task: Task, source: Source, data_dir: Path) -> None:
+    """Download and unpack a task's zip; where the download fails, use the task's copy on the Hub, if there is one."""
+    archive = data_dir / f"{task.folder or task.id}.zip"
+    try:
+        download(source.url, archive, source.sha256, source.size)
+    except InputError as error:
+        if task.hub is None:
+            raise
+        logger.warning(
+            "%s; task %s comes from the Hugging Face Hub's dataset %s instead", error, task.id, task.hub.dataset
+        )
+        fetch_from_hub(task, task.hub, data_dir)
+        return
+    folder = data_dir / task.folder
+    unpack(archive, folder, [name for name in task.files.values() if name])
+    archive.unlink()
+    logger.info("%s: unpacked to %s", task.id, folder)

@@ -1,24 +1,29 @@
-"""The rows of each task by split; where a task has no dev file, a share of its training rows is held out."""
+"""The rows of each task by split. Where a task has no dev file, a share of its training rows is held out."""
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from scipy.cluster.hierarchy import DisjointSet
 
-from mtl.data.reader import Example, read_examples
+from mtl.data.examples import Example, read_examples
 from mtl.errors import InputError
-from mtl.tasks.suite import SPLITS, Suite, Task
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import SPLITS, Task
 
 FORMAT = 2  # of the rule for held-out rows: raised when the same data comes to have other ones
 
 
 @dataclass(frozen=True)
 class TaskExamples:
-    """A task's rows by split ("test" may be missing), and the lines of the train file held out as dev, if any."""
+    """A task's rows by split, and the lines of the train file held out as dev, if any.
+
+    A task that another task's head answers has no "train", and "dev" only where there is a file; "test" may be missing.
+    """
 
     task: Task
     rows: dict[str, list[Example]]
@@ -28,14 +33,14 @@ class TaskExamples:
 def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     """Read a task's files. `share` of the training rows is held out where there is no dev file.
 
-    Raises InputError as `mtl.data.reader.read_examples` does.
+    Raises InputError as `mtl.data.examples.read_examples` does.
     """
     rows = {}
     for split in SPLITS:
         if path := task.path(split, data_dir):
             rows[split] = read_split(task, path, split)
     held_out: list[int] = []
-    if "dev" not in rows:
+    if "dev" not in rows and "train" in rows:
         rows["train"], rows["dev"] = hold_out(task, rows["train"], share)
         held_out = [example.line for example in rows["dev"]]
         if not rows["train"] or not rows["dev"]:
@@ -46,9 +51,12 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
 
 
 def read_split(task: Task, path: Path, split: str) -> list[Example]:
-    """All rows of a split's file, with their groups; of a test file the texts alone. Raises InputError as `read_examples`."""
-    rows = read_examples(task, path, targets=split != "test")
-    return rows if task.same_source is None or split == "test" else _grouped_by_source(task, rows)
+    """All rows of a split's file, with their targets and groups; of a test file that is not scored on the texts alone.
+
+    Raises InputError as `read_examples`.
+    """
+    rows = read_examples(task, path, task.has_targets(split))
+    return rows if task.same_source is None or not task.has_targets(split) else _grouped_by_source(task, rows)
 
 
 def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
@@ -57,9 +65,10 @@ def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]
     Pairs with the label `same_source` join their two texts. The connected components are the sources: of KLEJ's PSC the
     news articles, by which its official split was made (KLEJ, section 3.6).
     """
+    kind = target_kind(task)
     sources = DisjointSet([(side, text) for example in examples for side, text in enumerate(example.texts)])
     for example in examples:
-        if example.target is not None and task.cell(example.target) == task.same_source:
+        if example.target is not None and kind.format(example.target) == task.same_source:
             sources.merge((0, example.texts[0]), (1, example.texts[1]))
     # A source's name must not depend on the order of the rows.
     names = {node: min(source)[1] for source in sources.subsets() for node in source}
@@ -75,7 +84,8 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     """
     groups = _groups(examples)
     order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
-    strata = [None if task.is_regression else example.target for example in examples]
+    kind = target_kind(task)
+    strata = [kind.stratum(example.target) for example in examples]
     counts = {key: Counter(strata[place] for place in groups[key]) for key in order}
     dev = {place for key in _stratified(counts, share) for place in groups[key]}
     return (
@@ -98,14 +108,14 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     return groups
 
 
-def _stratified(counts: dict[str, Counter[float | None]], share: float) -> list[str]:
+def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:
     """The groups to hold out, considered in the order given: at most `share` of all rows, or else one group.
 
     counts: by group its rows of each stratum. A group is taken if that brings the number of rows of each stratum nearer
     to `share` of the stratum, and if the proportions of the strata stay within `tolerance` rows of those of all rows.
     What is left over is considered again with twice the tolerance.
     """
-    strata = list(sum(counts.values(), Counter[float | None]()))
+    strata = list(sum(counts.values(), Counter[Hashable]()))
     groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
     total = np.sum(list(groups.values()), axis=0)
     wanted = share * total
@@ -153,7 +163,7 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     there = [id for id in suite.tasks if id not in missing]
     remedy = (
         f"fetch it with: mtl data {suite.name}"
-        if any(suite.tasks[id].source for id in wanted)
+        if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)
         else "put it there, set data_dir=, or, for no dev or test file, files: {dev: null} in the suite file"
     )
     if there:

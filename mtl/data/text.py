@@ -60,7 +60,7 @@ class Vocabulary:
         return np.array([self._ids.get(word, self.UNKNOWN) for word in words], dtype=np.int64)
 
 
-class Texts:
+class TokenizedTexts:
     """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
 
     `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty`
@@ -122,7 +122,7 @@ class Texts:
         """Tokens of each text, int64 (texts,)."""
         return np.diff(self.starts)
 
-    def shortened(self, max_length: int) -> "Texts":
+    def shortened(self, max_length: int) -> "TokenizedTexts":
         """The same texts, each cut to its first `max_length` tokens."""
         short = copy.copy(self)
         lengths = self.lengths
@@ -141,6 +141,24 @@ class Texts:
         chosen = np.zeros(len(self), dtype=bool)
         chosen[texts] = True
         return np.bincount(self.tokens[np.repeat(chosen, self.lengths)], minlength=len(self.types))
+
+
+def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
+    """The texts as tokens, each cut to its first `max_length`; logs how many are cut or have no token.
+
+    cache_dir: where the result is kept. None: nowhere.
+    """
+    made = TokenizedTexts(texts, language, max_length, cache_dir)
+    if made.empty:
+        logger.warning(
+            "%d of %d distinct texts have no token; each is kept as one unknown token", made.empty, len(made)
+        )
+    if made.cut:
+        logger.info(
+            "%d of %d distinct texts are longer than max_length=%d tokens and are cut", made.cut, len(made), max_length
+        )
+    logger.info("%d distinct texts, %d tokens", len(made), len(made.tokens))
+    return made
 
 
 def packed_words(words: Sequence[str]) -> np.ndarray:

@@ -1,6 +1,6 @@
-"""How much of a suite's texts an embedding knows."""
+"""How many words of a dataset's texts an embedding knows."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,11 +10,15 @@ class Coverage:
     """Types and tokens of the suite's distinct texts by the source of their vectors, each as (types, tokens).
 
     found: the word has a vector. from_ngrams: its vector comes from its character n-grams. unknown: it has no vector.
+    unknown_types: bool (types,), the words without a vector. ngram_types: bool (types,), the words whose vectors come from their
+    character n-grams; None for embeddings without n-grams.
     """
 
     found: tuple[int, int]
     from_ngrams: tuple[int, int]
     unknown: tuple[int, int]
+    unknown_types: np.ndarray = field(repr=False, compare=False)
+    ngram_types: np.ndarray | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         types, tokens = (sum(kind[i] for kind in (self.found, self.from_ngrams, self.unknown)) for i in (0, 1))
@@ -27,14 +31,17 @@ class Coverage:
 
     def as_dict(self) -> dict[str, dict[str, int]]:
         """The same numbers in the form of summary.json: {"found": {"types": …, "tokens": …}, …}."""
-        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in asdict(self).items()}
+        kinds = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
+        return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in kinds.items()}
 
 
-def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray) -> Coverage:
+def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
     """Count types and tokens. tokens: the type ids of all texts, one after another. found, from_ngrams: bool (types,)."""
     counts = np.bincount(tokens, minlength=len(found))
+    built = np.zeros_like(found) if from_ngrams is None else from_ngrams
+    unknown = ~(found | built)
 
     def size(kind: np.ndarray) -> tuple[int, int]:
         return int(kind.sum()), int(counts[kind].sum())
 
-    return Coverage(size(found), size(from_ngrams), size(~(found | from_ngrams)))
+    return Coverage(size(found), size(built), size(unknown), unknown, from_ngrams)

@@ -1,4 +1,4 @@
-"""Embeddings initialised with fastText vectors: Table 3's row "LSTM + fastText"."""
+"""Embeddings initialised with fastText vectors: the row "LSTM + fastText" of KLEJ's Table 3."""
 
 import json
 import logging
@@ -10,18 +10,20 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+from omegaconf import MISSING
 
-from mtl.data.dataset import Dataset
-from mtl.data.text import Vocabulary
-from mtl.embedders.coverage import coverage
-from mtl.embedders.vectors import read_vectors
-from mtl.embedders.words import WordEmbeddings, with_specials
+from mtl.config.schema import EmbedderOptions, check_least
+from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader, VectorFiles
 from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.progress import Progress
+
+if TYPE_CHECKING:
+    import torch
+
+    from mtl.embedders.words import WordEmbeddings
 
 logger = logging.getLogger("mtl")
 
@@ -47,46 +49,73 @@ class FastTextTraining:
             (f"{key}={value}: too small" for key, value in vars(self).items() if value < least.get(key, 0)), None
         )
 
-    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """As `train_fasttext`, which trains on the CPU."""
         train_fasttext(lines, path, self)
 
 
-def fasttext_embeddings(
-    dataset: Dataset, path: Path, dim: int | None, min_count: int, trainable: bool
-) -> WordEmbeddings:
-    """The vectors of the suite's words, read from `path`.
+@dataclass
+class FastTextOptions(EmbedderOptions):
+    """The keys of fastText embeddings; configs/embeddings/fasttext.yaml explains them."""
 
-    min_count: 1: all words of all texts; more: only those that stand at least so many times in the training texts, while all
+    path: str | None = None
+    dim: int | None = None
+    trainable: bool = MISSING
+    min_count: int = MISSING
+
+    def check(self) -> None:
+        super().check()
+        if self.dim is not None:
+            check_least("embeddings.dim", self.dim)
+        check_least("embeddings.min_count", self.min_count)
+
+
+def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
+    """The vectors of the dataset's words, read from the file at `request.path`.
+
+    min_count: 1: all words of all texts; more: only those that occur at least so many times in the training texts, while all
     others are the unknown word.
     A word that the file does not have gets a vector from its character n-grams if the file is a .bin; else it is
-    unknown. Raises InputError for a file that cannot be read, or whose vectors are not `dim` wide (None: any width).
+    unknown. Raises InputError for a file that cannot be read, or whose vectors do not have `dim` numbers (None: any).
     """
-    texts = dataset.texts
+    from mtl.data.text import Vocabulary
+    from mtl.embedders.coverage import coverage
+    from mtl.embedders.vectors import read_vectors
+    from mtl.embedders.words import WordEmbeddings, with_specials
+
+    options, texts, path = request.options, request.texts, request.path
+    assert path is not None
     types = texts.types
-    if min_count > 1:
-        counts = texts.counts(dataset.distinct_texts("train"))
-        types = [word for word, count in zip(texts.types, counts, strict=True) if count >= min_count]
+    if options.min_count > 1:
+        counts = texts.counts(request.training_texts)
+        types = [word for word, count in zip(texts.types, counts, strict=True) if count >= options.min_count]
     if not types:
         raise InputError(
-            f"embeddings.min_count={min_count}: no word stands so often in the training texts; set a smaller one"
+            f"embeddings.min_count={options.min_count}: no word occurs so often in the training texts; set a smaller one"
         )
     read = read_vectors(path, types)
-    if dim is not None and read.dim != dim:
+    if options.dim is not None and read.dim != options.dim:
         raise InputError(
-            f"{path}: has vectors of {read.dim} numbers, but embeddings.dim={dim}; drop embeddings.dim or set it to {read.dim}"
+            f"{path}: has vectors of {read.dim} numbers, but embeddings.dim={options.dim}; drop embeddings.dim or set it to {read.dim}"
         )
     if not read.known.any():
         raise InputError(f"{path}: knows none of the suite's {len(types)} words; is it for another language?")
-    known = [word for word, yes in zip(types, read.known, strict=True) if yes]
-    vocabulary = Vocabulary(known)
+    vocabulary = Vocabulary(word for word, known in zip(types, read.known, strict=True) if known)
     found = dict(zip(types, read.found, strict=True))
-    ids = vocabulary.ids(texts.types)
-    in_file = (ids != Vocabulary.UNKNOWN) & [bool(found.get(word, False)) for word in texts.types]
-    from_ngrams = (ids != Vocabulary.UNKNOWN) & ~in_file
-    covered = coverage(texts.tokens, in_file, from_ngrams)
+    has_vector = vocabulary.ids(texts.types) != Vocabulary.UNKNOWN
+    in_file = has_vector & [bool(found.get(word, False)) for word in texts.types]
+    covered = coverage(texts.tokens, in_file, has_vector & ~in_file)
     vectors = with_specials(read.vectors[read.known])
-    return WordEmbeddings(vocabulary, read.dim, vectors, covered, trainable, from_ngrams=from_ngrams)
+    return WordEmbeddings(vocabulary, read.dim, vectors, covered, options.trainable)
+
+
+def load(request: LoadRequest) -> Reader:
+    """The words of a finished run, and with `min_count` 1 the vectors of all words in the file."""
+    from mtl.embedders.vectors import VectorFile
+    from mtl.embedders.words import WordReader
+
+    takes_all = request.options.min_count == 1 and request.path is not None
+    return WordReader(request, VectorFile(request.path) if takes_all and request.path else None)
 
 
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:
@@ -161,3 +190,18 @@ def _follow(lines: Iterable[str], shown: Progress, tokens: int) -> str:
         elif line.strip():
             last = line.strip()
     return last
+
+
+FASTTEXT = EmbedderKind(
+    title="fastText",
+    options=FastTextOptions,
+    build=fasttext_embeddings,
+    load=load,
+    files=VectorFiles(
+        exists=Path.exists,
+        problem=lambda path: None,
+        training=lambda: FastTextTraining,
+        trained_name=lambda suite: f"{suite}.bin",
+    ),
+    audit_note=lambda options: "fastText's vectors",
+)

@@ -1,6 +1,5 @@
 """Where word vectors come from: a recipe a file in embeddings/."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -8,12 +7,12 @@ from typing import Any, cast
 from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mtl.config.load import find_yaml, parse_overrides, shipped
+from mtl.config.files import find_yaml, shipped
 from mtl.errors import InputError
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 
-# The share of the training rows that are dev rows where a task has no dev file, unless it is set (configs/baseline.yaml).
-HELD_OUT = 0.1
+# The share of held-out rows with which a recipe's vectors have the recipe's own file name: that of configs/baseline.yaml.
+PLAIN_HELD_OUT = 0.1
 
 
 @dataclass
@@ -47,19 +46,14 @@ def load_recipe(name: str) -> Recipe:
     return recipe
 
 
-def fetch(embeddings: str, settings: Sequence[str]) -> Path:
-    """Download the vectors of a recipe and say where they are. Raises InputError.
-
-    settings: recipe=NAME, embeddings_dir=FOLDER.
-    """
+def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
+    """Download the vectors of a recipe and return where they are. Raises InputError."""
     from mtl.data.download import download, gunzip
 
-    given = {"recipe": f"{embeddings}-pl", "embeddings_dir": "embeddings", **parse_overrides(settings)}
-    check_known(given, {"recipe", "embeddings_dir"})
-    recipe = load_recipe(str(given["recipe"]))
+    recipe = load_recipe(recipe_name)
     if recipe.url is None:
         raise InputError(f"recipe={recipe.name}: names no address to fetch from")
-    path = Path(str(given["embeddings_dir"])) / recipe.file
+    path = embeddings_dir / recipe.file
     if path.exists():
         return path
     packed = recipe.url.endswith(".gz") and path.suffix != ".gz"
@@ -69,17 +63,6 @@ def fetch(embeddings: str, settings: Sequence[str]) -> Path:
         gunzip(archive, path)
         archive.unlink()
     return path
-
-
-def is_there(path: Path, embeddings: str) -> bool:
-    """Whether the file or folder of these embeddings is there and whole."""
-    return any(path.glob("*weights.hdf5")) if embeddings == "elmo" else path.exists()
-
-
-def check_known(given: dict[str, Any], keys: set[str]) -> None:
-    """Raise InputError for a key that is none of `keys`."""
-    if unknown := sorted(set(given) - keys):
-        raise InputError(f"unknown key {unknown[0]!r}; known keys: {', '.join(sorted(keys))}")
 
 
 def vector_file(named: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
@@ -96,4 +79,4 @@ def vector_file(named: str, embeddings_dir: Path, held_out: float) -> tuple[Path
 
 def trained_file(path: Path, held_out: float) -> Path:
     """Where vectors are that were trained without the held-out rows: `path` itself for the share that is the default."""
-    return path if held_out == HELD_OUT else path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")
+    return path if held_out == PLAIN_HELD_OUT else path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")

@@ -1,25 +1,36 @@
 """A vector for each word of the vocabulary: what random and fastText embeddings have in common."""
 
 import hashlib
+import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mtl.data.text import Texts, Vocabulary
+from mtl.data.lines import read_lines
+from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import Coverage
-from mtl.training.batches import TokenTable
+from mtl.embedders.kind import LoadRequest
+from mtl.embedders.sequences import ArraySequences
+from mtl.embedders.vectors import VectorFile
+from mtl.errors import InputError
+from mtl.files import write_text
+
+VOCABULARY = "vocabulary.txt"  # in a run's folder: a word a line, in order
+
+logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
 class WordEmbeddings:
-    """What an embedder is built from: the vocabulary, its first vectors, and what they cover.
+    """The vocabulary, its initial vectors, and how many words they cover.
 
     vectors: float32 (len(vocabulary), dim), or None where each seed draws its own from N(0, init_std²).
     trainable: whether stage 1 trains them.
-    from_ngrams: bool (types of the texts,), the words whose vectors are put together from their n-grams; None: no word's are.
     """
 
     vocabulary: Vocabulary
@@ -28,10 +39,9 @@ class WordEmbeddings:
     coverage: Coverage
     trainable: bool
     init_std: float = 1.0
-    from_ngrams: np.ndarray | None = None
 
     def fingerprint(self) -> str:
-        """A hash of the vocabulary and the first vectors."""
+        """A hash of the vocabulary and the initial vectors."""
         content = hashlib.sha256("\n".join(self.vocabulary.words).encode())
         if self.vectors is not None:
             content.update(self.vectors.tobytes())
@@ -46,22 +56,27 @@ class WordEmbeddings:
             embedder.load(self.vectors)
         return embedder
 
-    def table(self, texts: Texts) -> TokenTable:
+    def sequences(self, texts: TokenizedTexts) -> ArraySequences:
         """The texts as numbers of the vocabulary."""
-        return word_table(self.vocabulary, texts)
+        return word_sequences(self.vocabulary, texts)
 
-    live = table
+    uncached_sequences = sequences
 
     def parameters(self) -> int:
+        """Numbers in all vectors."""
         return len(self.vocabulary) * self.dim
 
     def to(self, device: torch.device) -> None:
-        """There is nothing to compute."""
+        """A lookup needs no device."""
+
+    def save(self, folder: Path) -> None:
+        """Write the vocabulary, in order."""
+        write_text(folder / VOCABULARY, "".join(f"{word}\n" for word in self.vocabulary.words))
 
 
-def word_table(vocabulary: Vocabulary, texts: Texts) -> TokenTable:
+def word_sequences(vocabulary: Vocabulary, texts: TokenizedTexts) -> ArraySequences:
     """The texts as numbers of a vocabulary."""
-    return TokenTable(vocabulary.ids(texts.types)[texts.tokens], texts.starts[:-1], texts.lengths)
+    return ArraySequences(vocabulary.ids(texts.types)[texts.tokens], texts.starts[:-1], texts.lengths)
 
 
 class WordEmbedder(nn.Module):
@@ -110,3 +125,42 @@ class WordEmbedder(nn.Module):
 def with_specials(vectors: np.ndarray) -> np.ndarray:
     """Words' vectors, float32 (words, dim), after rows for padding (zero) and for the unknown word (their mean)."""
     return np.concatenate([np.zeros_like(vectors[:1]), vectors.mean(axis=0, keepdims=True), vectors])
+
+
+class WordReader:
+    """The vocabulary of a finished run. Words that the run never saw are unknown, or get their vectors from `file`.
+
+    No word is looked up twice. file: the vectors of a run that takes those of all words; where it does not exist any more, new
+    words are unknown.
+    """
+
+    def __init__(self, request: LoadRequest, file: VectorFile | None = None) -> None:
+        weight = request.weights["table.weight"]
+        self.file = file
+        self._without_vector: set[str] = set()
+        self.vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
+        self.dim = weight.shape[1]
+        self.embedder = WordEmbedder(len(weight), self.dim, trainable=False)
+
+    def sequences(self, texts: TokenizedTexts) -> ArraySequences:
+        """The texts as numbers of the vocabulary, which grows by the new words that have a vector."""
+        if self.file is not None:
+            ids = self.vocabulary.ids(texts.types)
+            unknown = [word for word, id in zip(texts.types, ids, strict=True) if id == Vocabulary.UNKNOWN]
+            if new := [word for word in unknown if word not in self._without_vector]:
+                self._add(new, self.file)
+        return word_sequences(self.vocabulary, texts)
+
+    def _add(self, new: Sequence[str], file: VectorFile) -> None:
+        if not file.path.exists():
+            logger.warning("%s does not exist: %d words that the run never saw are unknown", file.path, len(new))
+            self._without_vector.update(new)
+            return
+        read = file.read(new)
+        if read.dim != self.dim:
+            raise InputError(
+                f"{file.path}: has vectors of {read.dim} numbers, the run's have {self.dim}; put back the run's file"
+            )
+        self.embedder.add(read.vectors[read.known])
+        self.vocabulary.add(word for word, known in zip(new, read.known, strict=True) if known)
+        self._without_vector.update(word for word, known in zip(new, read.known, strict=True) if not known)

@@ -4,62 +4,61 @@ import json
 import logging
 import time
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from mtl.config.load import Config, data_dir, find_yaml, flatten_config, run_dir, shipped
+from mtl.config.files import find_suite, flatten_config
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.splits import missing_tasks
 from mtl.device import check_precision, device_of, exact_arithmetic
-from mtl.files import write_text
+from mtl.files import read_json, write_json, write_text
+from mtl.jobs.job import Job
 from mtl.jobs.parallel import run_in_parallel
 from mtl.jobs.provenance import machine, versions
 from mtl.memory import keep_memory
-from mtl.methods.method import Method, new_method
-from mtl.runs.folder import RunFolder, read_json, write_json
+from mtl.methods import METHODS
+from mtl.methods.kind import BuildRequest, Method
 from mtl.runs.submission import write_predictions, write_submission
 from mtl.runs.summary import summarize
 from mtl.runs.table import render
 from mtl.sample.grammar import write_sample
 from mtl.tasks.constant import best_constant, constant_score
 from mtl.tasks.metrics import score
-from mtl.tasks.suite import Suite
 
 logger = logging.getLogger("mtl")
 
 
 @exact_arithmetic()
-def run_baseline(config: Config, suite: Suite, command: str = "") -> dict[str, Any]:
-    """Run what the configuration says, or what of it is not done yet; return the summary.
+def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
+    """Run the job, or what of it is not done yet; return the summary.
 
-    command: what the summary says that made it. Raises InputError for bad data, a run folder of another configuration,
-    or one that another process holds; DivergedError for training that diverges.
+    command: what the summary names as the command that made it. Raises InputError for bad data, a run folder of another
+    configuration, or one that another process holds; DivergedError for training that diverges.
     """
-    folder = RunFolder(run_dir(config, suite))
-    tasks = suite.choose(config.tasks)
-    data = data_dir(config, suite)
+    config, suite, folder = job.config, job.suite, job.folder
     if not folder.summary.exists():  # a finished run needs no device
         check_precision(config.trainer.precision, device_of(config.trainer.accelerator))
+    tasks = job.tasks
     with folder.locked():
         folder.check(config)
         if folder.summary.exists():
-            folder.check_inputs(fingerprints(suite, tasks, data))
+            folder.check_inputs(fingerprints(suite, tasks, job.data_dir))
             logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
-            return read_json(folder.summary)
-        if suite.generated and len(missing_tasks(suite, data)) == len(suite.tasks):
-            logger.info("writing the suite's data to %s", data)
-            write_sample(data)
-        dataset, method = prepare(config, suite)
+            finished: dict[str, Any] = read_json(folder.summary)
+            return finished
+        if suite.generated and len(missing_tasks(suite, job.data_dir)) == len(suite.tasks):
+            logger.info("writing the suite's data to %s", job.data_dir)
+            write_sample(job.data_dir)
+        dataset, method = prepare(job)
         inputs = {**dataset.fingerprints, **method.fingerprints}
         folder.claim(config, inputs)
-        _record(folder, config, dataset)
-        method.record(folder)
+        _record(job, dataset)
+        method.save(folder.path)
         waiting = [seed for seed in config.seeds if not folder.scores(seed).exists()]
         if config.seeds_in_parallel > 1 and len(waiting) > 1:
-            run_in_parallel(run_apart, config, suite, waiting)
-        done = {seed: run_seed(config, dataset, method, seed, folder) for seed in config.seeds}
+            run_in_parallel(run_apart, job, waiting)
+        done = {seed: run_seed(job, dataset, method, seed) for seed in config.seeds}
         summary = summarize(suite, tasks, config, done, dataset.rows(), _constants(dataset))
         summary["held_out"] = {task: len(lines) for task, lines in dataset.held_out.items()}
         summary |= method.facts
@@ -69,61 +68,62 @@ def run_baseline(config: Config, suite: Suite, command: str = "") -> dict[str, A
         return summary
 
 
-def prepare(config: Config, suite: Suite) -> tuple[Dataset, Method]:
-    """Read and tokenize the data and make the method ready, from the caches where they are there.
+def prepare(job: Job) -> tuple[Dataset, Method]:
+    """Read the data and make the method ready, from the caches where they exist.
 
-    Raises InputError for bad data, and for what the method lacks.
+    Raises InputError for bad data, and for whatever the method lacks.
     """
+    config = job.config
     if device_of(config.trainer.accelerator).type == "cpu":
         keep_memory()
     if config.trainer.threads:
         torch.set_num_threads(config.trainer.threads)
-    tasks = suite.choose(config.tasks)
-    data = data_dir(config, suite)
-    dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out, Path(config.cache_dir))
-    logger.info("%d tasks, %d distinct texts, %d tokens", len(tasks), len(dataset.texts), len(dataset.texts.tokens))
-    return dataset, new_method(config, suite, dataset, run_dir(config, suite))
+    dataset = load_dataset(job.suite, job.tasks, job.data_dir, config.held_out)
+    request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path)
+    return dataset, METHODS[config.method].build(request)
 
 
 @exact_arithmetic()
-def run_apart(config: Config, suite: Suite, seed: int) -> None:
+def run_apart(job: Job, seed: int) -> None:
     """One seed in a process of its own, which has its share of the threads from its environment."""
-    logger.setLevel(logging.WARNING)  # of what it reads the first process has spoken
-    dataset, method = prepare(replace(config, trainer=replace(config.trainer, threads=None)), suite)
+    logger.setLevel(logging.WARNING)  # the first process has logged what it read
+    config = job.config
+    dataset, method = prepare(replace(job, config=replace(config, trainer=replace(config.trainer, threads=None))))
     logger.setLevel(logging.INFO)
-    run_seed(config, dataset, method, seed, RunFolder(run_dir(config, suite)))
+    run_seed(job, dataset, method, seed)
 
 
-def run_seed(config: Config, dataset: Dataset, method: Method, seed: int, folder: RunFolder) -> dict[str, Any]:
+def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """One seed's predictions, submission, scores and cost.
 
-    Returns what scores.json says: scores (× 100 on dev, by task id), average, seconds, cost, versions, machine.
+    Returns what scores.json holds: scores (× 100 on the scored split, by task id), average, seconds, cost, versions, machine.
     """
+    config, folder = job.config, job.folder
     done = folder.scores(seed)
     if done.exists():
-        return read_json(done)
+        finished: dict[str, Any] = read_json(done)
+        return finished
     start = time.monotonic()
-    scores = {}
-    for task, predictions in method.predictions(seed, folder):
-        gold = torch.from_numpy(dataset.splits[task.id]["dev"].targets)
-        scores[task.id] = score(task, torch.from_numpy(predictions["dev"]), gold)
+    found = {}
+    for task, predictions in method.predictions(seed, folder.seed(seed)):
+        found[task.id] = score(task, predictions[task.scored_split], dataset.scored(task).scored)
         for split, values in predictions.items():
-            write_predictions(folder.predictions(seed, split, task.id), task, values.tolist(), config.submission.header)
+            write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
+    scores = {task.id: found[task.id] for task in dataset.tasks}
     write_submission(
         folder.submission(seed),
-        [folder.predictions(seed, "test", t.id) for t in dataset.tasks if "test" in dataset.splits[t.id]],
+        [folder.predictions(seed, "test", task.id) for task in dataset.tasks if "test" in dataset.splits[task.id]],
     )
     average = sum(scores.values()) / len(scores)
     seconds = time.monotonic() - start
     number = f"{config.seeds.index(seed) + 1}/{len(config.seeds)}"
-    logger.info(
-        "seed %d (%s) · %s · average %.1f", seed, number, ", ".join(f"{t} {s:.1f}" for t, s in scores.items()), average
-    )
+    listed = ", ".join(f"{id} {value:.1f}" for id, value in scores.items())
+    logger.info("seed %d (%s) · %s · average %.1f", seed, number, listed, average)
     result = {
         "scores": scores,
         "average": average,
         "seconds": seconds,
-        "cost": method.cost(seed, folder),
+        "cost": method.cost(seed, folder.seed(seed)),
         "versions": versions(),
         "machine": machine(device_of(config.trainer.accelerator)),
     }
@@ -132,20 +132,24 @@ def run_seed(config: Config, dataset: Dataset, method: Method, seed: int, folder
 
 
 def _constants(dataset: Dataset) -> dict[str, float]:
-    """The score on dev of each task's best constant answer on its training rows, by task id."""
+    """The score of each task's best constant answer on its training rows, by task id."""
     scores = {}
     for task in dataset.tasks:
-        splits = dataset.splits[task.id]
-        scores[task.id] = constant_score(task, best_constant(task, splits["train"].targets), splits["dev"].targets)
+        train = dataset.splits[task.answered_by or task.id]["train"]
+        answer = best_constant(task, train.scored)
+        scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
     return scores
 
 
-def _record(folder: RunFolder, config: Config, dataset: Dataset) -> None:
-    """Keep what later commands read: the suite file, which rows are held out, and the groups and targets of the dev rows."""
-    suite_file = find_yaml("suite", config.suite, shipped("configs") / "suite")
-    write_text(folder.suite, suite_file.read_text(encoding="utf-8"))
+def _record(job: Job, dataset: Dataset) -> None:
+    """Keep what later commands read: the suite file, which rows are held out, the words that heads choose among, and of the
+    scored rows the groups and targets."""
+    folder = job.folder
+    write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
     write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")
-    write_text(folder.dev_rows, json.dumps(dataset.dev_rows) + "\n")
+    write_text(folder.scored_rows, json.dumps(dataset.scored_rows) + "\n")
+    if dataset.answers:
+        write_json(folder.answers, dataset.answers)
     for task in dataset.tasks:
-        gold = dataset.splits[task.id]["dev"].targets.tolist()
-        write_predictions(folder.gold(task.id), task, gold, config.submission.header)
+        gold = dataset.scored(task).targets
+        write_predictions(folder.gold(task.scored_split, task.id), task, gold, job.config.submission.header)

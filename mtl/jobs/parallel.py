@@ -14,25 +14,24 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from mtl.config.load import Config
 from mtl.errors import DivergedError, InputError
-from mtl.tasks.suite import Suite
+from mtl.jobs.job import Job
 
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 
-SeedJob = Callable[[Config, Suite, int], None]
+SeedJob = Callable[[Job, int], None]
 
 
-def run_in_parallel(job: SeedJob, config: Config, suite: Suite, seeds: Sequence[int]) -> None:
-    """Call `job(config, suite, seed)` for each seed, up to `config.seeds_in_parallel` at a time.
+def run_in_parallel(run: SeedJob, job: Job, seeds: Sequence[int]) -> None:
+    """Call `run(job, seed)` for each seed, up to `seeds_in_parallel` at a time.
 
     The processes divide the CPU threads among them; if there are several GPUs, they use them in turn. When this process ends,
-    even by SIGKILL, they end too. Raises the InputError or DivergedError that a job raises, and InputError if a job's process
+    even by SIGKILL, they end too. Raises the InputError or DivergedError that `run` raises, and InputError if a seed's process
     was killed.
     """
     context = multiprocessing.get_context("spawn")
     errors, lock = context.SimpleQueue(), context.RLock()
-    slots = list(range(min(config.seeds_in_parallel, len(seeds))))
+    slots = list(range(min(job.config.seeds_in_parallel, len(seeds))))
     shares = [_share(slot, len(slots)) for slot in slots]
     waiting = list(seeds)
     running: dict[Any, tuple[int, int, Any]] = {}  # by sentinel: seed, slot, process
@@ -41,7 +40,7 @@ def run_in_parallel(job: SeedJob, config: Config, suite: Suite, seeds: Sequence[
             while waiting or running:
                 while waiting and slots:
                     seed, slot = waiting.pop(0), slots.pop(0)
-                    process = context.Process(target=_run_job, args=(job, config, suite, seed, errors, lock))
+                    process = context.Process(target=_run_seed, args=(run, job, seed, errors, lock))
                     with _environment(shares[slot]):
                         process.start()
                     running[process.sentinel] = seed, slot, process
@@ -99,14 +98,14 @@ def _sigterm_as_interrupt() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run_job(job: SeedJob, config: Config, suite: Suite, seed: int, errors: Any, lock: Any) -> None:
-    """The main function of a child process. It puts the job's InputError or DivergedError into `errors`."""
+def _run_seed(run: SeedJob, job: Job, seed: int, errors: Any, lock: Any) -> None:
+    """The main function of a child process. It puts the InputError or DivergedError of `run` into `errors`."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     tqdm.set_lock(lock)
     logging.basicConfig(format="%(message)s", stream=sys.stderr)
     try:
-        job(config, suite, seed)
+        run(job, seed)
     except (InputError, DivergedError) as error:
         errors.put(error)
         sys.exit(1)

@@ -4,57 +4,39 @@ import itertools
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mtl.config.load import (
-    INDIFFERENT,
-    Config,
-    data_dir,
-    differences,
-    find_yaml,
-    flatten,
-    flatten_config,
-    load_config,
-    parse_overrides,
-    read_config,
-    run_dir,
-    shipped,
-)
+from mtl.config.files import differences, find_yaml, flatten, flatten_config, shipped
+from mtl.config.schema import INDIFFERENT, Config
 from mtl.data.splits import check_present, missing_tasks
-from mtl.embedders import obtainable_vectors
 from mtl.errors import DivergedError, InputError
-from mtl.runs.folder import RunFolder
-from mtl.tasks.suite import Suite
+from mtl.jobs.job import Job, load_job
+from mtl.methods import METHODS
 from mtl.untrusted import read_yaml
 
 logger = logging.getLogger("mtl")
 
 SECTIONS = ("title", "settings", "grid", "runs")
-# What the folder of a plain run tells by itself, and what that follows from.
+# What the folder of a plain run is named after, and what that depends on.
 PLAIN = ("suite", "data_dir", "method", "embeddings", "variant")
-# The vectors' path does make a difference between runs, though what lies there is compared by content.
+# Runs may differ in the vectors' path, though what the file holds is compared by content.
 UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path"}
 LONGEST_NAME = 200  # bytes; file systems take 255
 
 
 @dataclass(frozen=True)
-class Run:
-    """A run of a sweep. Its folder bears its name."""
+class PlannedRun:
+    """A run of a sweep. Its folder has its name."""
 
     name: str
-    config: Config
-    suite: Suite
-
-    @property
-    def folder(self) -> RunFolder:
-        return RunFolder(run_dir(self.config, self.suite))
+    job: Job
 
     @property
     def finished(self) -> bool:
-        return self.folder.summary.exists()
+        return self.job.folder.summary.exists()
 
 
 @dataclass(frozen=True)
@@ -63,25 +45,25 @@ class Sweep:
 
     title: str
     path: Path
-    runs: list[Run]
+    runs: list[PlannedRun]
 
     @property
     def runs_dir(self) -> Path:
         """Where all its runs lie."""
-        return Path(self.runs[0].config.runs_dir)
+        return Path(self.runs[0].job.config.runs_dir)
 
 
-def load_sweep(name: str, overrides: Sequence[str] = (), only: Sequence[str] = ()) -> Sweep:
+def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
     """The runs of the sweep file of this name, or at this path.
 
-    overrides: `key=value`, for every run, over what the file says. only: the names of the runs to take; none: all.
+    given: settings for every run, which replace those of the file. only: the names of the runs to take; none: all.
     Raises InputError for whatever can be known to be wrong before the first run starts: bad settings, runs of one name,
     missing data and vectors, folders of another configuration.
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
-    given = parse_overrides(overrides)
+    given = given or {}
     title, entries = _read(path)
-    runs: list[Run] = []
+    runs: list[PlannedRun] = []
     for number, (label, settings) in enumerate(entries, 1):
         try:
             run = _load(label, settings, given)
@@ -89,13 +71,15 @@ def load_sweep(name: str, overrides: Sequence[str] = (), only: Sequence[str] = (
             shown = ", ".join(f"{key}={value}" for key, value in settings.items())
             raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
         # Some file systems do not tell upper case from lower case.
-        same = [n for n, r in enumerate(runs, 1) if str(r.folder.path).casefold() == str(run.folder.path).casefold()]
+        same = [
+            n for n, r in enumerate(runs, 1) if str(r.job.folder.path).casefold() == str(run.job.folder.path).casefold()
+        ]
         if same:
             raise InputError(
-                f"{path}: runs {same[0]} and {number} would share the folder {run.folder.path}; give one another name"
+                f"{path}: runs {same[0]} and {number} would share the folder {run.job.folder.path}; give one another name"
             )
         runs.append(run)
-    if len({run.config.runs_dir for run in runs}) > 1:
+    if len({run.job.config.runs_dir for run in runs}) > 1:
         raise InputError(f"{path}: runs_dir must be the same for all runs")
     if unknown := set(only) - {run.name for run in runs}:
         known = ", ".join(run.name for run in runs)
@@ -105,8 +89,8 @@ def load_sweep(name: str, overrides: Sequence[str] = (), only: Sequence[str] = (
     return sweep
 
 
-def run_sweep(sweep: Sweep, make: Callable[[Config, Suite], Any]) -> None:
-    """Call `make(config, suite)` for each run that is not finished, one after another.
+def run_sweep(sweep: Sweep, make: Callable[[Job], Any]) -> None:
+    """Call `make(job)` for each run that is not finished, one after another.
 
     The finished ones come first, with a line each: one whose data has changed since is found before hours of training.
     Raises InputError and DivergedError as a run does.
@@ -120,7 +104,7 @@ def run_sweep(sweep: Sweep, make: Callable[[Config, Suite], Any]) -> None:
         logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
         torch.set_num_threads(threads)  # a run's own trainer.threads is not the next one's
         try:
-            (run_baseline if run.finished else make)(run.config, run.suite)
+            (run_baseline if run.finished else make)(run.job)
         except (InputError, DivergedError) as error:
             raise type(error)(f"{sweep.path}: run {run.name}: {error}") from None
 
@@ -163,24 +147,24 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     return flatten(value)
 
 
-def _load(name: str | None, settings: dict[str, Any], given: dict[str, Any]) -> Run:
+def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any]) -> PlannedRun:
     """A run of these settings; those of the command line, `given`, have the last word. Raises InputError."""
     merged = {**settings, **given}
     if "run_dir" in merged:
         raise InputError("run_dir: each run has a folder of its own, by its name; set runs_dir=")
-    config, suite = load_config([_override(key, value) for key, value in merged.items()])
-    suite.choose(config.tasks)
-    folder = run_dir(config, suite)
-    name = name or ",".join([folder.name, *_differing(config, settings, given)])
+    job = load_job(merged)
+    folder = job.folder.path
+    assert job.tasks
+    name = name or ",".join([folder.name, *_differing(job.config, settings, given)])
     if len(name.encode()) > LONGEST_NAME:
         raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-    return Run(name, replace(config, run_dir=str(folder.with_name(name))), suite)
+    return PlannedRun(name, replace(job, config=replace(job.config, run_dir=str(folder.with_name(name)))))
 
 
-def _differing(config: Config, settings: dict[str, Any], given: dict[str, Any]) -> list[str]:
+def _differing(config: Config, settings: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
     """The sweep's own settings that `mtl baseline` would not have without them, as "key=value", fit for a folder's name."""
     merged = {**settings, **given}
-    plain, _ = load_config([_override(key, merged[key]) for key in PLAIN if key in merged])
+    plain = load_job({key: merged[key] for key in PLAIN if key in merged}).config
     ours, theirs = flatten_config(config), flatten_config(plain)
     keys = [key for key in settings if key not in UNNAMED and key not in given and ours[key] != theirs.get(key)]
     return [f"{key}={_in_a_name(ours[key])}" for key in keys]
@@ -193,34 +177,28 @@ def _in_a_name(value: Any) -> str:
     return re.sub(r"[^\w.+-]", "-", text)
 
 
-def _override(key: str, value: Any) -> str:
-    """As on the command line; JSON is YAML."""
-    return f"{key}={json.dumps(value, ensure_ascii=False)}"
-
-
 def _check_ready(sweep: Sweep) -> None:
     """Raise InputError if a run's folder is another configuration's, or if its data or its vectors cannot be had."""
     lacking: dict[str, str] = {}
     for run in sweep.runs:
-        here = f"{sweep.path}: run {run.name}"
-        if run.folder.config.exists() and (keys := differences(read_config(run.folder.config), run.config)):
+        here, job = f"{sweep.path}: run {run.name}", run.job
+        folder = job.folder
+        if folder.config.exists() and (keys := differences(folder.config, job.config)):
             raise InputError(
-                f"{here}: {run.folder.path} was made with another configuration ({'; '.join(keys)});"
+                f"{here}: {folder.path} was made with another configuration ({'; '.join(keys)});"
                 " set runs_dir=, give the run another name, or remove the folder"
             )
         if run.finished:
             continue
-        data = data_dir(run.config, run.suite)
-        if not (run.suite.generated and len(missing_tasks(run.suite, data)) == len(run.suite.tasks)):
+        if not (job.suite.generated and len(missing_tasks(job.suite, job.data_dir)) == len(job.suite.tasks)):
             try:
-                check_present(run.suite, run.suite.choose(run.config.tasks), data)
+                check_present(job.suite, job.tasks, job.data_dir)
             except InputError as error:
                 raise InputError(f"{here}: {error}") from None
-        if run.config.method == "lstm" and run.config.embeddings.name != "random":
-            try:
-                obtainable_vectors(run.config, run.suite)
-            except InputError as error:
-                lacking[run.name] = str(error)
+        try:
+            METHODS[job.config.method].check(job.config, job.suite)
+        except InputError as error:
+            lacking[run.name] = str(error)
     if lacking:
         others = [f"--only {run.name}" for run in sweep.runs if run.name not in lacking]
         raise InputError(

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from mtl.device import to_device
-from mtl.embedders import Embedder
+from mtl.embedders.kind import Embedder
+from mtl.embedders.sequences import Sequences
 from mtl.model.lstm import BiLSTM
 from mtl.progress import Progress
-from mtl.training.batches import Table
 
 # Tokens in one batch when texts are encoded without training.
 ENCODING_TOKENS = 8192
@@ -27,7 +27,7 @@ class Encoder(nn.Module):
     def __init__(
         self, embedder: Embedder, dim: int, hidden_size: int, num_layers: int, embedding_dropout: float, dropout: float
     ) -> None:
-        """embedder: what a table gathers, such as word ids (batch, time) -> (batch, time, dim). hidden_size: units per direction."""
+        """embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim). hidden_size: units per direction."""
         super().__init__()
         self.embedder = embedder
         self.embedding_dropout = nn.Dropout(embedding_dropout)
@@ -54,35 +54,37 @@ class Encoder(nn.Module):
         states: Tensor = self.dropout(self.lstm(embedded, lengths))
         return states
 
-    def encode(self, table: Table, texts: Tensor, title: str = "encoding texts") -> Tensor:
-        """The vectors of these texts of the table (int64 indices), float32 on the CPU, (texts, output_size), without dropout.
+    def encode(self, sequences: Sequences, texts: Tensor, title: str = "encoding texts") -> Tensor:
+        """The vectors of these texts (int64 indices into `sequences`), float32 on the CPU, (texts, output_size), without dropout.
 
         Texts of similar length share a batch. title: shown with the progress.
         """
         vectors = torch.empty(len(texts), self.output_size)
-        for places, states, lengths in self._encoded(table, texts, title):
+        for places, states, lengths in self._encoded(sequences, texts, title):
             vectors[places] = max_pool(states, lengths).float().cpu()
         return vectors
 
-    def encode_tokens(self, table: Table, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens") -> None:
+    def encode_tokens(
+        self, sequences: Sequences, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens"
+    ) -> None:
         """Write the output of each token of these texts to `rows`, float32 (tokens, output_size), text after text."""
-        ends = table.lengths[texts].cumsum(0).tolist()
-        for places, states, lengths in self._encoded(table, texts, title):
+        ends = sequences.lengths[texts].cumsum(0).tolist()
+        for places, states, lengths in self._encoded(sequences, texts, title):
             for place, length, outputs in zip(places.tolist(), lengths.tolist(), states.float().cpu(), strict=True):
                 rows[ends[place] - length : ends[place]] = outputs[:length].numpy()
 
     @torch.no_grad()
-    def _encoded(self, table: Table, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    def _encoded(self, sequences: Sequences, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
-        order = torch.argsort(table.lengths[texts], stable=True)
+        order = torch.argsort(sequences.lengths[texts], stable=True)
         with Progress(title, len(texts), "texts") as shown:
             done = 0
             while done < len(order):
-                longest = int(table.lengths[texts[order[min(done + 255, len(order) - 1)]]])
+                longest = int(sequences.lengths[texts[order[min(done + 255, len(order) - 1)]]])
                 places = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
-                tokens, lengths = table.gather(texts[places])
+                tokens, lengths = sequences.gather(texts[places])
                 yield places, self.outputs(tokens.to(self.device), lengths), lengths
                 done += len(places)
                 shown.advance(len(places))

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from mtl.report.resampling import DevRows
+from mtl.report.resampling import RowGroups
 
 COVERAGE = 95.0  # per cent, of an interval
 LEVEL = 1 - COVERAGE / 100  # of a test
@@ -44,7 +44,7 @@ class Sample:
     """
 
     by_seed: np.ndarray
-    resampled: Mapping[DevRows, np.ndarray]
+    resampled: Mapping[RowGroups, np.ndarray]
 
     @cached_property
     def seed_variance(self) -> float:
@@ -127,7 +127,7 @@ class Comparison:
 
 def average(samples: Sequence[Sample]) -> Sample:
     """The mean over tasks. The tasks of one seed belong together, and tasks on the same dev rows were drawn together."""
-    resampled: dict[DevRows, np.ndarray] = {}
+    resampled: dict[RowGroups, np.ndarray] = {}
     for sample in samples:
         for rows, scores in sample.resampled.items():
             resampled[rows] = resampled.get(rows, np.zeros(1)) + scores / len(samples)
@@ -170,6 +170,6 @@ def with_holm(family: Mapping[Key, Comparison]) -> dict[Key, Comparison]:
     return {key: replace(found, p_holm=p) for (key, found), p in zip(family.items(), corrected, strict=True)}
 
 
-def _bessel(rows: DevRows) -> float:
+def _bessel(rows: RowGroups) -> float:
     """What makes the variance over resamples of G groups unbiased."""
     return rows.count / (rows.count - 1) if rows.count > 1 else 1.0

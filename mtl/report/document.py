@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 
 import mtl
-from mtl.report.leaderboard import Leaderboard, Row, Score
+from mtl.files import read_json
+from mtl.report.leaderboard import FAMILIES, Leaderboard, Row, Score
 from mtl.report.quantities import COSTS
 from mtl.runs.finished import Run
-from mtl.runs.folder import read_json
-from mtl.tasks.suite import Task
+from mtl.tasks.metrics import METRICS
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 POINTS = 1000  # of predicted against gold targets, at most
 
@@ -32,8 +34,18 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "name": suite.name,
         "title": suite.title,
         "tasks": [
-            {"id": task.id, "title": task.title, "metric": task.metric, "labels": task.labels, "range": task.range}
+            {
+                "id": task.id,
+                "title": task.title,
+                "metric": METRICS[task.metric].title,
+                "labels": task.labels,
+                "range": task.range,
+            }
             for task in suite.tasks.values()
+        ],
+        "families": [
+            {"id": family, "title": FAMILIES.get(family, family)}
+            for family in dict.fromkeys(row.family for row in board.rows)
         ],
         "notes": board.facts,
         "rows": [_row(row, place) for place, row in enumerate(board.rows)],
@@ -66,7 +78,7 @@ def _row(row: Row, place: int) -> dict[str, Any]:
         "method": summary.get("method"),
         "embeddings": summary.get("embeddings"),
         "variant": summary.get("variant"),
-        "size": summary["config"]["encoder.hidden_size"] if row.run and row.family == "lstm" else None,
+        "size": _size(row),
         "split": row.split,
         "average": _short(row.average.median),
         "average_interval": _pair(row.average.interval),
@@ -108,7 +120,7 @@ def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
     """The learning curves of one seed: stage 1 with each task's scores, then each task of stage 2, from step 0 on."""
     curves = []
     for file in run.folder.stages(seed):
-        first = file.parent == run.folder.pretrained(seed)
+        first = file.parent.parent == run.folder.seed(seed)
         points = []
         for row in read_json(file)["curve"]:
             point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"])}
@@ -122,18 +134,28 @@ def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
     return curves
 
 
+def _size(row: Row) -> int | None:
+    """Units of the encoder, of a run that has one."""
+    has_encoder = row.run is not None and row.run.summary["embeddings"] is not None
+    return row.run.summary["config"].get("encoder.hidden_size") if row.run and has_encoder else None
+
+
 def _classes(run: Run, task: Task) -> dict[str, Any]:
-    """How the seed in the middle predicts: how often each label for each, or targets beside targets."""
+    """How the seed in the middle predicts, as the task's target kind is drawn: how often each label for each, or predictions
+    beside targets."""
     scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
     seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
-    gold = run.gold(task)
+    gold = run.rows(task).targets
     predicted = run.predictions(task)[run.summary["seeds"].index(seed)]
-    if task.is_regression:
+    kind = target_kind(task)
+    if kind.chart == "points":
         chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
         return {"seed": seed, "points": [[_short(gold[i]), _short(predicted[i])] for i in chosen]}
-    size = task.outputs
-    counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
-    return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
+    if kind.chart == "confusion":
+        size = len(task.labels or ())
+        counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
+        return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
+    return {"seed": seed}
 
 
 def _score(score: Score) -> dict[str, Any]:

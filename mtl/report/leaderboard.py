@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
@@ -21,23 +20,14 @@ from mtl.report.comparison import (
     estimate,
     with_holm,
 )
-from mtl.report.resampling import RESAMPLES, DevRows, lowest, resampled_scores
+from mtl.report.resampling import RESAMPLES, RowGroups, resampled_scores
 from mtl.runs.finished import Run
-from mtl.runs.summary import below_constant
+from mtl.runs.summary import below_constant, splits_text
+from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import AVERAGE, Published, Suite
 
-FAMILIES = ("floor", "lstm", "transformer")
-
-_WORDS = {"random": "random", "fasttext": "fastText", "elmo": "ELMo"}
-_FLOORS = {
-    "random": "Random targets",
-    "constant": "Best constant",
-    "majority": "Majority",  # runs from before `constant`
-    "overlap": "TF-IDF, overlap of a pair",
-    "svm": "TF-IDF + linear SVM",
-    "tree": "TF-IDF + decision tree",
-    "forest": "TF-IDF + random forest",
-}
+# Titles of families of rows, in the order of a table; an unknown family comes last under its own name.
+FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer"}
 
 
 @dataclass(frozen=True)
@@ -121,8 +111,8 @@ class Leaderboard:
     def marks(self) -> list[str]:
         """Those among the notes that say what stands in the table."""
         notes = [
-            "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on dev, on which checkpoints and settings were chosen, "
-            "which flatters them a little."
+            "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. Checkpoints and "
+            "settings were chosen on dev, which flatters scores on dev a little."
         ]
         if any(row.run is None for row in self.rows):
             notes.append("Published rows are scores on the test sets.")
@@ -175,11 +165,12 @@ class Leaderboard:
 def leaderboard(runs: Sequence[Run]) -> Leaderboard:
     """The leaderboard of runs on one suite. Raises InputError for files of theirs that cannot be read."""
     suite = runs[0].suite
-    labels = Counter(label(run.summary) for run in runs)
+    titles = Counter(run.summary["title"] for run in runs)
     recorded = _recorded_rows(runs)
-    rows = [_of_run(run, recorded, labels[label(run.summary)] > 1) for run in progress(runs, "resampling", "runs")]
+    rows = [_of_run(run, recorded, titles[run.summary["title"]] > 1) for run in progress(runs, "resampling", "runs")]
     rows += [_published(row, suite) for row in suite.published]
-    rows.sort(key=lambda row: FAMILIES.index(row.family) if row.family in FAMILIES else len(FAMILIES))
+    order = list(FAMILIES)
+    rows.sort(key=lambda row: order.index(row.family) if row.family in order else len(order))
     ungrouped = [run.name for run in runs if any((task.id, run.rows_key(task)) not in recorded for task in run.tasks)]
     return Leaderboard(suite, rows, _comparisons(rows), ungrouped)
 
@@ -195,52 +186,45 @@ def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
     """Runs apart by suite: the same name, tasks, targets and metrics. Whether two were scored on the same rows is another question."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
-        tasks = [(t.id, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
+        tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
         groups.setdefault(repr((run.suite.name, tasks)), []).append(run)
     return list(groups.values())
 
 
-def label(summary: Mapping[str, Any]) -> str:
-    """What a run is, in words."""
-    if summary["method"] != "lstm":
-        return _FLOORS.get(summary["method"], summary["method"])
-    embeddings = _WORDS.get(summary["embeddings"], summary["embeddings"])
-    return f"LSTM, {embeddings}, {summary['variant']}"
+def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], RowGroups]:
+    """By task id and `Run.rows_key`: what one run recorded about its scored rows holds for all runs on the same rows."""
+    return {
+        (task.id, run.rows_key(task)): RowGroups(*recorded)
+        for run in runs
+        for task in run.tasks
+        if (recorded := run.recorded_rows(task))
+    }
 
 
-def plain_name(summary: Mapping[str, Any]) -> str:
-    """The folder that a run has unless it is told otherwise."""
-    return f"{summary['embeddings']}-{summary['variant']}" if summary["method"] == "lstm" else str(summary["method"])
-
-
-def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], DevRows]:
-    """By task id and `Run.rows_key`: what one run recorded about its dev rows holds for all runs on the same rows."""
-    return {(task.id, run.rows_key(task)): rows for run in runs for task in run.tasks if (rows := run.dev_rows(task))}
-
-
-def _of_run(run: Run, recorded: Mapping[tuple[str, str], DevRows], alike: bool) -> Row:
-    """alike: whether another run has the same label."""
+def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title: bool) -> Row:
+    """same_title: whether another run has the same title."""
+    summary = run.summary
     scores, samples = {}, {}
     for task in run.tasks:
-        of, gold = run.summary["tasks"][task.id], run.gold(task)
-        rows = recorded.get((task.id, run.rows_key(task))) or DevRows(task.id, np.arange(len(gold)))
-        by_seed = np.array([of["scores"][str(seed)] for seed in run.summary["seeds"]])
-        samples[task.id] = Sample(by_seed, {rows: resampled_scores(task, run.predictions(task), gold, rows)})
-        scores[task.id] = Score(of["median"], of["min"], of["max"], _interval(samples[task.id], lowest(task)))
+        of, rows = summary["tasks"][task.id], run.rows(task)
+        groups = recorded.get((task.id, run.rows_key(task))) or RowGroups(task.id, np.arange(len(rows.targets)))
+        by_seed = np.array([of["scores"][str(seed)] for seed in summary["seeds"]])
+        samples[task.id] = Sample(by_seed, {groups: resampled_scores(task, run.predictions(task), rows, groups)})
+        interval = _interval(samples[task.id], METRICS[task.metric].lowest)
+        scores[task.id] = Score(of["median"], of["min"], of["max"], interval)
     samples[AVERAGE] = average(list(samples.values()))
     seeds = samples[AVERAGE].by_seed
-    mean_interval = _interval(samples[AVERAGE], fmean(map(lowest, run.tasks)))
+    lowest = fmean(METRICS[task.metric].lowest for task in run.tasks)
+    named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,
-        label=f"{label(run.summary)}, {run.name}"
-        if alike and run.name != plain_name(run.summary)
-        else label(run.summary),
-        family="lstm" if run.summary["method"] == "lstm" else "floor",
-        split=run.summary["split"],
+        label=f"{summary['title']}, {run.name}" if named else summary["title"],
+        family=summary["family"],
+        split=splits_text(summary),
         scores=scores,
-        average=Score(run.summary["average"], float(seeds.min()), float(seeds.max()), mean_interval),
-        missing=run.summary["missing"],
-        reduced=run.summary["reduced"],
+        average=Score(summary["average"], float(seeds.min()), float(seeds.max()), _interval(samples[AVERAGE], lowest)),
+        missing=summary["missing"],
+        reduced=summary["reduced"],
         run=run,
         samples=samples,
     )

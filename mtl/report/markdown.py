@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from mtl.markdown import MISSING, markdown_table
 from mtl.report.leaderboard import Leaderboard, Row
-from mtl.report.quantities import COSTS, MISSING, cost_cells
-from mtl.runs.table import markdown_table
+from mtl.report.quantities import COSTS, cost_cells
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from mtl.files import format_bytes
+from mtl.markdown import MISSING
 from mtl.progress import format_duration
-
-MISSING = "–"
 
 # A cost's title, by its key in a summary.
 COSTS = {

@@ -4,19 +4,25 @@ import hashlib
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mtl.data.reader import read_targets
+from mtl.config.files import read_config
+from mtl.data.examples import read_targets
+from mtl.embedders import embedder_kind
 from mtl.errors import InputError
-from mtl.report.resampling import DevRows
-from mtl.runs.folder import RunFolder, read_json
-from mtl.runs.summary import KEYS
-from mtl.tasks.suite import Suite, Task, load_suite
+from mtl.files import read_json
+from mtl.methods import method_name
+from mtl.runs.folder import RunFolder
+from mtl.runs.predictions import recorded_rows
+from mtl.runs.summary import DESCRIPTION, KEYS, description
+from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.task import Task
 
 logger = logging.getLogger("mtl")
 
@@ -35,55 +41,62 @@ class Run:
         """The tasks it has scores of, in the suite's order."""
         return [task for id, task in self.suite.tasks.items() if id in self.summary["tasks"]]
 
-    def gold(self, task: Task) -> np.ndarray:
-        """The targets of the task's dev rows, (rows,): label indices or numbers."""
-        return np.array(read_targets(task, self.folder.gold(task.id)))
+    def split(self, task: Task) -> str:
+        """The split that the task is scored on."""
+        return str(self.summary["tasks"][task.id]["split"])
+
+    def rows(self, task: Task) -> ScoredRows:
+        """The rows that the task is scored on, with their gold targets. Raises InputError for a damaged file."""
+        return recorded_rows(task, read_targets(task, self.folder.gold(self.split(task), task.id)), self.folder)
 
     def predictions(self, task: Task) -> np.ndarray:
-        """Each seed's predictions on dev, (seeds, rows): label indices or numbers."""
-        files = [self.folder.predictions(seed, "dev", task.id) for seed in self.summary["seeds"]]
+        """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
+        files = [self.folder.predictions(seed, self.split(task), task.id) for seed in self.summary["seeds"]]
         return np.array([read_targets(task, file) for file in files])
 
     def rows_key(self, task: Task) -> str:
-        """The same for runs whose dev rows of the task are the same."""
-        split = "dev" if task.files["dev"] is not None else "train"
-        path = task.path(split, Path())
+        """The same for runs that score the task on the same rows."""
+        split = self.split(task)
+        path = task.path(split, Path()) or task.path("train", Path())
         assert path is not None
-        lines = self._held_out.get(task.id)
+        lines = self._held_out.get(task.id) if split == "dev" else None
         return hashlib.sha256(repr((self.summary["inputs"].get(path.as_posix()), lines)).encode()).hexdigest()
 
-    def dev_rows(self, task: Task) -> DevRows | None:
-        """The groups of the task's dev rows; None of a run that did not record them. Raises InputError if they are damaged."""
-        if task.id not in self._dev_rows:
+    def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
+        """A key that is equal for the same rows in the same groups, and the group of each row that the task is scored on.
+
+        int64 (rows,), from 0. None for a run that did not record them. Raises InputError if they are damaged.
+        """
+        if task.id not in self._recorded:
             return None
         try:
-            texts, recorded = (self._dev_rows[task.id][key] for key in ("texts", "groups"))
+            texts, recorded = (self._recorded[task.id][key] for key in ("texts", "groups"))
             if recorded is not None and not (isinstance(recorded, list) and all(isinstance(g, int) for g in recorded)):
                 raise TypeError
             # One group alone says nothing about others; its rows are then drawn one by one.
             apart = recorded is None or len(set(recorded)) == 1
-            names = np.arange(len(self.gold(task))) if apart else np.array(recorded)
+            names = np.arange(len(self.rows(task).targets)) if apart else np.array(recorded)
             groups = np.unique(names, return_inverse=True)[1]
         except (KeyError, TypeError, ValueError):
-            raise InputError(f"{self.folder.dev_rows}: {task.id}: not dev rows as mtl baseline records them") from None
-        return DevRows(hashlib.sha256(repr((texts, recorded)).encode()).hexdigest(), groups)
+            raise InputError(f"{self.folder.scored_rows}: {task.id}: not rows as mtl baseline records them") from None
+        return hashlib.sha256(repr((texts, recorded)).encode()).hexdigest(), groups
 
     def check(self) -> None:
-        """Raise InputError unless the scores are numbers, and every seed has a prediction and a group for each dev row."""
+        """Raise InputError unless the scores are numbers, and every seed has a prediction and a group for each scored row."""
         for task in self.tasks:
             scores = self.summary["tasks"][task.id]
             numbers = [scores.get(key) for key in ("median", "min", "max")]
             if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers):
                 raise InputError(f"{self.folder.summary}: tasks.{task.id}: its scores are not numbers")
-            rows = len(self.gold(task))
-            if (dev_rows := self.dev_rows(task)) and dev_rows.groups.shape != (rows,):
+            rows, split = len(self.rows(task).targets), self.split(task)
+            if (recorded := self.recorded_rows(task)) and recorded[1].shape != (rows,):
                 raise InputError(
-                    f"{self.folder.dev_rows}: {task.id}: {len(dev_rows.groups)} groups for {rows} dev rows"
+                    f"{self.folder.scored_rows}: {task.id}: {len(recorded[1])} groups for {rows} {split} rows"
                 )
             for seed in self.summary["seeds"]:
-                file = self.folder.predictions(seed, "dev", task.id)
+                file = self.folder.predictions(seed, split, task.id)
                 if (found := len(read_targets(task, file))) != rows:
-                    raise InputError(f"{file}: {found} predictions for {rows} dev rows")
+                    raise InputError(f"{file}: {found} predictions for {rows} {split} rows")
 
     @cached_property
     def _held_out(self) -> dict[str, list[int]]:
@@ -91,11 +104,11 @@ class Run:
         return held_out
 
     @cached_property
-    def _dev_rows(self) -> dict[str, dict[str, Any]]:
-        if not self.folder.dev_rows.exists():
+    def _recorded(self) -> dict[str, dict[str, Any]]:
+        if not self.folder.scored_rows.exists():
             return {}
-        dev_rows: dict[str, dict[str, Any]] = read_json(self.folder.dev_rows)
-        return dev_rows
+        recorded: dict[str, dict[str, Any]] = read_json(self.folder.scored_rows)
+        return recorded
 
 
 def find_runs(runs_dir: Path) -> list[Run]:
@@ -126,7 +139,16 @@ def _read(folder: RunFolder, where: Path) -> Run:
     summary = read_json(folder.summary)
     if not isinstance(summary, dict) or not set(KEYS) <= set(summary):
         raise InputError(f"{folder.summary}: not a summary of this version of mtl")
+    if not set(DESCRIPTION) <= set(summary):
+        summary = _completed(summary, folder)
     parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
     run = Run("/".join(parts) or folder.path.resolve().name, folder, summary, load_suite(folder.suite))
     run.check()
     return run
+
+
+def _completed(summary: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
+    """The summary of an older version with what it lacks: how its method describes itself, and the split, which was dev."""
+    config = read_config(folder.config, lambda name: embedder_kind(name).options)
+    tasks = {id: {"split": "dev", **task} for id, task in summary["tasks"].items()}
+    return {**summary, **description(replace(config, method=method_name(config.method))), "tasks": tasks}

@@ -1,18 +1,17 @@
-"""A run's folder: what is in it, whose it is, and that one process at a time writes to it."""
+"""A run's folder: what is in it, which configuration it belongs to, and that one process at a time writes to it."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from mtl.config.load import Config, differences, read_config, save_config
+from mtl.config.files import differences, save_config
+from mtl.config.schema import Config
 from mtl.errors import InputError
-from mtl.files import Busy, lock, write_text
+from mtl.files import Busy, lock, read_json, write_json
 
-# Of a run's results: raised when the same configuration and inputs come to give other ones, so that no run is begun
-# by one version of the code and continued by another.
-FORMAT = "2"
+# Raised when the same configuration and inputs come to give other results, or a seed's folder another layout, so that no run is
+# begun by one version of the code and continued by another.
+FORMAT = "3"
 
 
 class RunFolder:
@@ -23,9 +22,10 @@ class RunFolder:
         self.config = path / "config.yaml"
         self.suite = path / "suite.yaml"
         self.inputs = path / "inputs.json"
-        self.vocabulary = path / "vocabulary.txt"
+        self.answers = path / "answers.json"
         self.held_out = path / "held_out.json"
-        self.dev_rows = path / "dev_rows.json"
+        older = path / "dev_rows.json"  # its name in runs of format 2
+        self.scored_rows = older if older.exists() else path / "scored_rows.json"
         self.summary = path / "summary.json"
         self.table = path / "table.md"
 
@@ -36,27 +36,17 @@ class RunFolder:
         """There when the seed is done."""
         return self.seed(seed) / "scores.json"
 
-    def pretrained(self, seed: int) -> Path:
-        return self.seed(seed) / "pretrain"
-
-    def finetuned(self, seed: int, task: str) -> Path:
-        return self.seed(seed) / "finetune" / task
-
-    def chosen(self, seed: int, task: str) -> Path:
-        """The settings of a floor that were best on dev."""
-        return self.seed(seed) / "chosen" / f"{task}.json"
-
     def stages(self, seed: int) -> list[Path]:
-        """What each training that has ended left of its learning curve: stage 1's first, then stage 2's by task."""
-        files = [self.pretrained(seed) / "done.json", *sorted(self.seed(seed).glob("finetune/*/done.json"))]
+        """The records of the seed's trainings that have ended, with their learning curves: stage 1's, then stage 2's by task."""
+        files = [self.seed(seed) / "pretrain" / "done.json", *sorted(self.seed(seed).glob("finetune/*/done.json"))]
         return [file for file in files if file.exists()]
 
     def predictions(self, seed: int, split: str, task: str) -> Path:
         return self.seed(seed) / "predictions" / f"{split}_pred_{task}.tsv"
 
-    def gold(self, task: str) -> Path:
-        """The targets of the task's dev rows, in the order of the predictions."""
-        return self.path / "gold" / f"dev_{task}.tsv"
+    def gold(self, split: str, task: str) -> Path:
+        """The targets of the rows that the task is scored on, in the order of the predictions."""
+        return self.path / "gold" / f"{split}_{task}.tsv"
 
     def submission(self, seed: int) -> Path:
         return self.seed(seed) / "submission.zip"
@@ -80,14 +70,14 @@ class RunFolder:
             raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None
 
     def check(self, config: Config) -> None:
-        """Raise InputError that names the differing keys if the folder is another configuration's."""
-        if self.config.exists() and (keys := differences(read_config(self.config), config)):
+        """Raise InputError that names the differing keys if the folder belongs to another configuration."""
+        if self.config.exists() and (keys := differences(self.config, config)):
             raise InputError(
                 f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
             )
 
     def claim(self, config: Config, inputs: dict[str, str]) -> None:
-        """Make the folder this configuration's and these inputs', by their fingerprints, or check that it is.
+        """Make the folder belong to this configuration and these inputs, by their fingerprints, or check that it does.
 
         Raises InputError that names the inputs that have changed.
         """
@@ -98,7 +88,7 @@ class RunFolder:
             save_config(config, self.config)
 
     def check_inputs(self, inputs: dict[str, str]) -> None:
-        """Raise InputError that names those of these inputs that are not as they were when the run was begun."""
+        """Raise InputError that names those of these inputs that have changed since the run was begun."""
         before = read_json(self.inputs)
         if before.get("format") != FORMAT:
             raise InputError(
@@ -110,20 +100,3 @@ class RunFolder:
                 f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
                 "set run_dir= or remove the folder"
             )
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON, whole or not at all."""
-    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file. Raises InputError if it is not one."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
-    except ValueError as error:
-        raise InputError(
-            f"{path}: not JSON: {error}; restore it, or remove the run's folder and run it again"
-        ) from None

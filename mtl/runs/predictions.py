@@ -6,10 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from mtl.data.reader import read_cells, read_examples, read_targets, split_lines
+import numpy as np
+
+from mtl.data.examples import Example, read_examples, read_targets, read_texts
+from mtl.data.lines import split_lines
+from mtl.data.records import has_column
 from mtl.data.splits import read_task
 from mtl.errors import InputError
-from mtl.tasks.suite import Suite, Task
+from mtl.files import read_json
+from mtl.runs.folder import RunFolder
+from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 FILE = "{split}_pred_{task}.tsv"
 
@@ -59,13 +68,13 @@ def file_problems(task: Task, lines: Sequence[str], rows: int | None) -> list[st
     """What is wrong with a prediction file, as ":line: what". rows: how many there must be; None: unknown."""
     if not lines:
         return [":1: the file is empty; it needs a header and a prediction a row"]
-    problems = []
+    problems, kind = [], target_kind(task)
     if lines[0] not in (task.target, "target"):
         names = " or ".join(dict.fromkeys([repr(task.target), "'target'"]))
         problems.append(f":1: the header is {lines[0]!r}; it must be {names}")
     for number, line in enumerate(lines[1:], start=2):
         try:
-            task.value(line)
+            kind.parse(line)
         except ValueError as error:
             problems.append(f":{number}: {error}")
     if rows is not None and len(lines) - 1 != rows:
@@ -77,13 +86,13 @@ def _rows(task: Task, data_dir: Path) -> int | None:
     if "test" in task.rows:
         return task.rows["test"]
     path = task.path("test", data_dir)
-    return len(read_cells(path, task.text)) if path is not None and path.is_file() else None
+    return len(read_texts(task, path)) if path is not None and path.is_file() else None
 
 
 def gold_and_predictions(
     path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float
-) -> dict[str, tuple[str, list[float], list[float]]]:
-    """For each of these tasks that has predictions here: the split, the predictions and the gold targets, row by row.
+) -> dict[str, tuple[str, np.ndarray, ScoredRows]]:
+    """For each of these tasks that has predictions here: the split, the predictions (rows,) and the rows with their gold targets.
 
     Predictions of test are preferred to those of dev where the gold targets of test are there. Gold files are the suite's, with
     the target's column; a test file may also be called test.tsv. Where a task has no dev file, gold rows of dev are those that
@@ -99,9 +108,10 @@ def gold_and_predictions(
             gold = _gold(task, split, gold_dir, held_out) if name in found else None
             if gold is None:
                 continue
-            if problems := file_problems(task, found[name], len(gold)):
+            if problems := file_problems(task, found[name], len(gold.targets)):
                 raise InputError(f"{path}/{name}{problems[0].replace(' test rows', ' gold rows')}")
-            pairs[task.id] = split, [task.value(line) for line in found[name][1:]], gold
+            kind = target_kind(task)
+            pairs[task.id] = split, np.array([kind.parse(line) for line in found[name][1:]], dtype=kind.dtype), gold
             break
     if not pairs:
         raise InputError(
@@ -112,27 +122,37 @@ def gold_and_predictions(
     return pairs
 
 
-def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> list[float] | None:
-    """The gold targets of a split in row order, or None where there are none."""
-    of_run = gold_dir / f"dev_{task.id}.tsv"
-    if split == "dev" and of_run.is_file():
-        return read_targets(task, of_run)
-    if split == "dev":
-        path = task.path("dev", gold_dir) or task.path("train", gold_dir)
-        assert path is not None
-        rows = read_task(_without_test(task), gold_dir, held_out).rows["dev"] if path.is_file() else []
-    else:
+def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows | None:
+    """The rows of a split with their gold targets, or None where there are none."""
+    of_run = gold_dir / f"{split}_{task.id}.tsv"
+    if of_run.is_file():
+        return recorded_rows(task, read_targets(task, of_run), RunFolder(gold_dir.parent))
+    if split == "test":
         names = [task.files.get("test"), "test.tsv"]
         paths = [gold_dir / task.folder / name for name in names if name]
-        with_gold = [path for path in paths if path.is_file() and _has_column(path, task.target)]
-        rows = read_examples(task, with_gold[0]) if with_gold else []
-    return [row.target for row in rows if row.target is not None] or None
+        with_gold = [path for path in paths if path.is_file() and has_column(path, task.target)]
+        return _rows_of(task, read_examples(task, with_gold[0])) if with_gold else None
+    path = task.path("dev", gold_dir) or task.path("train", gold_dir)
+    if path is None or not path.is_file():
+        return None
+    return _rows_of(task, read_task(_without_test(task), gold_dir, held_out).rows["dev"])
+
+
+def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredRows:
+    """The rows that a run's task is scored on: these targets, with what the run recorded of them. Raises InputError."""
+    recorded = read_json(folder.scored_rows).get(task.id, {}) if folder.scored_rows.exists() else {}
+    candidates = recorded.get("candidates")
+    return ScoredRows(targets, None if candidates is None else np.array(candidates), recorded.get("columns", {}))
+
+
+def _rows_of(task: Task, examples: Sequence[Example]) -> ScoredRows | None:
+    if not examples:
+        return None
+    targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
+    candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
+    columns = {name: [example.columns[place] for example in examples] for place, name in enumerate(task.columns or ())}
+    return ScoredRows(targets, candidates, columns)
 
 
 def _without_test(task: Task) -> Task:
     return replace(task, files={**task.files, "test": None})
-
-
-def _has_column(path: Path, column: str) -> bool:
-    with path.open(encoding="utf-8-sig") as file:
-        return column in file.readline().rstrip("\r\n").split("\t")

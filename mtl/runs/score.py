@@ -1,13 +1,12 @@
-"""Predictions on file against gold targets on file."""
+"""Predictions in files against gold targets in files."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-import torch
-
 from mtl.runs.predictions import gold_and_predictions
 from mtl.tasks.metrics import score
-from mtl.tasks.suite import Suite, Task
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
@@ -17,10 +16,10 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     """
     pairs = gold_and_predictions(path, suite, tasks, gold_dir, held_out)
     lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], []
-    for id, (split, predictions, gold) in pairs.items():
+    for id, (split, predictions, rows) in pairs.items():
         task = suite.tasks[id]
-        scores.append(score(task, torch.tensor(predictions), torch.tensor(gold)))
-        lines.append(f"| {task.title} | {split} | {task.metric} | {len(gold)} | {scores[-1]:.1f} |")
+        scores.append(score(task, predictions, rows))
+        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {scores[-1]:.1f} |")
     absent = [id for id in suite.tasks if id not in pairs]
     partial = f" (of {len(scores)} of {len(suite.tasks)} tasks; not scored: {', '.join(absent)})" if absent else ""
     return "\n".join([*lines, f"average{partial}: {sum(scores) / len(scores):.1f}"])

@@ -4,14 +4,18 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from mtl.files import replacing, write_text
-from mtl.tasks.suite import Task
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 
-def write_predictions(path: Path, task: Task, predictions: Sequence[float], header: str) -> None:
-    """Write predictions (label indices or numbers) in row order under a header: the task's target, or the word "target"."""
+def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
+    """Write predicted targets (rows,) in row order under a header: the task's target, or the word "target"."""
     name = task.target if header == "task" else "target"
-    write_text(path, "".join(f"{cell}\n" for cell in [name, *map(task.cell, predictions)]))
+    cells = map(target_kind(task).format, predictions.tolist())
+    write_text(path, "".join(f"{cell}\n" for cell in [name, *cells]))
 
 
 def write_submission(path: Path, files: Sequence[Path]) -> None:

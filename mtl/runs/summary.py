@@ -4,12 +4,15 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, median
 from typing import Any
 
-from mtl.config.load import Config
-from mtl.tasks.suite import Suite, Task
+from mtl.config.schema import Config
+from mtl.methods import METHODS
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
 
-# What every summary of a finished run has.
+# What every summary of a finished run has. Those that older versions wrote lack DESCRIPTION and each task's split.
+DESCRIPTION = ("family", "title", "folder", "chosen_on_dev")
 KEYS = (
-    *("suite", "method", "embeddings", "variant", "seeds", "split"),
+    *("suite", "method", "embeddings", "variant", "seeds"),
     *("tasks", "average", "partial", "missing", "reduced", "held_out"),
     *("cost", "config", "inputs", "versions", "machine", "command"),
 )
@@ -25,17 +28,19 @@ def summarize(
 ) -> dict[str, Any]:
     """The summary of a run.
 
-    seeds: by seed what its scores.json says; scores are × 100 on dev. rows: by task id and split, as the files have them.
+    seeds: by seed what its scores.json holds; scores are × 100 on the split that the task is scored on.
+    rows: by task id and split, as the files have them.
     constants: by task id the score × 100 on dev of the best constant answer (`mtl.tasks.constant`).
-    `average` is the mean of the tasks' medians; `partial` says that tasks of the suite are missing, `reduced`
-    which tasks have other splits than the published ones, and `not_above_constant` which tasks' medians are no better than
-    the constant answer's score.
+    `average` is the mean of the tasks' medians; `partial` is true where tasks of the suite are missing. `reduced` lists the tasks
+    that have other splits than the published ones, `not_above_constant` those whose medians are no better than the constant
+    answer's score. DESCRIPTION is how the method describes itself, so that tables need not know it.
     """
     by_task: dict[str, Any] = {}
     for task in tasks:
         scores = {str(seed): done["scores"][task.id] for seed, done in seeds.items()}
         by_task[task.id] = {
             "metric": task.metric,
+            "split": task.scored_split,
             "scores": scores,
             "median": median(scores.values()),
             "min": min(scores.values()),
@@ -43,14 +48,12 @@ def summarize(
             "constant": constants[task.id],
             "rows": dict(rows[task.id]),
         }
-    lstm = config.method == "lstm"
     return {
         "suite": suite.name,
         "method": config.method,
-        "embeddings": config.embeddings.name if lstm else None,
-        "variant": config.variant if lstm else None,
+        **{"embeddings": None, "variant": None, **METHODS[config.method].describe(config)},
+        **description(config),
         "seeds": sorted(seeds),
-        "split": "dev",
         "tasks": by_task,
         "average": fmean(values["median"] for values in by_task.values()),
         "partial": len(tasks) < len(suite.tasks),
@@ -61,6 +64,19 @@ def summarize(
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
+
+
+def description(config: Config) -> dict[str, str]:
+    """The family and the title of a run's method, the folder that the run has by default, and what dev selects."""
+    kind = METHODS[config.method]
+    return dict(
+        zip(DESCRIPTION, (kind.family, kind.title(config), kind.folder(config), kind.chosen_on_dev), strict=True)
+    )
+
+
+def splits_text(summary: Mapping[str, Any]) -> str:
+    """The splits that the tasks are scored on, as in "dev" or "dev, test"."""
+    return ", ".join(sorted({task["split"] for task in summary["tasks"].values()}))
 
 
 def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

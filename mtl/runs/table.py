@@ -1,10 +1,9 @@
 """A run's medians beside the published rows, as Markdown in the layout of the paper's Table 3."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from mtl.report.quantities import MISSING
-from mtl.runs.summary import below_constant
+from mtl.markdown import MISSING, markdown_table
+from mtl.runs.summary import below_constant, splits_text
 from mtl.tasks.suite import Published, Suite
 
 
@@ -15,7 +14,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     comparable = not summary["partial"] and not summary["reduced"]
     seeds = len(summary["seeds"])
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
-    ours = run_name(summary)
+    ours = summary["title"]
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
     body = [
@@ -36,8 +35,8 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             ]
         )
     for row in rows:
-        floor = row.family == "floor" and summary["method"] != "lstm"
-        if row.family == "transformer" or floor or _same(row, summary):
+        floors = row.family == summary["family"] == "floor"
+        if row.family == "transformer" or floors or _same(row, summary):
             body.append(
                 [
                     f"ours − {row.model}",
@@ -51,15 +50,6 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     return (
         "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite, bool(rows))])
         + "\n"
-    )
-
-
-def run_name(summary: dict[str, Any]) -> str:
-    """What made a run, in words: its embeddings and variant, or the floor's name."""
-    return (
-        f"{summary['embeddings']}, {summary['variant']}"
-        if summary["method"] == "lstm"
-        else f"{summary['method']} (floor)"
     )
 
 
@@ -82,12 +72,12 @@ def _difference(ours: float, published: float | None, reduced: bool) -> str:
 
 def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
     notes = [
-        f"Scores × 100 on {summary['split']}: the median over seeds {', '.join(map(str, summary['seeds']))}; AVG is the mean of the medians."
+        f"Scores × 100 on {splits_text(summary)}: the median over seeds {', '.join(map(str, summary['seeds']))}; AVG is the mean of the medians."
     ]
     if published:
-        what = "checkpoints" if summary["method"] == "lstm" else "settings"
         notes[0] += (
-            f" Published rows are scores on the test sets; ours chose their {what} on dev, which flatters them a little."
+            f" Published rows are scores on the test sets; ours chose their {summary['chosen_on_dev']} on dev,"
+            " which flatters scores on dev a little."
         )
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
@@ -117,19 +107,3 @@ def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
 
 def _sizes(rows: dict[str, int]) -> str:
     return "/".join(str(rows[split]) if split in rows else "none" for split in ("train", "dev", "test"))
-
-
-def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header.
-
-    left: how many of the columns stand at their left edge; the others, numbers, at their right.
-    """
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-
-    def line(cells: Sequence[str]) -> str:
-        escaped = [cell.replace("|", "\\|") for cell in cells]
-        placed = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(escaped, widths, strict=True))]
-        return "| " + " | ".join(placed) + " |"
-
-    rules = ["-" * (w + 2) if i < left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
-    return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])

@@ -1,122 +1,181 @@
-"""The suites' metrics by name: torchmetrics objects, computed once over a whole split, never averaged over batches."""
+"""Metrics: one registry, and one implementation for scores and for resampled scores.
 
-from collections.abc import Callable
+Each takes weights of the rows, many sets of them at once: with all weights 1 it is the metric itself, and the number of times
+that a resample draws each row gives the metric on the resample. A metric is computed once over a whole split, never averaged
+over batches.
+"""
 
-import torch
-from torch import Tensor
-from torchmetrics import Metric
-from torchmetrics.classification import BinaryF1Score, MulticlassAccuracy, MulticlassConfusionMatrix, MulticlassF1Score
-from torchmetrics.regression import PearsonCorrCoef
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from mtl.tasks.suite import Task
+import numpy as np
+
+from mtl.tasks.task import Task
 
 
-class OneMinusWMAE(Metric):
+@dataclass(frozen=True)
+class ScoredRows:
+    """The rows that predictions are compared with.
+
+    targets: (rows,), see `mtl.tasks.targets`. candidates: int64 (rows,), of a choice. columns: by name what the task's `columns`
+    hold, one text a row.
+    """
+
+    targets: np.ndarray
+    candidates: np.ndarray | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+# A task, its predictions (rows,), the rows, and weights (sets, rows) -> (sets,), 1 at best.
+Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric. kinds: names of the target kinds that it fits. lowest: the least score × 100; the greatest is 100.
+
+    problem: what is wrong with a task's declaration for this metric, as "key: what", or None.
+    """
+
+    title: str
+    kinds: Sequence[str]
+    formula: Formula
+    lowest: float = 0.0
+    problem: Callable[[Task], str | None] = lambda task: None
+
+
+def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
+    """The task's metric × 100 over all rows. predictions: (rows,), targets as `mtl.tasks.targets` has them.
+
+    A correlation with a constant is 0, and so is F1 where the label neither occurs nor is predicted; macro F1 is over the labels
+    that occur or are predicted. Raises ValueError for predictions or targets that are not finite: no metric is defined for them.
+    """
+    return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
+
+
+def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The task's metric × 100 for each set of weights: (sets,). weights: float64 (sets, rows). Raises ValueError as `score`."""
+    for name, values in (("predictions", predictions), ("gold targets", rows.targets)):
+        if values.dtype != object and (wrong := int((~np.isfinite(values)).sum())):
+            raise ValueError(f"task {task.id}: {wrong} of {len(values)} {name} are not finite")
+    return 100 * METRICS[task.metric].formula(task, predictions, rows, weights)
+
+
+def accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of rows whose prediction is the target."""
+    return weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
+
+
+def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """F1 of the label `positive`."""
+    assert task.labels is not None and task.positive is not None
+    return _f1_of(task.labels.index(task.positive), predicted, rows.targets, weights)[0]
+
+
+def macro_f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean of the labels' F1. Labels that neither occur nor are predicted do not count."""
+    assert task.labels is not None
+    labels = range(len(task.labels))
+    scores, present = zip(*(_f1_of(label, predicted, rows.targets, weights) for label in labels), strict=True)
+    return np.sum(scores, axis=0) / np.sum(present, axis=0)
+
+
+def _f1_of(label: int, predicted: np.ndarray, gold: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """F1 of one label, 0 where it neither occurs nor is predicted; and whether it occurs or is predicted."""
+    both = weights @ ((predicted == label) & (gold == label)).astype(np.float64)
+    either = weights @ (predicted == label).astype(np.float64) + weights @ (gold == label).astype(np.float64)
+    return np.divide(2 * both, either, out=np.zeros_like(both), where=either > 0), either > 0
+
+
+def matthews(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant."""
+    assert task.labels is not None
+    gold, total = rows.targets, weights.sum(axis=1)
+    labels = range(len(task.labels))
+    golds = np.array([weights @ (gold == label).astype(np.float64) for label in labels])
+    guesses = np.array([weights @ (predicted == label).astype(np.float64) for label in labels])
+    covariance = total * (weights @ (predicted == gold).astype(np.float64)) - (golds * guesses).sum(axis=0)
+    spread = np.sqrt((total**2 - (golds**2).sum(axis=0)) * (total**2 - (guesses**2).sum(axis=0)))
+    return np.divide(covariance, spread, out=np.zeros_like(total), where=spread > 0)
+
+
+def pearson(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Pearson's correlation."""
+    return _correlation(predicted[None], rows.targets[None], weights)
+
+
+def spearman(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Spearman's correlation: Pearson's of the ranks, equal values sharing the mean of their ranks."""
+    return _correlation(_ranks(predicted, weights), _ranks(rows.targets, weights), weights)
+
+
+def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The mean rank of each row's value for each set of weights, (sets, rows)."""
+    _, first, place = np.unique(np.sort(values), return_index=True, return_inverse=True)
+    order = np.argsort(values, kind="stable")
+    counts = np.add.reduceat(weights[:, order], first, axis=1)
+    ranks = np.empty_like(weights)
+    ranks[:, order] = (np.cumsum(counts, axis=1) - (counts - 1) / 2)[:, place]
+    return ranks
+
+
+def _correlation(one: np.ndarray, other: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Pearson's for each set of weights; 0 where one side is constant. one, other: (sets or 1, rows)."""
+    a, one_varies = _standardized(one, weights)
+    b, other_varies = _standardized(other, weights)
+    mean = (weights * a * b).sum(axis=1) / weights.sum(axis=1)
+    return np.where(one_varies & other_varies, np.clip(mean, -1, 1), 0.0)
+
+
+def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The values with weighted mean 0 and variance 1, and whether those with a weight are not all equal: (sets, rows), (sets,)."""
+    total = weights.sum(axis=1, keepdims=True)
+    drawn = weights > 0
+    least = np.where(drawn, values, np.inf).min(axis=1)
+    varies = np.where(drawn, values, -np.inf).max(axis=1) > least
+    # First less a value near all others: the mean of large, nearly equal numbers would lose their differences.
+    near = values - least[:, None]
+    centred = near - (weights * near).sum(axis=1, keepdims=True) / total
+    deviation = np.sqrt((weights * centred**2).sum(axis=1, keepdims=True) / total)
+    return np.divide(centred, deviation, out=np.zeros_like(centred), where=varies[:, None]), varies
+
+
+def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     r"""One minus the mean absolute error averaged over the gold ratings (KLEJ, section 3.7).
 
     .. math:: 1 - \frac{1}{|C|\,(b - a)} \sum_{c \in C} \frac{1}{n_c} \sum_{i: y_i = c} |\hat{y}_i - c|
 
     with C the gold ratings that occur, n_c the rows of rating c, and a to b the range.
 
-    >>> metric = OneMinusWMAE(1, 5)
-    >>> metric.update(torch.tensor([1.0, 2.0, 5.0]), torch.tensor([1.0, 1.0, 3.0]))
-    >>> metric.compute()  # class 1 errs by 0.5 on average, class 3 by 2: 1 - 1.25 / 4
-    tensor(0.6875)
+    >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
+    >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))
+    >>> score(task, np.array([1.0, 2.0, 5.0]), rows)  # rating 1 errs by 0.5 on average, rating 3 by 2: 1 - 1.25 / 4
+    68.75
     """
-
-    full_state_update = False
-
-    def __init__(self, low: float, high: float) -> None:
-        super().__init__()
-        self.span = high - low
-        self.predictions: list[Tensor]
-        self.gold: list[Tensor]
-        self.add_state("predictions", [], dist_reduce_fx="cat")
-        self.add_state("gold", [], dist_reduce_fx="cat")
-
-    def update(self, predictions: Tensor, gold: Tensor) -> None:
-        """Predicted and gold ratings, (rows,) each."""
-        self.predictions.append(predictions)
-        self.gold.append(gold)
-
-    def compute(self) -> Tensor:
-        """The score, between 0 and 1 for predictions within the range."""
-        errors = (torch.cat(self.predictions) - torch.cat(self.gold)).abs()
-        ratings, classes = torch.cat(self.gold).unique(return_inverse=True)
-        means = torch.zeros_like(ratings).index_add(0, classes, errors) / classes.bincount()
-        return 1 - means.mean() / self.span
+    low, high = task.bounds
+    errors = np.abs(predicted - rows.targets)
+    means, present = np.zeros(len(weights)), np.zeros(len(weights))
+    for rating in np.unique(rows.targets):
+        of_rating = rows.targets == rating
+        count = weights[:, of_rating].sum(axis=1)
+        means += np.divide(weights[:, of_rating] @ errors[of_rating], count, out=np.zeros_like(count), where=count > 0)
+        present += count > 0
+    return 1 - means / present / (high - low)
 
 
-class MatthewsCorrCoef(MulticlassConfusionMatrix):
-    """The correlation of predicted and gold labels (Matthews 1975; Gorodkin 2004 for more than two); 0 where either is constant.
-
-    torchmetrics' own gives constant predictions of two labels a score far from 0, and rounds the counts to float32.
-    """
-
-    def compute(self) -> Tensor:
-        """The score, -1 to 1."""
-        counts = super().compute().double()
-        golds, guesses, rows = counts.sum(dim=1), counts.sum(dim=0), counts.sum()
-        covariance = rows * counts.trace() - golds @ guesses
-        spread = ((rows**2 - golds @ golds) * (rows**2 - guesses @ guesses)).sqrt()
-        return covariance / spread if spread > 0 else torch.zeros_like(spread)
+def _f1_problem(task: Task) -> str | None:
+    if task.positive in (task.labels or ()):
+        return None
+    return f"positive: metric f1 needs the label it is of, one of {', '.join(task.labels or ())}"
 
 
-_METRICS: dict[str, Callable[[Task], Metric]] = {
-    "accuracy": lambda task: MulticlassAccuracy(task.outputs, average="micro"),
-    "f1": lambda task: BinaryF1Score(),
-    "macro_f1": lambda task: MulticlassF1Score(task.outputs, average="macro"),
-    "matthews": lambda task: MatthewsCorrCoef(task.outputs),
-    "spearman": lambda task: PearsonCorrCoef(),  # of ranks
-    "pearson": lambda task: PearsonCorrCoef(),
-    "one_minus_wmae": lambda task: OneMinusWMAE(*task.bounds),
+# By the name that `metric` has in a suite file.
+METRICS: dict[str, Metric] = {
+    "accuracy": Metric("accuracy", ("labels", "choice", "word"), accuracy),
+    "f1": Metric("F1", ("labels",), f1, problem=_f1_problem),
+    "macro_f1": Metric("macro F1", ("labels",), macro_f1),
+    "matthews": Metric("Matthews", ("labels",), matthews, lowest=-100.0),
+    "spearman": Metric("Spearman", ("number",), spearman, lowest=-100.0),
+    "pearson": Metric("Pearson", ("number",), pearson, lowest=-100.0),
+    "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
 }
-
-
-def score(task: Task, predictions: Tensor, gold: Tensor) -> float:
-    """The task's metric × 100 over a whole split.
-
-    predictions, gold: (rows,), label indices or numbers. A correlation with a constant is 0, and so is F1 where the label
-    neither occurs nor is predicted; macro F1 is over the labels that occur or are predicted.
-    Raises ValueError for predictions or gold targets that are not finite: no metric is defined for them.
-    """
-    for name, values in (("predictions", predictions), ("gold targets", gold)):
-        if wrong := int((~values.isfinite()).sum()):
-            raise ValueError(f"task {task.id}: {wrong} of {len(values)} {name} are not finite")
-    if task.is_regression:
-        predictions, gold = predictions.double(), gold.double()
-    else:
-        predictions, gold = predictions.long(), gold.long()
-    if task.metric in ("spearman", "pearson"):
-        if len(predictions.unique()) == 1 or len(gold.unique()) == 1:
-            return 0.0
-        if task.metric == "spearman":
-            predictions, gold = _ranks(predictions), _ranks(gold)
-        predictions, gold = _standardized(predictions), _standardized(gold)
-    if task.metric == "f1":
-        assert task.labels is not None and task.positive is not None
-        positive = task.labels.index(task.positive)
-        predictions, gold = (predictions == positive).long(), (gold == positive).long()
-    metric = _METRICS[task.metric](task)
-    metric.set_dtype(torch.float64)
-    metric.update(predictions, gold)
-    return 100 * float(metric.compute())
-
-
-def _ranks(values: Tensor) -> Tensor:
-    """The rank of each value, equal values sharing the mean of theirs: float64 (rows,).
-
-    torchmetrics' Spearman adds 1e-6 to the product of the deviations, which shows with few rows.
-    """
-    _, places, counts = values.unique(return_inverse=True, return_counts=True)
-    ends = counts.cumsum(0).double()
-    return (ends - (counts - 1) / 2)[places]
-
-
-def _standardized(values: Tensor) -> Tensor:
-    """The values with mean 0 and variance 1, which leaves a correlation as it is: (rows,).
-
-    torchmetrics' Pearson is NaN where values differ by little beside their size.
-    """
-    centred = values - values.mean()
-    return centred / centred.square().mean().sqrt()

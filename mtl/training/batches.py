@@ -1,13 +1,11 @@
 """Batches of one task each: which rows come when, and how they become tensors.
 
-Every draw follows from the seed and the step's number alone, so training can be taken up again at any step.
+Every draw depends only on the seed and the number of the step, so training can resume at any step.
 """
 
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -15,6 +13,10 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from mtl.data.dataset import Split
+from mtl.embedders.sequences import Sequences
+from mtl.model.batch import Batch
+from mtl.model.network import Network
+from mtl.progress import progress
 
 Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
 
@@ -22,100 +24,30 @@ Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split
 POOL = 32
 
 
-@dataclass
-class Batch:
-    """Rows of one task.
-
-    A pair's two texts are two sequences: first all rows' first texts, then all their second texts.
-    Either tokens and lengths are set (texts to encode, or their encoded tokens), or vectors (texts encoded before).
-
-    targets: float32 (rows,), NaN where unknown. tokens: (sides * rows, time), word numbers, or (sides * rows, time, dim),
-    0 past a text's end. lengths: int64 (sides * rows,), tokens. vectors: (sides * rows, dim).
-    """
-
-    task: str
-    targets: Tensor
-    tokens: Tensor | None = None
-    lengths: Tensor | None = None
-    vectors: Tensor | None = None
-
-    def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
-        """The same batch on a device; lengths stay on the CPU, where packing needs them."""
-
-        def move(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.to(device, non_blocking=non_blocking)
-
-        targets = self.targets.to(device, non_blocking=non_blocking)
-        return Batch(self.task, targets, move(self.tokens), self.lengths, move(self.vectors))
-
-    def pin_memory(self) -> "Batch":
-        """The same batch in page-locked memory, for copies to a GPU that do not block."""
-
-        def pin(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else tensor.pin_memory()
-
-        return Batch(self.task, self.targets.pin_memory(), pin(self.tokens), self.lengths, pin(self.vectors))
-
-
-class Table(Protocol):
-    """Texts as an embedder or a head reads them, ready to be gathered into padded batches.
-
-    lengths: int64 (texts,), tokens.
-    """
-
-    lengths: Tensor
-
-    def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Texts (batch,) as numbers (batch, time, …), 0 past their ends, and their lengths (batch,)."""
-
-
-class Rows(Protocol):
-    """An array by its first dimension: row numbers (…,) in, rows out. NumPy arrays are, memory-mapped ones too."""
-
-    def __getitem__(self, places: np.ndarray) -> np.ndarray: ...
-
-
-class TokenTable:
-    """Texts as slices of one long array: word numbers, or vectors of tokens.
-
-    rows: int64 (all tokens,), or floating (all tokens, width). starts, lengths: int64 (texts,), of each text in it.
-    """
-
-    def __init__(self, rows: Rows, starts: np.ndarray, lengths: np.ndarray) -> None:
-        self.rows = rows
-        self.starts = starts
-        self.lengths = torch.from_numpy(lengths)
-
-    def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Texts (batch,) as word numbers (batch, time) or vectors (batch, time, width), and their lengths (batch,)."""
-        lengths = self.lengths[texts]
-        steps = np.arange(int(lengths.max()))
-        inside = steps < lengths.numpy()[:, None]
-        places = np.where(inside, self.starts[texts.numpy()][:, None] + steps, 0)
-        gathered = self.rows[places]
-        gathered[~inside] = 0
-        return torch.from_numpy(gathered), lengths
-
-
 class BatchDataset(Dataset[Batch]):
-    """Makes the batch that a task and row indices name. Texts come as tokens, or as vectors if there are any."""
+    """Makes the batch of a task and row numbers. Texts come as sequences to encode, or as vectors where there are any."""
 
-    def __init__(self, splits: Mapping[str, Split], table: Table | None = None, vectors: Tensor | None = None) -> None:
+    def __init__(
+        self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
+    ) -> None:
+        """splits: by task id, their targets as codes (`mtl.tasks.targets`)."""
+        self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
-        self.table = table
+        self.sequences = sequences
         self.vectors = vectors
 
     def __getitem__(self, rows: Chosen) -> Batch:
         task, places = rows
-        chosen = torch.from_numpy(places)
-        texts = self.texts[task][chosen].T.reshape(-1)
+        split, chosen = self.splits[task], torch.from_numpy(places)
+        texts = self.texts[task][torch.from_numpy(split.inputs(places))].T.reshape(-1)
         targets = self.targets[task][chosen]
+        sizes = None if split.sizes is None else torch.from_numpy(split.sizes[places])
         if self.vectors is not None:
-            return Batch(task, targets, vectors=self.vectors[texts])
-        assert self.table is not None
-        tokens, lengths = self.table.gather(texts)
-        return Batch(task, targets, tokens, lengths)
+            return Batch(task, chosen, targets, vectors=self.vectors[texts], sizes=sizes)
+        assert self.sequences is not None
+        tokens, lengths = self.sequences.gather(texts)
+        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes)
 
     def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of whole batches as the sampler names them, in this process: gathering one costs microseconds."""
@@ -129,16 +61,18 @@ class Schedule:
     takes that task's next batch. A task's rows are shuffled anew each time they have all been seen.
     """
 
-    def __init__(self, lengths: Mapping[str, np.ndarray], batch_size: int, steps: int, seed: int) -> None:
-        """lengths: for each task its training rows' lengths in tokens, int64 (rows,)."""
+    def __init__(
+        self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int], steps: int, seed: int
+    ) -> None:
+        """lengths: for each task its training rows' lengths in tokens, int64 (rows,). batch_sizes: for each task, rows."""
         self.lengths = lengths
-        self.batch_size = batch_size
+        self.batch_sizes = batch_sizes
         self.seed = seed
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64)
         draws = np.random.default_rng([seed, 0]).random(steps)
         self._draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
-        # The how-manieth draw of its task each step is.
+        # How often each step's task was drawn before.
         self._turns = np.zeros(steps, dtype=np.int64)
         for task in range(len(self.tasks)):
             mine = self._draws == task
@@ -152,20 +86,20 @@ class Schedule:
     def rows(self, step: int) -> Chosen:
         """The task and rows of a step, counted from 0."""
         task = self.tasks[self._draws[step]]
-        batches = -(-len(self.lengths[task]) // self.batch_size)
+        batches = -(-len(self.lengths[task]) // self.batch_sizes[task])
         number, place = divmod(int(self._turns[step]), batches)
         return task, self._passes(task, number)[place]
 
     def _pass(self, task: str, number: int) -> list[np.ndarray]:
         """The batches of one pass over a task's rows."""
         rng = np.random.default_rng([self.seed, 1, zlib.crc32(task.encode()), number])
-        lengths = self.lengths[task]
+        lengths, size = self.lengths[task], self.batch_sizes[task]
         batches = []
         order = rng.permutation(len(lengths))
-        for start in range(0, len(order), POOL * self.batch_size):
-            pool = order[start : start + POOL * self.batch_size]
+        for start in range(0, len(order), POOL * size):
+            pool = order[start : start + POOL * size]
             pool = pool[np.argsort(lengths[pool], kind="stable")]
-            batches += [pool[i : i + self.batch_size] for i in range(0, len(pool), self.batch_size)]
+            batches += [pool[i : i + size] for i in range(0, len(pool), size)]
         return [batches[i] for i in rng.permutation(len(batches))]
 
 
@@ -186,12 +120,14 @@ class ScheduleSampler(Sampler[Chosen]):
 class SortedSampler(Sampler[Chosen]):
     """Every row of every task once, by length, so that hardly anything is padded."""
 
-    def __init__(self, lengths: Mapping[str, np.ndarray], batch_size: int) -> None:
-        """lengths: for each task its rows' lengths in tokens, int64 (rows,)."""
+    def __init__(self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> None:
+        """lengths: for each task its rows' lengths in tokens, int64 (rows,). batch_sizes: for each task, rows."""
         self.batches = [
             (task, rows)
             for task, sizes in lengths.items()
-            for rows in np.split(np.argsort(sizes, kind="stable"), range(batch_size, len(sizes), batch_size))
+            for rows in np.split(
+                np.argsort(sizes, kind="stable"), range(batch_sizes[task], len(sizes), batch_sizes[task])
+            )
         ]
 
     def __len__(self) -> int:
@@ -202,5 +138,24 @@ class SortedSampler(Sampler[Chosen]):
 
 
 def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
-    """The length of each row, int64 (rows,): its longest text's, in tokens. lengths: of all the suite's texts."""
-    return lengths[split.texts].max(axis=1)
+    """The length of each row, int64 (rows,): its longest text's, in tokens. lengths: of all texts."""
+    of_inputs: np.ndarray = lengths[split.texts].max(axis=1)
+    if split.sizes is None:
+        return of_inputs
+    return np.maximum.reduceat(of_inputs, np.cumsum(split.sizes) - split.sizes)
+
+
+def batch_rows(split: Split, batch_size: int) -> int:
+    """Rows of a split in one batch: `batch_size`, or fewer of a choice, so that a batch has about as many inputs."""
+    return batch_size if split.sizes is None else max(1, batch_size // int(split.sizes.max()))
+
+
+@torch.no_grad()
+def predict_rows(network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
+    """The codes (rows,), float64, that a network predicts for all rows of one task, in their order. Without dropout."""
+    network.eval()
+    codes = np.empty(sum(len(rows) for _, rows in sampler))
+    for task, rows in progress(sampler.batches, "predicting", "batches"):
+        batch = batches[(task, rows)].to(device)
+        codes[rows] = network.predict(batch, network(batch)).cpu().numpy()
+    return codes

@@ -21,20 +21,15 @@ from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
 from torch.utils.data import DataLoader
 
-from mtl.config.load import TrainerConfig
+from mtl.config.schema import TrainerConfig
 from mtl.errors import DivergedError
-from mtl.files import replacing
-from mtl.model.multitask import Multitask
-from mtl.runs.folder import write_json
-from mtl.training.batches import Batch
+from mtl.files import replacing, write_json
+from mtl.model.batch import Batch
+from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
+from mtl.training.module import MultitaskModule
 from mtl.training.progress import StageProgress
 
 MONITOR = "dev/average"
-
-# The file of the weights that a stage leaves: those of its best validation, or of its last.
-WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
-RESUME = "last.ckpt"  # the whole state of a stage that has not finished
-DONE = "done.json"  # written when a stage has finished
 
 logger = logging.getLogger("mtl")
 
@@ -69,11 +64,11 @@ class Stage:
         return self.folder / WEIGHTS[self.checkpoint]
 
 
-def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> None:
+def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are spent; load the best weights into the module, or the last ones.
 
     `stage.folder` receives best.ckpt (weights; final.ckpt where they are the last), the logs, and done.json (the average
-    × 100 of the validation that the weights are of, and `Multitask.record`). A stage that was interrupted resumes from
+    × 100 of the validation that the weights are of, and `MultitaskModule.record`). A stage that was interrupted resumes from
     last.ckpt, which is removed at the end.
     Raises DivergedError, which says where, where losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
     are then those of the validations before.
@@ -98,20 +93,10 @@ def fit(module: Multitask, stage: Stage, config: TrainerConfig) -> None:
             raise KeyboardInterrupt from None
         if trainer.received_sigterm or trainer.interrupted:
             raise KeyboardInterrupt
-    load_weights(module, stage.weights)
+    load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     write_json(stage.folder / DONE, {"average": kept.score, **module.record()})
     resume.unlink(missing_ok=True)  # only now: a stage that was killed before resumes instead of starting over
-
-
-def load_finished(module: Multitask, folder: Path, checkpoint: str = "best") -> bool:
-    """Load the weights that a finished stage left into the module; return whether the stage in this folder has finished."""
-    if not (folder / DONE).exists():
-        return False
-    (folder / RESUME).unlink(missing_ok=True)  # left where the stage was killed after it had finished
-    load_weights(module, folder / WEIGHTS[checkpoint])
-    module.eval()
-    return True
 
 
 def _explained(error: DivergedError, stage: Stage) -> DivergedError:
@@ -154,12 +139,6 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
         enable_model_summary=False,
         enable_checkpointing=stage.resumable,  # else Lightning keeps checkpoints of its own
     )
-
-
-def load_weights(module: Multitask, path: Path) -> None:
-    """Load the weights that a stage left into the module; those that are not among them stay."""
-    state = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
-    module.load_state_dict({**module.state_dict(), **state})
 
 
 class _StageData(pl.LightningDataModule):
@@ -206,9 +185,10 @@ class BestWeights(Callback):
         average = float(trainer.callback_metrics[MONITOR])
         if self.keeps(average):
             self.score = average
-            state = module.state_dict()
+            assert isinstance(module, MultitaskModule)
+            state = module.network.state_dict()
             if self.trained_only:
-                fixed = {name for name, parameter in module.named_parameters() if not parameter.requires_grad}
+                fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
                 state = {name: value for name, value in state.items() if name not in fixed}
             with replacing(self.path) as partial:
                 torch.save({"state_dict": state, "epoch": trainer.current_epoch, "average": average}, partial)

@@ -1,9 +1,8 @@
 from pathlib import Path
 
 import pytest
-import yaml
+from mtl.config.load import differences, load_config, read_config, run_dir, save_config, shipped
 
-from mtl.config.load import differences, flatten, load_config, read_config, run_dir, save_config, shipped
 from mtl.errors import InputError
 
 
@@ -132,15 +131,6 @@ def test_a_variant_is_what_its_name_says(variant: str, key: str, other: str) -> 
     complaint = rf"{key}={other.title()}: variant {variant} has {key}=.*; choose another with variant="
     with pytest.raises(InputError, match=complaint):
         load_config(["suite=klej-sample", f"variant={variant}", f"{key}={other}"])
-
-
-def test_the_readme_lists_every_key() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    keys = flatten(yaml.safe_load((shipped("configs") / "baseline.yaml").read_text(encoding="utf-8")))
-    for name in ("random", "fasttext", "elmo"):
-        layer = yaml.safe_load((shipped("configs") / "embeddings" / f"{name}.yaml").read_text(encoding="utf-8"))
-        keys |= {f"embeddings.{key}": value for key, value in layer.items() if key not in ("name", "config")}
-    assert [key for key in keys if f"`{key}`" not in readme] == []
 
 
 def test_the_dropout_of_an_encoder_that_is_trained_is_no_ablation() -> None:

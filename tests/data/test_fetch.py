@@ -10,11 +10,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from hub_server import hub_server
 
 from mtl.data.fetch import fetch_suite
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError
-from mtl.tasks.suite import Source, Suite, load_suite
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.task import HubSource, Source
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -75,3 +77,50 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
     with pytest.raises(InputError, match="archives lack files of samma"):
         fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
+
+
+def test_the_hub_s_copy_where_there_is_no_source(suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    task = suite.tasks["samma"]
+    task.source, task.hub = None, HubSource("owner/samma")
+    with hub_server(monkeypatch) as server:
+        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        fetch_suite(suite, [task], tmp_path / "target")
+    content = (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8")
+    assert content == "a\tb\tsame\ttopic\nx\ty\t0\t1\n"
+
+
+def test_the_hub_s_copy_where_the_source_cannot_be_downloaded(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = suite.tasks["samma"]
+    assert task.source is not None
+    task.source.url += ".gone"
+    with hub_server(monkeypatch) as server:
+        task.hub = HubSource("owner/samma")
+        with pytest.raises(InputError, match="the Hugging Face Hub's dataset owner/samma: 404"):
+            fetch_suite(suite, [task], tmp_path / "target")
+        caplog.clear()
+        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        fetch_suite(suite, [task], tmp_path / "target")
+    (warning,) = [record.message for record in caplog.records if record.levelname == "WARNING"]
+    assert warning.startswith(f"{task.source.url}: the server answers 404")
+    assert warning.endswith("; task samma comes from the Hugging Face Hub's dataset owner/samma instead")
+    assert sorted(path.name for path in (tmp_path / "target").rglob("*")) == ["pairs", "train.tsv"]
+
+
+def test_the_hub_is_not_asked_where_the_source_answers(
+    suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hub_server(monkeypatch) as server:
+        suite.tasks["samma"].hub = HubSource("owner/samma")
+        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
+    assert not server.requests
+
+
+def test_the_hub_is_declared_in_the_suite_file(suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    hub = "hub: {dataset: owner/x, splits: {dev: held/out.csv}, columns: {label: gold}}"
+    suite_file.write_text(text.replace("  kansla:\n", f"  kansla:\n    {hub}\n"), encoding="utf-8")
+    splits = {"train": "train", "dev": "held/out.csv", "test": "test"}
+    expected = HubSource("owner/x", None, splits, {"label": "gold"})
+    assert load_suite(suite_file).tasks["kansla"].hub == expected

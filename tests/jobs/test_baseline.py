@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import content, mtl
-
-from mtl.cli import main
 from mtl.config.load import TrainerConfig, load_config
 from mtl.data.reader import read_cells, read_examples, read_targets
+from mtl.model.multitask import Multitask
+
+from mtl.cli import main
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_apart, run_baseline
 from mtl.methods.lstm import stage1, stage2
-from mtl.model.multitask import Multitask
 from mtl.runs.folder import write_json
 from mtl.sample.grammar import write_sample
 from mtl.tasks.metrics import score

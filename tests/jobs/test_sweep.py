@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from command_line import content
-from omegaconf import OmegaConf
+from mtl.config.load import differences, load_config, run_dir
 
 from mtl.cli import main
-from mtl.config.load import differences, load_config, run_dir
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.sweep import load_sweep
@@ -309,13 +308,3 @@ def test_a_run_that_diverges_is_named(tmp_path: Path, small: list[str]) -> None:
     path = written(tmp_path, "grid: {max_length: [8, 9]}")
     with pytest.raises(DivergedError, match="run .*max_length=8: seed 1 · stage 1: training diverged$"):
         run_sweep(load_sweep(path, small), make)
-
-
-def test_the_documented_example_is_right(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    text = readme[readme.index("title: Sizes") :]
-    runs = names(text[: text.index("```")], tmp_path)
-    assert len(runs) == 5 and runs[-1] == "tiny"
-    assert runs[0] == "random-frozen,seeds=1+2+3,encoder.hidden_size=256"
-    assert f"`{runs[0]}`" in readme
-    assert OmegaConf.create(text[: text.index("```")]).title

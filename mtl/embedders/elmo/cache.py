@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from mtl.embedders.elmo.model import ELMo
+from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
 from mtl.files import check_space, format_bytes, replacing, reserve, waiting_lock
 from mtl.progress import Progress
-from mtl.training.batches import TokenTable
 
 logger = logging.getLogger("mtl")
 
@@ -39,7 +39,7 @@ class LayerCache:
         self.elmo = elmo
         self.dtype = dtype
 
-    def table(self, texts: Sequence[Sequence[str]]) -> TokenTable:
+    def sequences(self, texts: Sequence[Sequence[str]]) -> ArraySequences:
         """The rows of these texts; computes the missing ones first.
 
         Raises InputError if the disk has too little space for them.
@@ -52,7 +52,7 @@ class LayerCache:
         rows = ShardRows([self._open(shard) for shard in shards])
         first = dict(zip(shards, rows.bounds[:-1].tolist(), strict=True))
         starts = np.array([first[locations[key][0]] + locations[key][1] for key in keys], dtype=np.int64)
-        return TokenTable(rows, starts, np.array([len(text) for text in texts], dtype=np.int64))
+        return ArraySequences(rows, starts, np.array([len(text) for text in texts], dtype=np.int64))
 
     def _locations(self) -> dict[str, tuple[str, int]]:
         """For each text's key the location of its first row: the shard and the row in it."""

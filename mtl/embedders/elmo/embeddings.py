@@ -10,14 +10,15 @@ import torch
 from allennlp_light.modules.scalar_mix import ScalarMix
 from torch import Tensor, nn
 
-from mtl.data.text import Texts
-from mtl.embedders.coverage import Coverage
+from mtl.data.text import TokenizedTexts
+from mtl.embedders.coverage import Coverage, coverage
 from mtl.embedders.elmo.cache import FORMAT, LayerCache
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
+from mtl.embedders.kind import BuildRequest, LoadRequest
+from mtl.embedders.sequences import Sequences
 from mtl.errors import InputError
 from mtl.files import sha256
-from mtl.training.batches import Table
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,18 @@ class ElmoEmbeddings:
         """A new scalar mix."""
         return ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
 
-    def table(self, texts: Texts) -> Table:
+    def sequences(self, texts: TokenizedTexts) -> Sequences:
         """The layers of the texts, from the cache if there is one."""
         if self.cache_dir is None:
-            return self.live(texts)
+            return self.uncached_sequences(texts)
         words = [texts.words(text) for text in range(len(texts))]
         exactness = "" if self.elmo.dtype == torch.float64 else "-inexact"
         folder = self.cache_dir / f"elmo-{self.digest[:16]}-{self.precision}{exactness}-{FORMAT}"
-        return LayerCache(folder, self.elmo, np.dtype(self.precision)).table(words)
+        return LayerCache(folder, self.elmo, np.dtype(self.precision)).sequences(words)
 
-    def live(self, texts: Texts) -> Table:
+    def uncached_sequences(self, texts: TokenizedTexts) -> Sequences:
         """The layers of the texts, computed each time they are read."""
-        return LiveTable(self.elmo, texts, self.precision)
+        return UncachedLayers(self.elmo, texts, self.precision)
 
     def parameters(self) -> int:
         """The number of weights of ELMo and of the scalar mix."""
@@ -65,7 +66,11 @@ class ElmoEmbeddings:
         return fixed + sum(parameter.numel() for parameter in self.embedder().parameters())
 
     def to(self, device: torch.device) -> None:
+        """Compute ELMo there."""
         self.elmo.to(device)
+
+    def save(self, folder: Path) -> None:
+        """ELMo's files are not copied to the run."""
 
 
 class ElmoEmbedder(nn.Module):
@@ -86,10 +91,10 @@ class ElmoEmbedder(nn.Module):
         return mixed
 
 
-class LiveTable:
+class UncachedLayers:
     """Texts whose layers are computed each time they are gathered."""
 
-    def __init__(self, elmo: ELMo, texts: Texts, precision: str) -> None:
+    def __init__(self, elmo: ELMo, texts: TokenizedTexts, precision: str) -> None:
         self.elmo = elmo
         self.texts = texts
         self.dtype = {"float16": torch.float16, "float32": torch.float32}[precision]
@@ -101,13 +106,32 @@ class LiveTable:
         return nn.utils.rnn.pad_sequence(rows, batch_first=True).to(self.dtype), self.lengths[texts]
 
 
-def elmo_embeddings(
-    folder: Path, precision: str, exact: bool, cache_dir: Path | None, device: torch.device, texts: Texts
-) -> ElmoEmbeddings:
-    """The embeddings of these texts by the ELMo in a folder. Raises InputError if the folder holds no ELMo."""
-    elmo, digest = load_elmo(folder, exact)
-    known = Coverage(found=(len(texts.types), len(texts.tokens)), from_ngrams=(0, 0), unknown=(0, 0))
-    return ElmoEmbeddings(elmo.to(device), digest, precision, cache_dir, known)
+def elmo_embeddings(request: BuildRequest) -> ElmoEmbeddings:
+    """The ELMo in the folder `request.path`, for these texts. Raises InputError for a folder that holds none."""
+    options, texts = request.options, request.texts
+    assert request.path is not None
+    elmo, digest = load_elmo(request.path, options.exact)
+    all_known = coverage(texts.tokens, np.ones(len(texts.types), dtype=bool))
+    cache_dir = request.cache_dir if options.cache else None
+    return ElmoEmbeddings(elmo.to(request.device), digest, options.precision, cache_dir, all_known)
+
+
+class ElmoReader:
+    """The ELMo of a finished run, computed at each use. Raises InputError if the ELMo is not the one that the run was made with."""
+
+    def __init__(self, request: LoadRequest) -> None:
+        assert request.path is not None
+        self.elmo, digest = load_elmo(request.path, request.options.exact)
+        if digest != request.fingerprint:
+            raise InputError(f"{request.path}: is not the ELMo that the run was made with")
+        self.elmo.to(request.device)
+        self.precision = request.options.precision
+        self.dim = self.elmo.dim
+        self.embedder = ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
+
+    def sequences(self, texts: TokenizedTexts) -> Sequences:
+        """The texts' layers, computed at each use."""
+        return UncachedLayers(self.elmo, texts, self.precision)
 
 
 def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:

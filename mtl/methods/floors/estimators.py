@@ -13,7 +13,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mtl.errors import InputError
-from mtl.tasks.suite import Task
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 
 class CosineInRange(BaseEstimator):
@@ -34,23 +35,23 @@ class CosineInRange(BaseEstimator):
         return self.low + (self.high - self.low) * features[:, -1]
 
 
-# By method: of tasks with labels, and of regressions.
-ESTIMATORS: dict[str, tuple[type[BaseEstimator], type[BaseEstimator]]] = {
-    "overlap": (LogisticRegression, CosineInRange),
-    "svm": (LinearSVC, LinearSVR),
-    "tree": (DecisionTreeClassifier, DecisionTreeRegressor),
-    "forest": (RandomForestClassifier, RandomForestRegressor),
+# By method, then by what `mtl.tasks.targets.TargetKind.estimator` names.
+ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
+    "overlap": {"classifier": LogisticRegression, "regressor": CosineInRange},
+    "svm": {"classifier": LinearSVC, "regressor": LinearSVR},
+    "tree": {"classifier": DecisionTreeClassifier, "regressor": DecisionTreeRegressor},
+    "forest": {"classifier": RandomForestClassifier, "regressor": RandomForestRegressor},
 }
 ITERATIONS = 20_000  # of a linear SVM, at most
 
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
     """Raise InputError for a setting that neither of the method's estimators has, and for a value that they do not take."""
-    known = {key for kind in ESTIMATORS[method] for key in kind().get_params()}
+    known = {key for kind in ESTIMATORS[method].values() for key in kind().get_params()}
     for key, values in grid.items():
         if key not in known:
             raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(known))}")
-        for kind, value in product(ESTIMATORS[method], values):
+        for kind, value in product(ESTIMATORS[method].values(), values):
             if key not in kind().get_params():
                 continue
             try:
@@ -59,9 +60,9 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
                 raise InputError(f"floor.grid.{key}={value}: {error}") from None
 
 
-def settings(method: str, regression: bool, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of the grid's values; of settings that only classifiers have, a regression has none."""
-    known = ESTIMATORS[method][regression]().get_params()
+def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of the grid's values, of settings that the estimator has. estimator: classifier or regressor."""
+    known = ESTIMATORS[method][estimator]().get_params()
     keys = [key for key in grid if key in known]
     for values in product(*(grid[key] for key in keys)):
         yield dict(zip(keys, values, strict=True))
@@ -69,7 +70,7 @@ def settings(method: str, regression: bool, grid: Mapping[str, Sequence[Any]]) -
 
 def new_estimator(method: str, task: Task, chosen: Mapping[str, Any], seed: int, threads: int) -> Any:
     """An untrained estimator. threads: of a forest."""
-    kind = ESTIMATORS[method][task.is_regression]
+    kind = ESTIMATORS[method][target_kind(task).estimator]
     fixed: dict[str, Any] = {"random_state": seed}
     if kind is CosineInRange:
         fixed = dict(zip(("low", "high"), task.bounds, strict=True))

@@ -8,9 +8,9 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
 
-from mtl.config.load import FloorConfig
+from mtl.config.schema import FloorConfig
 from mtl.progress import progress
-from mtl.tasks.suite import Task
+from mtl.tasks.task import Task
 
 KINDS = ("words", "characters")  # of n-grams, in the order in which features stand
 Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)

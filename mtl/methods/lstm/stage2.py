@@ -2,153 +2,122 @@
 
 import logging
 import math
-import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from mtl.config.load import Config
-from mtl.data.dataset import Dataset
+from mtl.config.schema import Config
+from mtl.data.dataset import Split
 from mtl.device import device_of
-from mtl.files import check_space, format_bytes, reserve
-from mtl.methods.lstm.stage1 import new_heads
-from mtl.model.encoder import Encoder
-from mtl.model.multitask import Heads, Multitask
-from mtl.tasks.suite import Task
-from mtl.training.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, Table, TokenTable, row_lengths
-from mtl.training.fit import Stage, fit, load_finished
+from mtl.methods.kind import Predictions
+from mtl.methods.lstm.coded import Coded
+from mtl.methods.lstm.encoded import TaskInput
+from mtl.methods.lstm.network import new_heads
+from mtl.model.network import Heads, Network
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.batches import (
+    BatchDataset,
+    Schedule,
+    ScheduleSampler,
+    SortedSampler,
+    batch_rows,
+    predict_rows,
+    row_lengths,
+)
+from mtl.training.checkpoints import load_finished
+from mtl.training.fit import Stage, fit
+from mtl.training.module import MultitaskModule
 
 logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """What stage 2 reads of the dataset's texts.
+class Finetuning:
+    """Stage 2 of one task and seed. folder: receives what `fit` writes."""
 
-    vectors: float32 (texts, dim), the frozen encoder's, for heads that need no more. table: of texts where there is an encoder
-    to run, or the frozen encoder's outputs for heads that read tokens.
-    """
+    config: Config
+    data: Coded
+    task: Task
+    input: TaskInput
+    seed: int
+    folder: Path
 
-    vectors: Tensor | None
-    table: Table | None
-    encoder: Encoder | None  # stage 1's, where each task trains its own, or where its dropout stays on
+    def train(self, heads: Heads) -> Network:
+        """The task's network with its best weights, trained from the head of stage 1 or, if it has finished, loaded.
 
+        The weights that stage 1 left are the first candidate for the best ones: on dev, stage 2 never ends below them. The
+        task's head in `heads` is changed to the best one.
+        """
+        lone = new_heads(self.config, [self.task], heads.outputs, heads.dim)
+        lone.layers[0] = heads[self.task.id]
+        network = Network([self.task], lone, self.input.encoder)
+        if not load_finished(network, self.folder):
+            self._fit(network)
+        return network
 
-def stage_inputs(
-    config: Config, dataset: Dataset, table: Table, encoder: Encoder, heads: Heads, seed: int, folder: Path
-) -> Inputs:
-    """What a frozen encoder can compute once for all tasks, computed; with an encoder to run, the texts as they are.
+    def predict(self, network: Network, answered: Task) -> Predictions:
+        """The predictions for a task that this task's head answers, itself or another one: (rows,) by split, without train."""
+        device = device_of(self.config.trainer.accelerator)
+        network.to(device)
+        kind, answers = target_kind(self.task), self.data.answers(self.task)
+        predictions = {}
+        for name, split in self.data.splits[answered.id].items():
+            if name != "train":
+                # The network knows its own task only.
+                batches, order = self._batches(split), self._in_order(split)
+                predictions[name] = kind.decode(predict_rows(network, batches, order, device), answers)
+        network.to("cpu")
+        return predictions
 
-    folder: where a file without a name holds token outputs, if there are any, until nobody reads them any more.
-    """
-    if config.finetune.train_encoder or config.finetune.encoder_dropout:
-        return Inputs(None, table, encoder)
-    encoder.to(device_of(config.trainer.accelerator))
-    vectors = outputs = None
-    pooled = _texts(dataset, [task for task in dataset.tasks if not heads[task.id].reads_tokens])
-    if len(pooled):
-        vectors = torch.zeros(len(dataset.texts), encoder.output_size)
-        vectors[pooled] = encoder.encode(table, pooled, title=f"seed {seed} · encoding texts")
-    read = _texts(dataset, [task for task in dataset.tasks if heads[task.id].reads_tokens])
-    if len(read):
-        lengths = table.lengths[read].numpy()
-        shape = (int(lengths.sum()), encoder.output_size)
-        # The file is gone when the block ends; its content lives as long as the array.
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
-            rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
-            reserve(Path(file.name))
-        encoder.encode_tokens(table, read, rows, title=f"seed {seed} · encoding tokens")
-        starts = np.zeros(len(dataset.texts), dtype=np.int64)
-        starts[read.numpy()] = np.cumsum(lengths) - lengths
-        outputs = TokenTable(rows, starts, table.lengths.numpy())
-    return Inputs(vectors, outputs, None)
-
-
-def check_disk(config: Config, dataset: Dataset, folder: Path) -> None:
-    """Say how much disk stage 2 takes for a while, where it takes any. Raises InputError where there is not as much."""
-    if not config.head.attention or config.finetune.train_encoder or config.finetune.encoder_dropout:
-        return
-    tokens = int(dataset.texts.lengths[_texts(dataset, [task for task in dataset.tasks if task.is_pair]).numpy()].sum())
-    size = 4 * tokens * 2 * config.encoder.hidden_size
-    logger.info("stage 2 keeps the encoder's outputs for %d tokens on disk: %s", tokens, format_bytes(size))
-    check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
-
-
-def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:
-    """The texts of these tasks, int64 (texts,), ascending."""
-    rows = [part.texts.ravel() for task in tasks for part in dataset.splits[task.id].values()]
-    return torch.from_numpy(np.unique(np.concatenate([np.empty(0, dtype=np.int64), *rows])))
-
-
-def finetune(
-    config: Config, dataset: Dataset, task: Task, inputs: Inputs, heads: Heads, seed: int, folder: Path
-) -> dict[str, np.ndarray]:
-    """Train a task's head from that of stage 1, and its encoder where the configuration says so, and predict.
-
-    What stage 1 left is the first candidate for the best weights: on dev, stage 2 never ends below it.
-    The head in `heads` is changed to the best one; an encoder to train is copied.
-    `folder` receives what `fit` leaves. A task whose stage 2 has finished is only predicted, not trained again.
-    Returns predictions by split ("dev", and "test" if there is one): (rows,), label indices or numbers.
-    """
-    settings = config.finetune
-    splits = dataset.splits[task.id]
-    encoder = inputs.encoder
-    if encoder is not None and settings.train_encoder:
-        encoder = encoder.for_task()
-    elif encoder is not None:
-        encoder.requires_grad_(False)
-    lone = new_heads(config, [task], heads.dim)
-    lone.layers[0] = heads[task.id]
-    steps = math.ceil(len(splits["train"]) / settings.batch_size)  # of an epoch
-    module = Multitask(
-        [task], lone, encoder, settings.learning_rate, settings.final_learning_rate, steps * settings.max_epochs
-    )
-    pooled = not settings.train_encoder and not heads[task.id].reads_tokens
-    if pooled:
-        # Vectors have no length: rows are shuffled freely, and the same where the encoder runs for its dropout.
-        lengths = {split: {task.id: np.zeros(len(part))} for split, part in splits.items()}
-    else:
-        lengths = {split: {task.id: row_lengths(part, dataset.texts.lengths)} for split, part in splits.items()}
-    on_vectors = pooled and encoder is None
-    if on_vectors:
-        batches = {split: BatchDataset({task.id: part}, vectors=inputs.vectors) for split, part in splits.items()}
-    else:
-        batches = {split: BatchDataset({task.id: part}, inputs.table) for split, part in splits.items()}
-    inorder = {split: SortedSampler(by_task, settings.batch_size) for split, by_task in lengths.items()}
-    if not load_finished(module, folder):
-        title = f"seed {seed} · stage 2 · {task.id}"
-        schedule = Schedule(lengths["train"], settings.batch_size, steps * settings.max_epochs, seed)
+    def _fit(self, network: Network) -> None:
+        settings = self.config.finetune
+        splits = self.data.splits[self.task.id]
+        size = batch_rows(splits["train"], settings.batch_size)
+        steps = math.ceil(len(splits["train"]) / size)  # of an epoch
+        total_steps = steps * settings.max_epochs
+        schedule = Schedule(self._lengths(splits["train"]), {self.task.id: size}, total_steps, self.seed)
+        train = self._batches(splits["train"])
+        title = f"seed {self.seed} · stage 2 · {self.task.id}"
+        seconds_only = self.input.vectors is not None  # the training of a head on vectors takes seconds
+        module = MultitaskModule(
+            network,
+            {self.task.id: self.data.dev_score(self.task)},
+            settings.learning_rate,
+            settings.final_learning_rate,
+            total_steps,
+        )
         fit(
             module,
             Stage(
                 title=title,
                 section="finetune",
-                folder=folder,
-                seed=seed,
+                folder=self.folder,
+                seed=self.seed,
                 epochs=settings.max_epochs,
-                total_steps=steps * settings.max_epochs,
+                total_steps=total_steps,
                 patience=settings.patience,
                 gradient_clip=settings.gradient_clip,
-                train=lambda epoch: batches["train"].loader(
-                    ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)
-                ),
-                dev=batches["dev"].loader(inorder["dev"]),
-                resumable=not on_vectors,  # training a head anew takes seconds
-                lines=not on_vectors,
+                train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)),
+                dev=self._batches(splits["dev"]).loader(self._in_order(splits["dev"])),
+                resumable=not seconds_only,
+                lines=not seconds_only,
                 trained_only=True,
                 validate_first=True,  # no task may end below what stage 1 left
             ),
-            config.trainer,
+            self.config.trainer,
         )
         averages = [row["dev/average"] for row in module.curve]
         logger.info("%s · %.1f, %.1f after stage 1", title, max(averages), averages[0])
-    module.to(device_of(config.trainer.accelerator))
-    predictions: dict[str, np.ndarray] = {
-        split: module.predict_rows(batches[split], inorder[split]) for split in ("dev", "test") if split in splits
-    }
-    module.to("cpu")
-    return predictions
+
+    def _batches(self, split: Split) -> BatchDataset:
+        return BatchDataset({self.task.id: split}, self.input.sequences, self.input.vectors)
+
+    def _in_order(self, split: Split) -> SortedSampler:
+        return SortedSampler(self._lengths(split), {self.task.id: batch_rows(split, self.config.finetune.batch_size)})
+
+    def _lengths(self, split: Split) -> dict[str, np.ndarray]:
+        """The rows' lengths by which batches are made: all 0 where rows may be shuffled freely."""
+        lengths = self.input.lengths
+        return {self.task.id: np.zeros(len(split)) if lengths is None else row_lengths(split, lengths)}

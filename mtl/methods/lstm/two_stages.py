@@ -6,84 +6,109 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from mtl.config.load import Config
-from mtl.data.dataset import Dataset
+from mtl.data.text import tokenized
 from mtl.device import device_of
-from mtl.embedders import build_embeddings
-from mtl.embedders.words import WordEmbeddings
-from mtl.files import write_text
+from mtl.embedders.find import build_embeddings
+from mtl.files import read_json
 from mtl.memory import peak_gpu_memory
+from mtl.methods.kind import BuildRequest, Predictions
+from mtl.methods.lstm.coded import Coded
+from mtl.methods.lstm.encoded import check_disk, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.stage1 import pretrain
-from mtl.methods.lstm.stage2 import check_disk, finetune, stage_inputs
+from mtl.methods.lstm.stage2 import Finetuning
+from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.throughput import sentences_per_second
-from mtl.model.encoder import Encoder
-from mtl.model.multitask import Heads
-from mtl.runs.folder import RunFolder, read_json
-from mtl.runs.predictor import Predictor
-from mtl.tasks.suite import Suite, Task
+from mtl.model.network import Network
+from mtl.tasks.task import Task
+from mtl.training.checkpoints import DONE
 
 logger = logging.getLogger("mtl")
 
 
 class TwoStages:
-    """`mtl.methods.method.Method` of the LSTM."""
+    """`mtl.methods.kind.Method` of the LSTM."""
 
-    def __init__(self, config: Config, suite: Suite, dataset: Dataset, run_dir: Path) -> None:
-        """Finds the embeddings. Raises InputError where they are not there, or there is too little disk."""
-        self.config = config
-        self.suite = suite
-        self.dataset = dataset
-        check_disk(config, dataset, run_dir)
-        self.embeddings = build_embeddings(config, suite, dataset, device_of(config.trainer.accelerator))
+    def __init__(self, request: BuildRequest) -> None:
+        """Finds the embeddings. Raises InputError where they do not exist, or there is too little disk."""
+        config, suite, dataset = request.config, request.suite, request.dataset
+        self.config, self.suite, self.dataset = config, suite, dataset
+        self.data = Coded(dataset)
+        self.texts = tokenized(dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
+        check_disk(config, dataset, self.texts, request.folder)
+        self.embeddings = build_embeddings(
+            config,
+            suite,
+            request.data_dir,
+            self.texts,
+            dataset.distinct_texts("train"),
+            device_of(config.trainer.accelerator),
+        )
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
-        self.table = self.embeddings.table(dataset.texts)
+        self.sequences = self.embeddings.sequences(self.texts)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint()}
         self.facts = {"embeddings_coverage": self.embeddings.coverage.as_dict()}
-        self._model: tuple[Encoder, Heads] | None = None
+        self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 
-    def record(self, folder: RunFolder) -> None:
-        """Keep the vocabulary, in order."""
-        if isinstance(self.embeddings, WordEmbeddings):
-            write_text(folder.vocabulary, "".join(f"{word}\n" for word in self.embeddings.vocabulary.words))
+    def save(self, folder: Path) -> None:
+        """Write what the embeddings need for new texts."""
+        self.embeddings.save(folder)
 
-    def predictions(self, seed: int, folder: RunFolder) -> Iterator[tuple[Task, dict[str, np.ndarray]]]:
+    def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config, dataset = self.config, self.dataset
-        encoder, heads = pretrain(config, dataset, self.table, self.embeddings, seed, folder.pretrained(seed))
+        network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder))
+        encoder, heads = network.encoder, network.heads
+        assert encoder is not None
         start = time.monotonic()
-        encoded = stage_inputs(config, dataset, self.table, encoder, heads, seed, folder.seed(seed))
+        encoded = None
+        if not encoder_runs(config):
+            encoded = encode_once(config, dataset, self.sequences, network, seed, folder)
         self._encoding_seconds = time.monotonic() - start
-        for task in dataset.tasks:
-            yield task, finetune(config, dataset, task, encoded, heads, seed, folder.finetuned(seed, task.id))
-        self._model = encoder, heads
+        for task in dataset.trained_tasks:
+            tokens = reads_tokens(heads, task)
+            read = encoded.for_head(tokens) if encoded else running_input(config, encoder, self.sequences, tokens)
+            stage = Finetuning(config, self.data, task, read, seed, finetune_folder(folder, task.id))
+            trained = stage.train(heads)
+            for answered in dataset.tasks:
+                if task.id in (answered.id, answered.answered_by):
+                    yield answered, stage.predict(trained, answered)
+        self._network = network
 
-    def cost(self, seed: int, folder: RunFolder) -> dict[str, Any]:
+    def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder and all heads; an ELMo's own count among the embeddings'."""
-        assert self._model is not None
-        encoder, heads = self._model
-        stages = [read_json(folder.pretrained(seed) / "done.json")]
-        stages += [read_json(folder.finetuned(seed, task.id) / "done.json") for task in self.dataset.tasks]
-        without = sum(p.numel() for p in [*encoder.lstm.parameters(), *heads.parameters()])
+        assert self._network is not None and self._network.encoder is not None
+        stages = [read_json(pretrain_folder(folder) / DONE)]
+        stages += [read_json(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
+        parts = [*self._network.encoder.lstm.parameters(), *self._network.heads.parameters()]
+        without = sum(parameter.numel() for parameter in parts)
         cost = {
             "parameters": without + self.embeddings.parameters(),
             "parameters_without_embeddings": without,
             "pretrain_seconds": stages[0]["seconds"],
             "finetune_seconds": self._encoding_seconds + sum(stage["seconds"] for stage in stages[1:]),
             "peak_memory": max(stage["peak_memory"] for stage in stages),
-            "sentences_per_second": self._speed(encoder, seed, folder),
+            "sentences_per_second": self._speed(self._network, folder),
         }
         if (gpu := peak_gpu_memory()) is not None:
             cost["peak_gpu_memory"] = gpu
         return cost
 
-    def _speed(self, encoder: Encoder, seed: int, folder: RunFolder) -> float:
-        """Measured on the CPU, with vectors computed as for texts that nobody has seen."""
+    def _speed(self, network: Network, folder: Path) -> float:
+        """Measured on the CPU, with vectors computed as for texts that are new."""
         device = device_of(self.config.trainer.accelerator)
         self.embeddings.to(torch.device("cpu"))
-        predictor = Predictor(self.config, self.suite, folder, seed, encoder.to("cpu"), self.embeddings.live)
-        speed = sentences_per_second(predictor.predict, self.dataset)
+        assert network.encoder is not None
+        trained = TrainedLstm(
+            self.config,
+            self.suite.language,
+            folder,
+            network.encoder.to("cpu"),
+            self.embeddings.uncached_sequences,
+            self.dataset.answers,
+        )
+        speed = sentences_per_second(trained.predict, self.dataset)
         self.embeddings.to(device)
         return speed

@@ -17,7 +17,7 @@ function tableOf(suite, choices) {
     ...(showing === "costs"
       ? []
       : tasks.map((task) =>
-          scoreColumn(`task:${task.id}`, task.title, metricTitle(task.metric), (row) => median(row, task), {
+          scoreColumn(`task:${task.id}`, task.title, task.metric, (row) => median(row, task), {
             column: task,
           }),
         )),

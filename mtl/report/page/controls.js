@@ -112,7 +112,7 @@ function familyField(suite, choices, changed) {
                 changed();
               },
             }),
-            ownValue(FAMILIES, family) ?? family,
+            suite.families.find((known) => known.id === family).title,
           ),
         ),
       ),

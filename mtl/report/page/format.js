@@ -1,16 +1,6 @@
 // Functions that format numbers and names.
 
 const MISSING = "–";
-const METRICS = {
-  accuracy: "accuracy",
-  f1: "F1",
-  macro_f1: "macro F1",
-  matthews: "Matthews",
-  pearson: "Pearson",
-  spearman: "Spearman",
-  one_minus_wmae: "1 − wMAE",
-};
-const FAMILIES = { floor: "floor", lstm: "LSTM", transformer: "transformer" };
 
 /** The value of an object's own key, else undefined. (A plain lookup would fail for a task named "constructor".) */
 function ownValue(object, key) {
@@ -19,10 +9,6 @@ function ownValue(object, key) {
 
 function known(value) {
   return value !== null && value !== undefined;
-}
-
-function metricTitle(name) {
-  return ownValue(METRICS, name) ?? name.replaceAll("_", " ");
 }
 
 function formatScore(value) {

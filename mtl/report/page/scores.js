@@ -33,7 +33,7 @@ function scoreFigures(scene) {
 }
 
 function panelTitle(column, tasks, suite) {
-  if (column !== "average") return [column.title, h("span", { class: "quiet" }, ` ${metricTitle(column.metric)}`)];
+  if (column !== "average") return [column.title, h("span", { class: "quiet" }, ` ${column.metric}`)];
   return [
     "AVG",
     h(

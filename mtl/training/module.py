@@ -1,48 +1,73 @@
-"""The Lightning module: a shared encoder and one head a task, trained jointly or one task at a time."""
+"""Training a network with Lightning: losses, validation by the tasks' metrics, the optimizer."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pytorch_lightning as pl
 import torch
+import torchmetrics
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from mtl.errors import DivergedError
 from mtl.memory import peak_memory
-from mtl.model.attention import AttentionHead
-from mtl.model.encoder import Encoder
-from mtl.model.heads import Head
-from mtl.progress import progress
-from mtl.tasks.metrics import score
-from mtl.tasks.suite import Task
-from mtl.training.batches import Batch, BatchDataset, SortedSampler
+from mtl.model.batch import Batch
+from mtl.model.network import Network
+from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 
-class Multitask(pl.LightningModule):
-    """Trains an encoder and heads on batches of one task each (KLEJ, section 4.1).
+class TaskScore(torchmetrics.Metric):
+    """A task's metric × 100 over its whole dev split, collected batch by batch. The formula is `mtl.tasks.metrics`'."""
 
-    Without an encoder it trains heads alone, on batches that bring what an encoder made of their texts.
+    full_state_update = False
+
+    def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str]) -> None:
+        """answers: the words that the head's outputs stand for, see `mtl.tasks.targets`."""
+        super().__init__()
+        self.task, self.dev, self.answers = task, dev, answers
+        self.codes: list[Tensor]
+        self.rows: list[Tensor]
+        self.finite: list[Tensor]
+        for name in ("codes", "rows", "finite"):
+            self.add_state(name, [], dist_reduce_fx="cat")
+
+    def update(self, codes: Tensor, rows: Tensor, finite: Tensor) -> None:
+        """Predicted codes and numbers of dev rows, (rows,) each, and whether all outputs are finite, ()."""
+        self.codes.append(codes)
+        self.rows.append(rows)
+        self.finite.append(finite[None])
+
+    def compute(self) -> float:
+        """Raises DivergedError where outputs were not finite."""
+        if not torch.cat(self.finite).all():
+            raise DivergedError("the outputs for dev rows are not finite")
+        codes = torch.empty(len(self.dev.targets), dtype=torch.float64)
+        codes[torch.cat(self.rows)] = torch.cat(self.codes).cpu().double()
+        predictions = target_kind(self.task).decode(codes.numpy(), self.answers)
+        return score(self.task, predictions, self.dev)
+
+
+class MultitaskModule(pl.LightningModule):
+    """Trains a network on batches of one task each (KLEJ, section 4.1).
+
     It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean.
     Training that diverges ends at the next validation with DivergedError, before anything of it is kept.
     """
 
     def __init__(
         self,
-        tasks: Sequence[Task],
-        heads: "Heads",
-        encoder: Encoder | None,
+        network: Network,
+        scores: Mapping[str, TaskScore],
         learning_rate: float,
         final_learning_rate: float,
         total_steps: int,
     ) -> None:
-        """total_steps: over which the learning rate falls linearly from the first value to the last."""
+        """scores: by task id. total_steps: over which the learning rate falls linearly from the first value to the last."""
         super().__init__()
-        self.tasks = {task.id: task for task in tasks}
-        self.heads = heads
-        self.encoder = encoder
+        self.network = network
+        self.scores = dict(scores)
         self.learning_rate = learning_rate
         self.final_learning_rate = final_learning_rate
         self.total_steps = total_steps
@@ -50,33 +75,12 @@ class Multitask(pl.LightningModule):
         self.curve: list[dict[str, float]] = []
         self._begun = 0.0
         self._losses: list[tuple[str, Tensor]] = []  # of the steps since the last validation, with their task
-        self._seen: dict[str, list[tuple[Tensor, Tensor, Tensor]]] = {}  # predictions, gold, whether outputs are finite
-
-    def outputs(self, batch: Batch) -> Tensor:
-        """What the task's head says of a batch: (rows, outputs)."""
-        head = self.heads[batch.task]
-        if batch.vectors is not None:
-            vector_outputs: Tensor = head(batch.vectors)
-            return vector_outputs
-        assert batch.tokens is not None and batch.lengths is not None
-        states = batch.tokens if self.encoder is None else self.encoder.outputs(batch.tokens, batch.lengths)
-        return head.read(states, batch.lengths)
-
-    @torch.no_grad()
-    def predict_rows(self, batches: BatchDataset, sampler: SortedSampler) -> np.ndarray:
-        """Predictions for all rows of one task in their order, (rows,): label indices or numbers. Without dropout."""
-        self.eval()
-        predictions = np.empty(sum(len(rows) for _, rows in sampler))
-        for task, rows in progress(sampler.batches, "predicting", "batches"):
-            batch = batches[(task, rows)].to(self.device)
-            predictions[rows] = predict(self.tasks[task], self.outputs(batch)).cpu().numpy()
-        return predictions
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device, non_blocking=True)
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        loss = loss_of(self.tasks[batch.task], self.outputs(batch), batch.targets)
+        loss = self.network.loss(batch)
         self._losses.append((batch.task, loss.detach()))
         return loss
 
@@ -91,7 +95,8 @@ class Multitask(pl.LightningModule):
     def on_validation_epoch_start(self) -> None:
         """Raises DivergedError: a GPU is waited for here, not in every step."""
         self._check_training()
-        self._seen = {id: [] for id in self.tasks}
+        for metric in self.scores.values():
+            metric.reset()
 
     def _check_training(self) -> None:
         """Raise DivergedError, which names the task and the step, where a loss or a weight is not finite."""
@@ -106,19 +111,17 @@ class Multitask(pl.LightningModule):
             raise DivergedError(f"task {self._losses[-1][0]}, step {self.global_step}: weights are not finite")
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
-        outputs = self.outputs(batch)
-        self._seen[batch.task].append(
-            (predict(self.tasks[batch.task], outputs), batch.targets, outputs.isfinite().all())
-        )
+        outputs = self.network(batch)
+        self.scores[batch.task].update(self.network.predict(batch, outputs), batch.rows, outputs.isfinite().all())
 
     def on_validation_epoch_end(self) -> None:
         """Raises DivergedError where the outputs for a dev row are not finite."""
         scores = {}
-        for id, parts in self._seen.items():
-            predictions, gold, finite = zip(*parts, strict=True)
-            if not torch.stack(finite).all():
-                raise DivergedError(f"task {id}, step {self.global_step}: the outputs for dev rows are not finite")
-            scores[f"dev/{id}"] = score(self.tasks[id], torch.cat(predictions).cpu(), torch.cat(gold).cpu())
+        for id, metric in self.scores.items():
+            try:
+                scores[f"dev/{id}"] = float(metric.compute())
+            except DivergedError as error:
+                raise DivergedError(f"task {id}, step {self.global_step}: {error}") from None
         scores["dev/average"] = sum(scores.values()) / len(scores)
         row = {"step": float(self.global_step), "seconds": time.monotonic() - self._begun, **scores}
         if self._losses:
@@ -160,46 +163,3 @@ class Multitask(pl.LightningModule):
         if gradient_clip_val:
             trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
             nn.utils.clip_grad_norm_(trained, gradient_clip_val)
-
-
-class Heads(nn.Module):
-    """A head for each task, by the task's id."""
-
-    def __init__(
-        self, tasks: Sequence[Task], dim: int, hidden_size: int, dropout: float, attention_size: int | None = None
-    ) -> None:
-        """dim: of an encoder output. attention_size: None: pair tasks have no attention between their sentences."""
-        super().__init__()
-        self.dim = dim
-        self.tasks = [task.id for task in tasks]
-        # A module's name may hold no dot, a task's id may: the heads stand in the tasks' order.
-        self.layers = nn.ModuleList(
-            AttentionHead(dim, task.outputs, hidden_size, dropout, attention_size)
-            if task.is_pair and attention_size is not None
-            else Head(dim, task.outputs, task.is_pair, hidden_size, dropout)
-            for task in tasks
-        )
-
-    def __getitem__(self, task: str) -> Head | AttentionHead:
-        head = self.layers[self.tasks.index(task)]
-        assert isinstance(head, Head | AttentionHead)
-        return head
-
-
-def loss_of(task: Task, outputs: Tensor, targets: Tensor) -> Tensor:
-    """The mean loss of a batch: cross-entropy, or the squared error of targets scaled to 0 … 1.
-
-    outputs: (rows, outputs). targets: (rows,), label indices or numbers in the task's range.
-    """
-    if not task.is_regression:
-        return F.cross_entropy(outputs, targets.long())
-    low, high = task.bounds
-    return F.mse_loss(outputs[:, 0], (targets - low) / (high - low))
-
-
-def predict(task: Task, outputs: Tensor) -> Tensor:
-    """Predictions (rows,) of what a head says (rows, outputs): label indices, or numbers clipped to the task's range."""
-    if not task.is_regression:
-        return outputs.argmax(dim=1)
-    low, high = task.bounds
-    return (low + (high - low) * outputs[:, 0].float()).clamp(low, high)

@@ -1,0 +1,95 @@
+"""Configuration files: where they are, and the one that a run keeps."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+import mtl
+from mtl.config.schema import INDIFFERENT, Config, EmbedderOptions
+from mtl.errors import InputError
+from mtl.files import write_text
+from mtl.untrusted import read_yaml
+
+
+def shipped(folder: str) -> Path:
+    """A folder that is part of the package, configs or embeddings: inside it when installed, beside it in a checkout."""
+    package = Path(mtl.__file__).parent
+    inside = package / "shipped" / folder
+    return inside if inside.is_dir() else package.parent / folder
+
+
+def find_yaml(kind: str, name: str, folder: Path) -> Path:
+    """The YAML file that `name` means: a path if it looks like one, else a file in `folder`. Raises InputError."""
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        if not Path(name).is_file():
+            raise InputError(f"{kind}={name}: no such file")
+        return Path(name)
+    path = folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+        raise InputError(f"{kind}={name}: unknown; known: {known}, or the path of a YAML file")
+    return path
+
+
+def find_suite(name: str) -> Path:
+    """The suite file of this name, or at this path. Raises InputError."""
+    return find_yaml("suite", name, shipped("configs") / "suite")
+
+
+def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """A nested dictionary as one of dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def flatten_config(config: Config) -> dict[str, Any]:
+    """Every key of a configuration by its dotted name."""
+    return flatten(OmegaConf.to_container(OmegaConf.structured(config)))
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Write the configuration as YAML, whole or not at all."""
+    write_text(path, OmegaConf.to_yaml(OmegaConf.structured(config)))
+
+
+def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
+    """Read what `save_config` wrote. options: the class of the options of the embeddings of this name.
+
+    Raises InputError if it is not a configuration.
+    """
+    content = _read(path)
+    try:
+        # Runs from before each kind of embeddings had its own keys hold the keys of all kinds, null where they do not apply.
+        embeddings = {key: value for key, value in content.pop("embeddings", {}).items() if value is not None}
+        merged = OmegaConf.structured(Config)
+        merged.embeddings = OmegaConf.structured(options(str(embeddings.get("name"))))
+        return cast(Config, OmegaConf.to_object(OmegaConf.merge(merged, {**content, "embeddings": embeddings})))
+    except (OmegaConfBaseException, AttributeError) as error:
+        raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
+
+
+def differences(path: Path, config: Config) -> list[str]:
+    """The keys in which the configuration saved at `path` differs from this one, as "key: value there, value here".
+
+    Keys that do not change the results (INDIFFERENT) do not count. Raises InputError if there is no configuration at `path`.
+    """
+    there, here = flatten(_read(path)), flatten_config(config)
+    return [
+        f"{key}: {there.get(key)} there, {here.get(key)} here"
+        for key in there | here
+        if there.get(key) != here.get(key) and key not in INDIFFERENT
+    ]
+
+
+def _read(path: Path) -> dict[Any, Any]:
+    if not path.exists():
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?")
+    return read_yaml(path)

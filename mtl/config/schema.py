@@ -1,0 +1,196 @@
+"""The configuration of a run, as typed values; configs/baseline.yaml explains each key."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from omegaconf import MISSING
+
+from mtl.errors import InputError
+
+
+@dataclass
+class EmbedderOptions:
+    """What every kind of embeddings has; each kind adds its own keys (`mtl.embedders.kind.EmbedderKind`)."""
+
+    name: str = MISSING
+    dropout: float = MISSING
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        check_share("embeddings.dropout", self.dropout)
+
+
+@dataclass
+class EncoderConfig:
+    hidden_size: int = MISSING
+    num_layers: int = MISSING
+    dropout: float = MISSING
+
+
+@dataclass
+class HeadConfig:
+    hidden_size: int = MISSING
+    attention: bool = MISSING
+    attention_size: int = MISSING
+    dropout: float = MISSING
+
+
+@dataclass
+class OptimizerConfig:
+    batch_size: int = MISSING
+    learning_rate: float = MISSING
+    final_learning_rate: float = MISSING
+    gradient_clip: float = MISSING
+    patience: int = MISSING
+
+    def check(self, section: str) -> None:
+        """Raise InputError for a value that makes no sense. section: of the configuration."""
+        check_positive(section, self, ("patience", "batch_size", "learning_rate", "gradient_clip"))
+        if not 0 <= self.final_learning_rate <= self.learning_rate:
+            raise InputError(
+                f"{section}.final_learning_rate={self.final_learning_rate}: must lie between 0 and "
+                f"{section}.learning_rate={self.learning_rate}"
+            )
+
+
+@dataclass
+class PretrainConfig(OptimizerConfig):
+    max_steps: int = MISSING
+    validate_every: int = MISSING
+    checkpoint: str = "best"  # runs from before this key existed have none
+
+
+@dataclass
+class FinetuneConfig(OptimizerConfig):
+    max_epochs: int = MISSING
+    train_encoder: bool = MISSING
+    encoder_dropout: bool = False  # runs from before this key existed have none
+
+
+@dataclass
+class TrainerConfig:
+    accelerator: str = MISSING
+    precision: str = MISSING
+    threads: int | None = None
+
+
+@dataclass
+class FloorConfig:
+    """Only floors (`mtl.methods.floors`) read this. grid: settings of scikit-learn's estimator, each with the values to try on dev."""
+
+    word_ngrams: list[int] = MISSING
+    char_ngrams: list[int] = MISSING
+    min_count: int = MISSING
+    max_features: int = MISSING
+    grid: dict[str, Any] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        check_positive("floor", self, ("min_count", "max_features"))
+        for key in ("word_ngrams", "char_ngrams"):
+            span = getattr(self, key)
+            if len(span) != 2 or not 1 <= span[0] <= span[1]:
+                raise InputError(f"floor.{key}={span}: must be [shortest, longest]")
+        for key, tried in self.grid.items():
+            if not isinstance(tried, list) or not tried:
+                raise InputError(f"floor.grid.{key}={tried}: must be a list of values to try, as in [0.1,1]")
+
+
+@dataclass
+class SubmissionConfig:
+    header: str = MISSING
+
+
+@dataclass
+class Config:
+    """Everything that a run needs."""
+
+    suite: str = MISSING
+    method: str = MISSING
+    embeddings: EmbedderOptions = MISSING
+    variant: str = MISSING
+    data_dir: str | None = None
+    embeddings_dir: str = MISSING
+    cache_dir: str = MISSING
+    run_dir: str | None = None
+    runs_dir: str = MISSING
+    tasks: list[str] | None = None
+    seeds: list[int] = MISSING
+    seeds_in_parallel: int = MISSING
+    max_length: int = MISSING
+    held_out: float = MISSING
+    encoder: EncoderConfig = MISSING
+    head: HeadConfig = MISSING
+    pretrain: PretrainConfig = MISSING
+    finetune: FinetuneConfig = MISSING
+    trainer: TrainerConfig = MISSING
+    floor: FloorConfig = MISSING
+    submission: SubmissionConfig = MISSING
+
+    def check(self) -> None:
+        """Raise InputError for a value of the right type that makes no sense."""
+        check_positive("", self, ("seeds_in_parallel", "max_length"))
+        check_positive("encoder", self.encoder, ("hidden_size", "num_layers"))
+        check_positive("head", self.head, ("hidden_size", "attention_size"))
+        check_positive("pretrain", self.pretrain, ("max_steps", "validate_every"))
+        check_positive("finetune", self.finetune, ("max_epochs",))
+        check_share("encoder.dropout", self.encoder.dropout)
+        check_share("head.dropout", self.head.dropout)
+        self.pretrain.check("pretrain")
+        self.finetune.check("finetune")
+        for key, value, choices in (
+            ("submission.header", self.submission.header, ("task", "target")),
+            ("pretrain.checkpoint", self.pretrain.checkpoint, ("best", "last")),
+            ("trainer.accelerator", self.trainer.accelerator, ("auto", "cpu", "gpu", "cuda", "mps")),
+            ("trainer.precision", self.trainer.precision, ("32-true", "16-mixed", "bf16-mixed")),
+        ):
+            check_choice(key, value, choices)
+        if self.trainer.threads is not None:
+            check_least("trainer.threads", self.trainer.threads)
+        if self.finetune.encoder_dropout and self.finetune.train_encoder:
+            raise InputError(
+                "finetune.encoder_dropout=True: is for a frozen encoder; finetune.train_encoder=True trains it"
+            )
+        if not 0 < self.held_out < 1:
+            raise InputError(f"held_out={self.held_out}: must lie between 0 and 1")
+        seeds = self.seeds
+        if not seeds or len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
+            raise InputError(f"seeds={seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
+        self.floor.check()
+        self.embeddings.check()
+
+
+# Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
+LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
+# Keys that do not change the results: locations, and how many seeds run at a time.
+INDIFFERENT = (*LOCATIONS, "seeds_in_parallel")
+
+# Keys that hold lists, with an example of each.
+LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]", "floor.word_ngrams": "[1,2]", "floor.char_ngrams": "[2,5]"}
+
+
+def check_positive(section: str, values: Any, names: Sequence[str]) -> None:
+    """Raise InputError for a field that is not greater than 0. section: of the configuration; empty: its top level."""
+    for name in names:
+        if not getattr(values, name) > 0:
+            key = f"{section}.{name}".lstrip(".")
+            raise InputError(f"{key}={getattr(values, name)}: must be greater than 0")
+
+
+def check_share(key: str, value: float) -> None:
+    """Raise InputError unless the value is at least 0 and less than 1."""
+    if not 0 <= value < 1:
+        raise InputError(f"{key}={value}: must be at least 0 and less than 1")
+
+
+def check_least(key: str, value: int) -> None:
+    """Raise InputError unless the value is at least 1."""
+    if value < 1:
+        raise InputError(f"{key}={value}: must be at least 1")
+
+
+def check_choice(key: str, value: Any, choices: Sequence[Any]) -> None:
+    """Raise InputError unless the value is one of the choices."""
+    if value not in choices:
+        raise InputError(f"{key}={value}: must be one of {', '.join(choices)}")

@@ -1,0 +1,110 @@
+"""The rows of a task's files as texts and targets."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mtl.data.lines import read_lines
+from mtl.data.records import Record, read_records, text
+from mtl.errors import InputError
+from mtl.tasks.targets import Target, TargetKind, target_kind
+from mtl.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Example:
+    """One row. line: in the file, whose header is line 1.
+
+    inputs: the texts of each model input: one input of one text or two, or for each candidate of a choice one input.
+    target: None where it is not known. group: the value of the task's group column. columns: of the task's `columns`.
+    """
+
+    line: int
+    inputs: tuple[tuple[str, ...], ...]
+    target: Target | None = None
+    group: str | None = None
+    columns: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The row's texts, as `mtl.runs.predictor.Predictor.predict` takes them: of a choice the text that all inputs share, if
+        there is one, and the candidates."""
+        first = self.inputs[0]
+        return first if len(self.inputs) == 1 else (*first[:-1], *(texts[-1] for texts in self.inputs))
+
+
+def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The model inputs of a row with these texts (`Example.texts`)."""
+    if task.candidates is None:
+        return (tuple(texts),)
+    shared = tuple(texts[: len(task.text)])
+    return tuple((*shared, candidate) for candidate in texts[len(task.text) :])
+
+
+def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
+    """All rows of a file of the task, none left out; with their targets, or texts alone.
+
+    Raises InputError as `mtl.data.records.read_records` does, and for a target that the task does not know, with its line.
+    """
+    further = [task.target, *([task.group] if task.group else []), *(task.columns or [])] if targets else []
+    records = read_records(path, [*task.text_columns, *further])
+    kind = target_kind(task)
+    return [_example(task, kind, path, record, targets) for record in records]
+
+
+def read_texts(task: Task, path: Path) -> list[tuple[str, ...]]:
+    """The texts of each row (`Example.texts`) of a file that need not have targets. Raises InputError as `read_examples`."""
+    return [example.texts for example in read_examples(task, path, targets=False)]
+
+
+def read_targets(task: Task, path: Path) -> np.ndarray:
+    """The targets (rows,) in a file of one column with a header, as `mtl.runs.submission.write_predictions` writes it.
+
+    Raises InputError for a target that the task does not know, with its line.
+    """
+    kind, values = target_kind(task), []
+    for number, cell in enumerate(read_lines(path)[1:], start=2):
+        try:
+            values.append(kind.parse(cell))
+        except ValueError as error:
+            raise InputError(f"{path}:{number}: {error}") from None
+    return np.array(values, dtype=kind.dtype)
+
+
+def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool) -> Example:
+    columns = task.text_columns
+    count = len(columns)
+    inputs = make_inputs(task, _texts(columns, path, record))
+    if not inputs:
+        raise InputError(f"{path}:{record.line}: column {columns[-1]!r}: has no candidates")
+    if not targets:
+        return Example(record.line, inputs)
+    try:
+        target = kind.parse(text(record.values[count]), None if task.candidates is None else len(inputs))
+    except ValueError as error:
+        raise InputError(f"{path}:{record.line}: column {task.target!r}: {error}") from None
+    names = [*([task.group] if task.group else []), *(task.columns or [])]
+    further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
+    group = further.pop(0) if task.group else None
+    return Example(record.line, inputs, target, group, tuple(further))
+
+
+def _texts(columns: Sequence[str], path: Path, record: Record) -> list[str]:
+    """The row's texts, lists of candidates taken apart."""
+    texts: list[str] = []
+    for place, column in enumerate(columns):
+        value = record.values[place]
+        texts += value if isinstance(value, list) else [_text(path, record, column, place)]
+    return texts
+
+
+def _text(path: Path, record: Record, column: str, place: int) -> str:
+    value = record.values[place]
+    if isinstance(value, str):
+        return value
+    try:
+        return text(value)
+    except ValueError as error:
+        raise InputError(f"{path}:{record.line}: column {column!r}: {error}") from None

@@ -1,0 +1,56 @@
+"""Lines of UTF-8 text files, and errors that name the file and the line."""
+
+import codecs
+from itertools import islice
+from pathlib import Path
+
+from mtl.errors import InputError
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file. Raises InputError for a file that cannot be read, and with the line that is not UTF-8."""
+    return decode(_read_bytes(path), str(path))
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file without their ends. Raises InputError as `read_text` does.
+
+    A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
+    """
+    return split_lines(_read_bytes(path), str(path))
+
+
+def first_lines(path: Path, count: int) -> list[str]:
+    """At most `count` lines from the start of a file, as `read_lines` gives them, without reading the rest."""
+    return split_lines(_read_bytes(path, count), str(path))
+
+
+def split_lines(content: bytes, name: str) -> list[str]:
+    """The lines of a UTF-8 file's content without their ends. Raises InputError with the line that is not UTF-8."""
+    lines = decode(content, name).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def decode(content: bytes, name: str) -> str:
+    """The text of a UTF-8 file's content, without a byte order mark. Raises InputError with the line that is not UTF-8."""
+    content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{name}:{line}: not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8"
+        ) from None
+
+
+def _read_bytes(path: Path, count: int | None = None) -> bytes:
+    """The content of a file, or of its first `count` lines."""
+    try:
+        with path.open("rb") as file:
+            return file.read() if count is None else b"".join(islice(file, count))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,240 @@
+"""Rows of data files. A file's suffix says its format: .tsv, .csv, .jsonl or .parquet.
+
+- tsv: tab-separated and never quoted. A quote mark is a character of the text; an empty cell and the word "NA" are text.
+- csv: comma-separated and quoted as RFC 4180 says.
+- jsonl: one JSON object a line.
+- parquet: read with pyarrow, which is optional.
+
+Column names of jsonl and parquet may name nested keys and lists of texts, see `mtl.data.columns`.
+"""
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from mtl.data.columns import Value, listed, names_in, nested, text, value_of
+from mtl.data.lines import first_lines, read_lines, read_text
+from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
+from mtl.errors import InputError
+
+__all__ = ["FORMATS", "Record", "Value", "column_names", "has_column", "read_records", "text", "write_records"]
+
+FIRST_ROWS = 100
+"""How many rows of a jsonl file are read for its columns' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One row: where it stands in its file, and the values of the columns asked for, in that order.
+
+    `line` is the line in a text file, where the header of a tsv or csv file is line 1 and a row of a csv file may go on
+    over further lines. In a parquet file it is the number of the row, from 1.
+    """
+
+    line: int
+    values: tuple[Value, ...]
+
+
+def read_records(path: Path, columns: Sequence[str]) -> list[Record]:
+    """All rows of a file, none dropped, with the values of these columns.
+
+    Raises InputError that names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
+    a missing column or value, a row with too few or too many cells, and a file with no rows.
+    """
+    return _format(path).read(path, columns)
+
+
+def column_names(path: Path) -> list[str]:
+    """The names of a file's columns in their order. Raises InputError as `read_records` does.
+
+    A jsonl file has the columns of its first 100 rows, without those that are null in all of them.
+    """
+    return _format(path).names(path)
+
+
+def has_column(path: Path, column: str) -> bool:
+    """Whether a file has this column, as `column_names` says."""
+    return column in column_names(path)
+
+
+def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    """Write rows of these columns' values to a file, in the format that its suffix names.
+
+    Returns the number of values that were changed: in a tsv file, each tab and each line end becomes a space.
+    Raises InputError for an unknown suffix, and for a list in a tsv or csv file.
+    """
+    try:
+        return _format(path).write(path, columns, rows)
+    except ValueError as error:
+        raise InputError(f"{path}: cannot be written: {error}") from None
+
+
+def _read_tsv(path: Path, columns: Sequence[str]) -> list[Record]:
+    rows = enumerate((line.split("\t") for line in read_lines(path)), start=1)
+    return _table(path, rows, columns, "one row a line, cells set apart by tabs")
+
+
+def _tsv_names(path: Path) -> list[str]:
+    return [name for line in first_lines(path, 1) for name in line.split("\t")]
+
+
+def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    cells = [[text(value) for value in values] for values in rows]
+    kept = [[re.sub("\r\n|[\t\r\n]", " ", cell) for cell in row] for row in cells]
+    path.write_text("".join("\t".join(row) + "\n" for row in [columns, *kept]), encoding="utf-8", newline="")
+    return sum(
+        old != new for before, after in zip(cells, kept, strict=True) for old, new in zip(before, after, strict=True)
+    )
+
+
+def _read_csv(path: Path, columns: Sequence[str]) -> list[Record]:
+    return _table(path, _csv_rows(path), columns, "a cell that holds a comma stands in quotes")
+
+
+def _csv_names(path: Path) -> list[str]:
+    return next((cells for _, cells in _csv_rows(path)), [])
+
+
+def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    cells = [[text(value) for value in values] for values in rows]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([columns, *cells])
+    return 0
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row of a csv file, with the line that the row starts on."""
+    content = read_text(path)
+    lines = [f"{line}\n" for line in content.removesuffix("\n").split("\n")] if content else []
+    longest = csv.field_size_limit(max(len(content), csv.field_size_limit()))
+    reader = csv.reader(lines, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            yield line, cells or [""]
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(
+            f"{path}:{line}: {str(error).split(' - ')[0]}; a cell that holds a quote mark stands in quotes, with the mark doubled"
+        ) from None
+    finally:
+        csv.field_size_limit(longest)
+
+
+def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[str], rule: str) -> list[Record]:
+    """The records of a file whose first row names the columns."""
+    remaining = iter(rows)
+    _, header = next(remaining, (1, []))
+    for column in columns:
+        if column not in header:
+            raise InputError(f"{path}:1: no column {column!r} in the header; it has {listed(header)}")
+        if header.count(column) > 1:
+            raise InputError(f"{path}:1: column {column!r} stands more than once in the header; rename the others")
+    places = [header.index(column) for column in columns]
+    width = len(header)
+    records = []
+    for line, cells in remaining:
+        if len(cells) != width:
+            raise InputError(f"{path}:{line}: {len(cells)} cells where the header has {width}; {rule}")
+        records.append(Record(line, tuple([cells[place] for place in places])))
+    if not records:
+        raise InputError(f"{path}: no rows after the header")
+    return records
+
+
+def _read_jsonl(path: Path, columns: Sequence[str]) -> list[Record]:
+    rows = ((number, _parse(path, number, line)) for number, line in enumerate(read_lines(path), 1))
+    return _records(path, rows, columns)
+
+
+def _jsonl_names(path: Path) -> list[str]:
+    rows = (_parse(path, number, line) for number, line in enumerate(first_lines(path, FIRST_ROWS), 1))
+    return list(dict.fromkeys(name for row in rows for name in names_in(row)))
+
+
+def _write_jsonl(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    lines = [json.dumps(nested(columns, values), ensure_ascii=False) + "\n" for values in rows]
+    path.write_text("".join(lines), encoding="utf-8", newline="")
+    return 0
+
+
+def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
+    """The object on one line of a jsonl file."""
+    try:
+        row = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+        if re.search(r"\\u[dD]", line):
+            json.dumps(row, ensure_ascii=False).encode()  # refuses half a surrogate pair, which no file can hold
+    except json.JSONDecodeError as error:
+        problem = f"{error.msg} at character {error.pos + 1}" if line.strip() else "the line is empty"
+    except RecursionError:
+        problem = "too deeply nested"
+    except UnicodeEncodeError:
+        problem = "half of a surrogate pair (\\ud800 to \\udfff)"
+    except ValueError as error:
+        problem = str(error).split("; ")[0]
+    else:
+        if isinstance(row, dict):
+            return row
+        problem = f"a JSON value of type {type(row).__name__}"
+    raise InputError(f"{path}:{number}: not a row: {problem}; one JSON object a line")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return row
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _read_parquet(path: Path, columns: Sequence[str]) -> list[Record]:
+    return _records(path, enumerate(parquet_rows(path, columns), 1), columns)
+
+
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
+    write_parquet(path, [nested(columns, values) for values in rows])
+    return 0
+
+
+def _records(path: Path, rows: Iterable[tuple[int, dict[str, Any]]], columns: Sequence[str]) -> list[Record]:
+    """The records of a file whose rows are objects."""
+    records = []
+    for line, row in rows:
+        try:
+            records.append(Record(line, tuple([value_of(row, column) for column in columns])))
+        except ValueError as error:
+            raise InputError(f"{path}:{line}: {error}") from None
+    if not records:
+        raise InputError(f"{path}: no rows")
+    return records
+
+
+@dataclass(frozen=True)
+class _Format:
+    read: Callable[[Path, Sequence[str]], list[Record]]
+    names: Callable[[Path], list[str]]
+    write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
+
+
+FORMATS = {
+    ".tsv": _Format(_read_tsv, _tsv_names, _write_tsv),
+    ".csv": _Format(_read_csv, _csv_names, _write_csv),
+    ".jsonl": _Format(_read_jsonl, _jsonl_names, _write_jsonl),
+    ".parquet": _Format(_read_parquet, parquet_names, _write_parquet),
+}
+"""The formats by suffix."""
+
+
+def _format(path: Path) -> _Format:
+    known = FORMATS.get(path.suffix.lower())
+    if known is None:
+        raise InputError(f"{path}: unknown format; a data file's name ends in {', '.join(FORMATS)}")
+    return known

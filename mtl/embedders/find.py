@@ -1,0 +1,95 @@
+"""The embeddings that a configuration names: their files found, or trained where a recipe says how."""
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mtl.config.schema import Config
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.kind import BuildRequest, Embeddings
+from mtl.embedders.recipes import Recipe, vector_file
+from mtl.errors import InputError
+from mtl.tasks.suite import Suite
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+    from mtl.data.text import TokenizedTexts
+
+logger = logging.getLogger("mtl")
+
+
+def build_embeddings(
+    config: Config,
+    suite: Suite,
+    data_dir: Path,
+    texts: "TokenizedTexts",
+    training_texts: "np.ndarray",
+    device: "torch.device",
+) -> Embeddings:
+    """The embeddings that the configuration names, for these texts. Raises InputError.
+
+    training_texts: int64 (texts,), which of the texts occur in training rows. device: where to compute vectors that take more than
+    a lookup.
+    """
+    kind = EMBEDDERS[config.embeddings.name]
+    path = None if kind.files is None else _obtain_vectors(config, suite, data_dir, device)
+    return kind.build(BuildRequest(config.embeddings, texts, training_texts, path, Path(config.cache_dir), device))
+
+
+def find_vectors(config: Config, suite: Suite) -> tuple[Path | None, Recipe | None]:
+    """The file or folder that the configuration or the suite names, whether it exists or not, and its recipe if it has one.
+
+    None for a kind of embeddings that needs no file.
+    """
+    name = config.embeddings.name
+    if EMBEDDERS[name].files is None:
+        return None, None
+    named = getattr(config.embeddings, "path", None) or suite.embeddings.get(name)
+    if named is None:
+        raise InputError(f"embeddings.path: suite {suite.name} names no {name} vectors; set embeddings.path=PATH")
+    return vector_file(named, Path(config.embeddings_dir), config.held_out)
+
+
+def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
+    """Raise InputError that says how to get the vectors where they neither exist nor can be trained.
+
+    Returns the recipe to train them by if they do not exist yet.
+    """
+    name = config.embeddings.name
+    path, recipe = find_vectors(config, suite)
+    files = EMBEDDERS[name].files
+    if path is None or files is None or files.exists(path):
+        return None
+    if recipe is not None and recipe.embeddings != name:
+        raise InputError(f"embeddings.path={recipe.name}: a recipe for {recipe.embeddings} embeddings, not for {name}")
+    if recipe is not None and recipe.train:
+        return recipe
+    if problem := files.problem(path):
+        raise InputError(f"{path}: {problem}")
+    remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
+    if recipe and not recipe.url and recipe.source:
+        remedies.append(f"get them from {recipe.source}")
+    remedies += [
+        f"train your own: mtl embeddings train {name} texts=[FILE] out={path}",
+        "or set embeddings.path=PATH",
+    ]
+    raise InputError(f"{path}: no such vectors; {'; '.join(remedies)}")
+
+
+def _obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path:
+    """The vectors' file or folder, trained first where its recipe says how. Raises InputError that says how to get it."""
+    to_train = check_obtainable(config, suite)
+    path, recipe = find_vectors(config, suite)
+    assert path is not None
+    if to_train is not None:
+        from mtl.embedders.train import train_recipe
+
+        logger.info("training %s on the suite's training text", path)
+        train_recipe(to_train, suite, data_dir, config.held_out, path, device)
+    elif recipe is not None and recipe.train and not recipe.url:
+        from mtl.embedders.train import check_recipe
+
+        check_recipe(suite, data_dir, config.held_out, path)
+    return path

@@ -1,0 +1,176 @@
+"""Which column of a task holds the target, which the texts, and which says what rows belong together.
+
+The rules look at the columns' names and values. They are few, so that a comment in the suite file can say which one
+decided; whoever knows the data corrects the rest.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from mtl.errors import InputError
+from mtl.init_suite.table import Column, Table
+from mtl.init_suite.wording import columns_in_words, count, quoted, share
+
+# Names of target columns, the surest first: whole names, or the last word of one, as in entailment_judgment.
+TARGET_NAMES = ("label", "labels", "target", "gold", "class", "score", "rating", "stars", "judgment")
+# The last word of a column's name that identifies a row, or what the row is of.
+ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid"}
+# Keys that data sets keep what is no model's input below.
+META_KEYS = {"meta", "metadata"}
+# Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
+_CANDIDATE = re.compile(
+    r"(?:.*[_.-])?(?:choice|option|ending|candidate|alternative|answer|solution)[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE
+)
+CATEGORIES = 100  # a column with fewer distinct values, each in more than 10 rows, holds categories and no text
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The guess of a task's text columns: which, why, and what the user has to decide."""
+
+    columns: list[str]
+    why: str
+    doubts: list[str]
+
+
+def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
+    """The column that holds the targets, with the reason.
+
+    main: the rows that have targets. test: their counterpart, where there is one. A whole name in TARGET_NAMES decides; else
+    what the test file has no values of is the target or comes with it, and the last word of the name decides among such
+    columns; else it is the last of them that holds labels or numbers. Raises InputError where nothing tells.
+    """
+    known = [
+        column
+        for column in main.columns.values()
+        if not (column.lists or column.is_blank or is_meta(column) or is_id(column))
+    ]
+    for name in TARGET_NAMES:
+        if reason := next((main.incomplete[other] for other in main.incomplete if other.lower() == name), None):
+            raise InputError(reason)
+        if named := [column for column in known if column.name.lower() == name]:
+            return named[0], "by its name" + _missing(test, named[0])
+    candidates = [column for column in known if test is not None and lacks(test, column.name)] or known
+    for name in TARGET_NAMES:
+        if named := [column for column in candidates if column.words[-1] == name]:
+            return named[0], "by its name" + _missing(test, named[0])
+    if short := [column for column in candidates if column.numbers or is_category(column, main.rows)]:
+        return short[-1], "the last column with labels or numbers" + _missing(test, short[-1]) + "; check"
+    raise InputError(f"no column looks like a target: {main.listed}; name the column label")
+
+
+def _missing(test: Table | None, column: Column) -> str:
+    return ", and the test file has no values in it" if test is not None and lacks(test, column.name) else ""
+
+
+def text_columns(table: Table, test: Table | None, exclude: Collection[str], most: int) -> TextColumns:
+    """The columns of texts, at most `most`.
+
+    A text is neither number nor category nor id, is below no key `meta`, and stands in the test file as well. Columns
+    with several words in most rows are preferred to columns with single words, such as a word marked in a sentence.
+    """
+    possible = [
+        column
+        for column in table.columns.values()
+        if column.name not in exclude
+        and not (column.lists or column.is_blank or column.numbers or is_meta(column) or is_id(column))
+        and not (is_category(column, table.rows) or _is_code(column))
+        and not (test is not None and lacks(test, column.name))
+    ]
+    sentences = [column for column in possible if column.several_words * 2 >= table.rows]
+    found = sentences or possible
+    names = [column.name for column in found[:most]]
+    if sentences:
+        figures = [share(column.several_words, table.rows) for column in found[:most]]
+        why = f"several words in {' and '.join(dict.fromkeys(figures))} of {count(table.rows, 'row')}"
+    else:
+        figures = [f"{len(column.counts):,}" for column in found[:most]]
+        why = f"words, {' and '.join(dict.fromkeys(figures))} distinct in {count(table.rows, 'row')}"
+    doubts = []
+    if left := [column.name for column in found[most:]]:
+        doubts.append(
+            f"text: {len(found)} columns look like texts, and a task reads at most {most}: {columns_in_words(left)} left"
+            " out; choose, or join columns in the files"
+        )
+    if sentences and (single := [column.name for column in possible if column not in sentences]):
+        doubts.append(
+            f"text: the single words in {columns_in_words(single)} are left out; check whether the target depends on them"
+        )
+    return TextColumns(names, why, doubts)
+
+
+def candidate_columns(table: Table, exclude: Collection[str]) -> list[Column]:
+    """The columns of candidate answers: one of lists, or two or more that are named as candidates are."""
+    lists = [column for column in table.columns.values() if column.lists and not is_meta(column)]
+    if lists:
+        return lists[:1]
+    named = [
+        column
+        for column in table.columns.values()
+        if column.texts and column.name not in exclude and not column.numbers and _CANDIDATE.fullmatch(column.name)
+    ]
+    return named if len(named) > 1 else []
+
+
+def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]) -> tuple[str, str] | None:
+    """An id that repeats: rows with the same one share something (a question, a document) that must not be on two sides.
+
+    It must have at most 9 distinct values in 10 rows: a few accidental repetitions are no groups. It must be in all of the
+    task's files: what the test file hides may say what the target is.
+    """
+    found = [
+        column
+        for column in table.columns.values()
+        if is_id(column)
+        and column.name not in exclude
+        and 1 < len(column.counts) <= 0.9 * table.rows
+        and all(other.has(column.name) for other in tables)
+    ]
+    if not found:
+        return None
+    distinct = len(found[0].counts)
+    why = f"an id with {count(distinct, 'distinct value')} in {count(table.rows, 'row')}: rows with the same one stay together"
+    if distinct < 10:
+        why += "; few groups leave comparisons uncertain: delete the line if the rows are independent"
+    if more := [column.name for column in found[1:]]:
+        why += f"; {columns_in_words(more)} would do as well"
+    return found[0].name, why
+
+
+def category_note(table: Table, test: Table | None, exclude: Collection[str]) -> str | None:
+    """Columns with few values that the test file has too: a topic, for instance, may belong to the text."""
+    names = [
+        f"{quoted(column.name)} ({count(len(column.counts), 'value')})"
+        for column in table.columns.values()
+        if column.name not in exclude
+        and not (column.lists or column.numbers or is_meta(column) or is_id(column))
+        and len(column.counts) > 1
+        and is_category(column, table.rows)
+        and not (test is not None and lacks(test, column.name))
+    ]
+    return f"not read: {', '.join(names)}; add it to text if the target depends on it" if names else None
+
+
+def lacks(table: Table, name: str) -> bool:
+    """Whether a file has no value at all in a column. One that lacks values in some rows has the column."""
+    column = table.columns.get(name)
+    return column.is_blank if column is not None else name not in table.incomplete
+
+
+def is_meta(column: Column) -> bool:
+    return column.name.split(".")[0].lower() in META_KEYS and "." in column.name
+
+
+def is_id(column: Column) -> bool:
+    return column.words[-1] in ID_NAMES
+
+
+def is_category(column: Column, rows: int) -> bool:
+    return len(column.counts) < min(CATEGORIES, max(rows / 10, 2))
+
+
+def _is_code(column: Column) -> bool:
+    """Whether most rows hold a code without spaces that has a digit, a slash or an underscore in it: an id or an address."""
+    coded = sum(rows for value, rows in column.counts.items() if re.fullmatch(r"\S*[\d/_]\S*", value))
+    return coded * 2 > len(column.texts)

@@ -1,0 +1,87 @@
+"""Embeddings trained or fetched on their own, before any run."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtl.config.files import shipped
+from mtl.device import device_of
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.recipes import fetch, load_recipe, trained_file
+from mtl.embedders.train import train_on_files, train_on_suite, training_settings
+from mtl.errors import InputError
+from mtl.jobs.job import load_job
+
+logger = logging.getLogger("mtl")
+
+
+@dataclass(frozen=True)
+class TrainingText:
+    """What embeddings are trained on: text files in a language, or the training text of a suite.
+
+    held_out: the share of held-out rows of the runs that use the vectors; None: that of configs/baseline.yaml.
+    """
+
+    texts: str | Sequence[str] | None = None
+    language: str | None = None
+    suite: str | None = None
+    data_dir: str | None = None
+    held_out: float | None = None
+
+
+def train_embeddings(
+    name: str, text: TrainingText, settings: Mapping[str, Any], out: str | None = None, accelerator: str = "auto"
+) -> Path:
+    """Train vectors of this kind and return where they are. Raises InputError.
+
+    settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
+    out: the file, or the folder of an ELMo; None: embeddings/{suite}… for a suite's text.
+    """
+    if (text.texts is None) == (text.suite is None):
+        raise InputError("embeddings train: name what to train on: texts=[FILE,…] or suite=NAME")
+    if text.texts is not None and out is None:
+        raise InputError("embeddings train: name what to write: out=PATH")
+    if text.texts is not None and text.language is None:
+        raise InputError(
+            "embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv"
+        )
+    training = training_settings(name, settings)
+    files = EMBEDDERS[name].files
+    assert files is not None
+    job = None
+    if text.suite is not None:
+        given = {"suite": text.suite, "data_dir": text.data_dir, "held_out": text.held_out}
+        job = load_job({key: value for key, value in given.items() if value is not None})
+        path = trained_file(Path("embeddings") / files.trained_name(job.suite.name), job.config.held_out)
+    if out is not None:
+        path = Path(out)
+    if path.is_dir() and files.exists(path):
+        raise InputError(
+            f"{path}: holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
+        )
+    device = device_of(accelerator, "accelerator")
+    if job is not None:
+        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device)
+    else:
+        listed = [text.texts] if isinstance(text.texts, str) else list(text.texts or ())
+        train_on_files(training, [Path(file) for file in listed], text.language or "", path, device)
+    return path
+
+
+def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
+    """Download the pretrained vectors of a recipe and return where they are. Raises InputError.
+
+    recipe: None: the only recipe for this kind of embeddings that can be fetched.
+    """
+    if recipe is None:
+        recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
+        names = [found.name for found in recipes if found.embeddings == name and found.url]
+        if len(names) != 1:
+            raise InputError(
+                f"embeddings fetch: name what to fetch: recipe=NAME, one of {', '.join(names) or 'your own'}"
+            )
+        recipe = names[0]
+        logger.info("recipe=%s", recipe)
+    return fetch(recipe, Path(embeddings_dir))

@@ -1,0 +1,196 @@
+"""A run as it is asked for: configuration, suite, tasks and folders, made from settings."""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mtl.config.files import find_suite, find_yaml, flatten, shipped
+from mtl.config.schema import LISTS, LOCATIONS, Config
+from mtl.embedders import EMBEDDERS, embedder_kind
+from mtl.errors import InputError
+from mtl.methods import FORMER_NAMES, METHODS, method_name
+from mtl.runs.folder import RunFolder
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.task import Task
+from mtl.untrusted import read_yaml
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run: its configuration and its suite."""
+
+    config: Config
+    suite: Suite
+
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """The chosen tasks, in the suite's order. Raises InputError for an unknown id."""
+        return self.suite.choose(self.config.tasks)
+
+    @property
+    def data_dir(self) -> Path:
+        """Where the suite's data is."""
+        return Path(self.config.data_dir or f"data/{self.suite.name}")
+
+    @property
+    def folder(self) -> RunFolder:
+        """Where the results go: `run_dir`, or a folder of the run's own below `runs_dir`."""
+        name = METHODS[self.config.method].folder(self.config)
+        return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
+
+
+def load_job(settings: Mapping[str, Any]) -> Job:
+    """The run that settings (by dotted keys) describe.
+
+    Later ones win: baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's own `config`, the
+    settings. Raises InputError for an unknown key, a bad value, a missing file.
+    """
+    configs = shipped("configs")
+    given = dict(settings)
+    method = _read_method(str(given.pop("method", "lstm")), configs / "method")
+    _check_keys(method["method"], given)
+    # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
+    embeddings = _read_embeddings(str(given.pop("embeddings", "random")), configs / "embeddings")
+    variant_name = str(given.get("variant", "frozen"))
+    variant = read_yaml(find_yaml("variant", variant_name, configs / "variant"))
+    baseline = read_yaml(configs / "baseline.yaml")
+    suite_name = _suite_name(given, baseline)
+    suite = _load_suite(suite_name)
+    training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
+    layers = {
+        "configs/baseline.yaml": baseline,
+        f"embeddings {embeddings['name']}": {"embeddings": embeddings},
+        f"embeddings {embeddings['name']}: config": training,
+        f"method {method['method']}": method,
+        f"variant {variant_name}": variant,
+        f"suite {suite.name}: config": suite.config,
+    }
+    merged = cast(DictConfig, OmegaConf.structured(Config))
+    merged.embeddings = OmegaConf.structured(embedder_kind(str(embeddings["name"])).options)
+    for origin, layer in layers.items():
+        merged = _merge(merged, origin, layer)
+    for key, value in given.items():
+        _set(merged, key, value)
+    merged.suite = suite_name
+    for key, value in flatten(variant).items():
+        # The variant names the row that the result is compared with.
+        if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
+            raise InputError(f"{key}={other}: variant {variant_name} has {key}={value}; choose another with variant=")
+    return Job(_checked(merged), suite)
+
+
+def parse_settings(words: Sequence[str]) -> dict[str, Any]:
+    """`key=value` words as settings, values read as YAML. Raises InputError for what is not one."""
+    given = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise InputError(f"{word!r} is not key=value")
+        try:
+            given[key.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise InputError(f"{word!r}: the value is not YAML") from None
+    return given
+
+
+def _read_method(name: str, folder: Path) -> dict[str, Any]:
+    """The method file of this name or at this path; a method without a file has no settings of its own."""
+    name = FORMER_NAMES.get(name, name)
+    if name in METHODS and not (folder / f"{name}.yaml").is_file():
+        return {"method": name}
+    content = read_yaml(find_yaml("method", name, folder))
+    return {**content, "method": method_name(str(content.get("method")))}
+
+
+def _read_embeddings(name: str, folder: Path) -> dict[str, Any]:
+    """The embeddings file of this name or at this path; embeddings without a file have the defaults of their kind."""
+    if name in EMBEDDERS and not (folder / f"{name}.yaml").is_file():
+        return {"name": name}
+    content = read_yaml(find_yaml("embeddings", name, folder))
+    return {**content, "name": str(content.get("name"))}
+
+
+def _check_keys(method: str, given: Mapping[str, Any]) -> None:
+    """Raise InputError for a key that the method does not read, though others do."""
+    for key in given:
+        if not METHODS[method].reads_key(key) and any(kind.reads_key(key) for kind in METHODS.values()):
+            raise InputError(f"{key}: method {method} does not read it; set method=, or drop it")
+
+
+def _suite_name(given: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    name = str(given.get("suite", baseline.get("suite")))
+    data_dir = given.get("data_dir")
+    return _default_suite(Path(str(data_dir)) if data_dir else None) if name == "auto" else name
+
+
+def _default_suite(data_dir: Path | None) -> str:
+    """klej where its data is, else the embedded sample. A folder that was named must have it."""
+    folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]
+    where = data_dir or Path("data/klej")
+    if any((where / folder).is_dir() for folder in folders):
+        return "klej"
+    if data_dir is not None:
+        raise InputError(
+            f"data_dir={data_dir}: holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir"
+        )
+    return "klej-sample"
+
+
+def _load_suite(name: str) -> Suite:
+    suite = load_suite(find_suite(name))
+    if locations := [key for key in flatten(suite.config) if key in LOCATIONS]:
+        raise InputError(f"suite {suite.name}: config: {locations[0]}: only the command line says where files are")
+    return suite
+
+
+def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictConfig:
+    try:
+        return cast(DictConfig, OmegaConf.merge(merged, layer))
+    except OmegaConfBaseException as error:
+        raise InputError(f"{origin}: {error.full_key}: {str(error).splitlines()[0]}") from None
+    except ValueError as error:
+        raise InputError(f"{origin}: {str(error).splitlines()[0]}") from None
+
+
+def _set(config: DictConfig, key: str, value: Any) -> None:
+    known = list(flatten(OmegaConf.to_container(config)))
+    if key not in known:
+        raise InputError(_unknown_key(key, known, str(config.embeddings.name)))
+    if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
+        raise InputError(f"{key}={value}: must be a list, as in {key}={LISTS[key]}")
+    try:
+        # OmegaConf's own converter reads 1e-4, which is no number in YAML 1.1.
+        OmegaConf.update(config, key, value)
+    except OmegaConfBaseException as error:
+        raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None
+
+
+def _unknown_key(key: str, known: Sequence[str], embeddings: str) -> str:
+    section, _, name = key.partition(".")
+    kinds = [other for other, kind in EMBEDDERS.items() if name in kind.options.__dataclass_fields__]
+    if section == "embeddings" and kinds:
+        return f"{key}: {embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}"
+    close = difflib.get_close_matches(key, [*known, "embeddings"], 1)
+    close = close or [other for other in known if other.rpartition(".")[2] == key]
+    return f"unknown key {key!r}" + (f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(known)}")
+
+
+def _checked(merged: DictConfig) -> Config:
+    """The configuration as typed values. Raises InputError for a value that is missing or makes no sense."""
+    if missing := sorted(OmegaConf.missing_keys(merged)):
+        name = merged.embeddings.name
+        what = f"{name} embeddings need a value" if missing[0].startswith("embeddings.") else "has no value"
+        raise InputError(f"{missing[0]}: {what}")
+    try:
+        config = cast(Config, OmegaConf.to_object(merged))
+    except OmegaConfBaseException as error:
+        raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
+    config.check()
+    return config

@@ -1,0 +1,21 @@
+"""Tables in Markdown."""
+
+from collections.abc import Sequence
+
+MISSING = "–"  # in place of a value
+
+
+def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header.
+
+    left: how many of the columns stand at their left edge; the others, numbers, at their right.
+    """
+    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        escaped = [cell.replace("|", "\\|") for cell in cells]
+        placed = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(escaped, widths, strict=True))]
+        return "| " + " | ".join(placed) + " |"
+
+    rules = ["-" * (w + 2) if i < left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
+    return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])

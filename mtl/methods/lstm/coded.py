@@ -1,0 +1,41 @@
+"""The dataset's targets as the codes that heads are trained on."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from mtl.data.dataset import Dataset, Split
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.module import TaskScore
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A dataset with its targets as codes (`mtl.tasks.targets`)."""
+
+    dataset: Dataset
+
+    @cached_property
+    def splits(self) -> dict[str, dict[str, Split]]:
+        """The dataset's splits by task and name, their targets float64 codes (rows,)."""
+        coded = {}
+        for task in self.dataset.tasks:
+            kind, answers = target_kind(task), self.answers(task)
+            coded[task.id] = {
+                name: replace(split, targets=kind.encode(split.targets, answers))
+                for name, split in self.dataset.splits[task.id].items()
+            }
+        return coded
+
+    @cached_property
+    def outputs(self) -> dict[str, int]:
+        """The outputs of each task's head for one input."""
+        return {task.id: target_kind(task).outputs(self.answers(task)) for task in self.dataset.tasks}
+
+    def answers(self, task: Task) -> list[str]:
+        """The words that the outputs of the head which answers the task stand for, if its training rows say."""
+        return self.dataset.answers.get(task.answered_by or task.id, [])
+
+    def dev_score(self, task: Task) -> TaskScore:
+        """The task's metric on its dev rows."""
+        return TaskScore(task, self.dataset.splits[task.id]["dev"].scored, self.answers(task))

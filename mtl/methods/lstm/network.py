@@ -1,0 +1,30 @@
+"""The parts of the LSTM's network as the configuration sizes them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mtl.config.schema import Config
+from mtl.model.encoder import Encoder
+from mtl.model.network import Heads
+from mtl.tasks.task import Task
+
+
+def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
+    """The encoder that the configuration describes, on an embedder's vectors of `dim` numbers."""
+    return Encoder(
+        embedder,
+        dim,
+        config.encoder.hidden_size,
+        config.encoder.num_layers,
+        config.embeddings.dropout,
+        config.encoder.dropout,
+    )
+
+
+def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
+    """Heads for these tasks as the configuration describes them, on encoder outputs of `dim` numbers.
+
+    outputs: of each task's head for one input.
+    """
+    attention_size = config.head.attention_size if config.head.attention else None
+    return Heads(tasks, outputs, dim, config.head.hidden_size, config.head.dropout, attention_size)

@@ -1,0 +1,114 @@
+"""A trained LSTM for new texts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from mtl.config.schema import Config
+from mtl.data.dataset import make_split
+from mtl.data.examples import Example, make_inputs
+from mtl.data.text import TokenizedTexts
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.find import find_vectors
+from mtl.embedders.kind import LoadRequest as EmbedderRequest
+from mtl.embedders.sequences import Sequences
+from mtl.methods.kind import LoadRequest
+from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
+from mtl.methods.lstm.network import new_encoder, new_heads
+from mtl.model.encoder import Encoder
+from mtl.model.network import Network
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
+from mtl.training.checkpoints import WEIGHTS, read_weights, weights_below
+
+
+class TrainedLstm:
+    """`mtl.methods.kind.Model` of the LSTM: the encoder and the heads of one seed."""
+
+    def __init__(
+        self,
+        config: Config,
+        language: str,
+        folder: Path,
+        encoder: Encoder,
+        sequences: Callable[[TokenizedTexts], Sequences],
+        answers: Mapping[str, Sequence[str]],
+    ) -> None:
+        """folder: the seed's. encoder: of stage 1, on the device to compute on. sequences: texts of any words, as the encoder
+        reads them. answers: see `mtl.data.dataset.Dataset`.
+        """
+        self.config = config
+        self.language = language
+        self.folder = folder
+        self.encoder = encoder.eval()
+        self.sequences = sequences
+        self.answers = answers
+        self._networks: dict[str, Network] = {}  # of the task that was asked for last
+
+    def predict(self, task: Task, rows: Sequence[Sequence[str]]) -> np.ndarray:
+        """Predicted targets (rows,). rows: the texts of each, at least one, as `mtl.data.examples.Example.texts`."""
+        head = task.answered_by or task.id
+        kind, answers = target_kind(task), self.answers.get(head, [])
+        texts, sequences = self._sequences([text for row in rows for text in row])
+        examples = [Example(line, make_inputs(task, row)) for line, row in enumerate(rows)]
+        split = replace(make_split(task, examples, texts.index), targets=np.full(len(rows), np.nan))
+        sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
+        order = SortedSampler({head: row_lengths(split, sequences.lengths.numpy())}, sizes)
+        network = self._networks.get(head) or self._network(replace(task, id=head), kind.outputs(answers))
+        self._networks = {head: network}
+        codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.encoder.device)
+        return kind.decode(codes, answers)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Text vectors, float32 (texts, 2 * hidden_size), by the encoder of stage 1, which all tasks share."""
+        known, sequences = self._sequences(texts)
+        numbers = [known.index[text] for text in texts]
+        vectors: np.ndarray = self.encoder.encode(sequences, torch.arange(len(known)))[numbers].numpy()
+        return vectors
+
+    def _sequences(self, texts: Sequence[str]) -> tuple[TokenizedTexts, Sequences]:
+        """The distinct texts, as tokens and as the encoder reads them."""
+        known = TokenizedTexts(texts, self.language, self.config.max_length)
+        return known, self.sequences(known)
+
+    def _network(self, task: Task, outputs: int) -> Network:
+        """The head of a task, and the encoder that belongs to it."""
+        weights = read_weights(finetune_folder(self.folder, task.id) / WEIGHTS["best"])
+        # Encoders that stage 2 trained differ by task; they share the word vectors, and so the new words.
+        own = weights_below(weights, "encoder.")
+        encoder = self.encoder.for_task() if own else self.encoder
+        encoder.load_state_dict({**encoder.state_dict(), **own})
+        heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
+        heads.load_state_dict(weights_below(weights, "heads."))
+        return Network([task], heads, encoder).to(self.encoder.device)
+
+
+def load_trained(request: LoadRequest) -> TrainedLstm:
+    """The encoder and the heads of a seed. Raises InputError where a file is missing or damaged."""
+    config = request.config
+    checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
+    weights = weights_below(read_weights(checkpoint), "encoder.")
+    reader = EMBEDDERS[config.embeddings.name].load(
+        EmbedderRequest(
+            config.embeddings,
+            request.folder,
+            weights_below(weights, "embedder."),
+            request.inputs["embeddings"],
+            find_vectors(config, request.suite)[0],
+            request.device,
+        )
+    )
+    encoder = new_encoder(config, reader.embedder, reader.dim)
+    encoder.load_state_dict(weights)
+    return TrainedLstm(
+        config,
+        request.suite.language,
+        request.seed_folder,
+        encoder.to(request.device),
+        reader.sequences,
+        request.answers,
+    )

@@ -1,0 +1,44 @@
+"""One batch of rows of one task, as tensors."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of one task. A row has one input, or in a choice one for each candidate.
+
+    A pair's two texts are two sequences: first all inputs' first texts, then all their second texts.
+    Either tokens and lengths are set (texts to encode, or their encoded tokens), or vectors (texts encoded before).
+
+    rows: int64 (rows,), their numbers in the split. targets: float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown.
+    tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
+    lengths: int64 (sides * inputs,), tokens. vectors: (sides * inputs, dim). sizes: int64 (rows,), inputs of each row; None: one each.
+    """
+
+    task: str
+    rows: Tensor
+    targets: Tensor
+    tokens: Tensor | None = None
+    lengths: Tensor | None = None
+    vectors: Tensor | None = None
+    sizes: Tensor | None = None
+
+    def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
+        """The same batch on a device; rows, lengths and sizes stay on the CPU, where packing and splitting need them."""
+
+        def move(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor.to(device, non_blocking=non_blocking)
+
+        targets = self.targets.to(device, non_blocking=non_blocking)
+        return replace(self, targets=targets, tokens=move(self.tokens), vectors=move(self.vectors))
+
+    def pin_memory(self) -> "Batch":
+        """The same batch in page-locked memory, for copies to a GPU that do not block."""
+
+        def pin(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor.pin_memory()
+
+        return replace(self, targets=self.targets.pin_memory(), tokens=pin(self.tokens), vectors=pin(self.vectors))

@@ -1,0 +1,76 @@
+"""The network: a shared encoder and one head for each task, in plain PyTorch."""
+
+from collections.abc import Mapping, Sequence
+
+from torch import Tensor, nn
+
+from mtl.model.attention import AttentionHead
+from mtl.model.batch import Batch
+from mtl.model.encoder import Encoder
+from mtl.model.heads import Head
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+
+class Network(nn.Module):
+    """An encoder and the heads of some tasks (KLEJ, section 4.1).
+
+    Without an encoder it reads batches that hold what an encoder made of their texts.
+    """
+
+    def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
+        super().__init__()
+        self.kinds = {task.id: target_kind(task) for task in tasks}
+        # Heads first: the norm of all gradients is summed in this order.
+        self.heads = heads
+        self.encoder = encoder
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The outputs of the task's head for a batch: (inputs, outputs)."""
+        head = self.heads[batch.task]
+        if batch.vectors is not None:
+            vector_outputs: Tensor = head(batch.vectors)
+            return vector_outputs
+        assert batch.tokens is not None and batch.lengths is not None
+        states = batch.tokens if self.encoder is None else self.encoder.outputs(batch.tokens, batch.lengths)
+        return head.read(states, batch.lengths)
+
+    def loss(self, batch: Batch) -> Tensor:
+        """The mean loss of a batch, as the task's target kind defines it."""
+        return self.kinds[batch.task].loss(self(batch), batch.targets, batch.sizes)
+
+    def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
+        """The codes (rows,) that a head's outputs (inputs, outputs) mean."""
+        return self.kinds[batch.task].predict(outputs, batch.sizes)
+
+
+class Heads(nn.Module):
+    """A head for each task, by the task's id."""
+
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        outputs: Mapping[str, int],
+        dim: int,
+        hidden_size: int,
+        dropout: float,
+        attention_size: int | None = None,
+    ) -> None:
+        """outputs: of a head for one input, by task id. dim: of an encoder output. attention_size: None: pair tasks have no
+        attention between their sentences."""
+        super().__init__()
+        self.dim = dim
+        self.outputs = dict(outputs)
+        self.tasks = [task.id for task in tasks]
+        # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
+        self.layers = nn.ModuleList(
+            AttentionHead(dim, outputs[task.id], hidden_size, dropout, attention_size)
+            if task.is_pair and attention_size is not None
+            else Head(dim, outputs[task.id], task.is_pair, hidden_size, dropout)
+            for task in tasks
+        )
+
+    def __getitem__(self, task: str) -> Head | AttentionHead:
+        head = self.layers[self.tasks.index(task)]
+        assert isinstance(head, Head | AttentionHead)
+        return head

@@ -1,0 +1,345 @@
+"""Target kinds: how a target is read and written, what a head outputs for it, the loss, and how outputs become predictions.
+
+A target is a float (a label's index, a number, a candidate's index) or a text (a word). Arrays of targets are float64 or of
+objects, one element a row; NaN or None where a row has no target.
+"""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Target = float | str
+
+MOST_CONSTANTS = 20  # words that are tried as the best constant answer
+
+
+class TargetKind(ABC):
+    """What a task predicts. A subclass is one kind; an object of it belongs to one task.
+
+    Head outputs are (inputs, outputs), where a row has one input, or one for each candidate of a choice. `sizes`, int64 (rows,),
+    is the number of inputs of each row; None where each row has one. A head is trained on codes: float (rows,), the index of an
+    output or a number. `answers` are the words that the outputs stand for, where the training rows say which.
+    """
+
+    estimator: ClassVar[str] = (
+        "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
+    )
+    chart: ClassVar[str | None] = None  # what the report draws of predictions beside targets: confusion or points
+    dtype: ClassVar[Any] = np.float64  # of arrays of targets
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        """What is wrong with the task's declaration, as "key: what", or None."""
+        return None
+
+    @abstractmethod
+    def parse(self, cell: str, candidates: int | None = None) -> Target:
+        """The target that a cell holds. candidates: of the row, where known. Raises ValueError with what is wrong."""
+
+    def format(self, target: Target) -> str:
+        """The cell of a target or a prediction; `parse` reads it back as the same."""
+        return str(target)
+
+    def answers(self, train: np.ndarray) -> list[str]:
+        """The words that head outputs stand for. train: the targets of the training rows, (rows,)."""
+        return []
+
+    @abstractmethod
+    def outputs(self, answers: Sequence[str]) -> int:
+        """The number of outputs that a head has for one input."""
+
+    def encode(self, targets: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+        """Targets (rows,) as codes, float64 (rows,)."""
+        return targets
+
+    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+        """Codes, float64 (rows,), as targets (rows,)."""
+        return codes
+
+    @abstractmethod
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The mean loss of a batch. outputs: (inputs, outputs). codes: (rows,)."""
+
+    @abstractmethod
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The codes (rows,) that a head predicts. outputs: (inputs, outputs)."""
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        """What a scikit-learn estimator is trained on: (inputs,). targets: (rows,)."""
+        return targets
+
+    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+        """The targets (rows,) that a trained scikit-learn estimator predicts. features: (inputs, features)."""
+        predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.dtype)
+        return predicted
+
+    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Random targets (rows,), distributed as those of the training rows."""
+        return rng.choice(train, size=rows)
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """The answers that may be the best one for all rows, the first to be preferred among equals."""
+        return [target for target, _ in Counter(train.tolist()).most_common(MOST_CONSTANTS)]
+
+    def stratum(self, target: Target | None) -> Hashable:
+        """What the held-out rows keep the proportions of."""
+        return None
+
+    def show(self, target: Target) -> str:
+        """The target for a reader."""
+        return self.format(target)
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """How the targets (rows,) of a split are distributed, for a reader."""
+        return f"{len(set(targets.tolist()))} different"
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        """The labels that none of these targets (rows,) is; empty for kinds without a list of labels."""
+        return []
+
+    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
+        """How far apart the targets within each group are, for a reader; empty for kinds that know no distance."""
+        return ""
+
+
+class Labels(TargetKind):
+    """One of a fixed list of labels: a target is the label's index."""
+
+    chart = "confusion"
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.labels = task.labels or []
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if task.labels is None or len(task.labels) < 2 or len(set(task.labels)) < len(task.labels):
+            return "labels: needs at least two, all different"
+        return None
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        if cell not in self.labels:
+            raise ValueError(f"unknown label {cell!r}, expected one of {', '.join(self.labels)}")
+        return float(self.labels.index(cell))
+
+    def format(self, target: Target) -> str:
+        return self.labels[int(target)]
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return len(self.labels)
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy."""
+        from torch.nn import functional as F
+
+        return F.cross_entropy(outputs, codes.long())
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return outputs.argmax(dim=1)
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        return targets.astype(np.int64)
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """Every label, the most frequent first."""
+        counts = np.bincount(train.astype(np.int64), minlength=len(self.labels))
+        return [float(label) for label in np.argsort(-counts, kind="stable")]
+
+    def stratum(self, target: Target | None) -> Hashable:
+        return target
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """Labels with their shares."""
+        first, last = min(self.labels), max(self.labels)
+        alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+        common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
+        shares = np.bincount(targets.astype(int), minlength=len(self.labels)) / len(targets)
+        names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in self.labels]
+        return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        return [label for index, label in enumerate(self.labels) if index not in targets]
+
+
+class Number(TargetKind):
+    """A number within a range."""
+
+    estimator = "regressor"
+    chart = "points"
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if task.range is None or len(task.range) != 2 or not -np.inf < task.range[0] < task.range[1] < np.inf:
+            return "range: is [smallest, largest], finite numbers"
+        return None
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        low, high = self.task.bounds
+        try:
+            number = float(cell)
+        except ValueError:
+            raise ValueError(f"target {cell!r} is not a number") from None
+        if not low <= number <= high:
+            raise ValueError(f"target {cell} is outside {low:g} to {high:g}")
+        return number
+
+    def format(self, target: Target) -> str:
+        return repr(float(target))
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return 1
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The squared error of targets scaled to 0 … 1."""
+        from torch.nn import functional as F
+
+        low, high = self.task.bounds
+        return F.mse_loss(outputs[:, 0], (codes - low) / (high - low))
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Numbers clipped to the range."""
+        low, high = self.task.bounds
+        return (low + (high - low) * outputs[:, 0].float()).clamp(low, high)
+
+    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+        return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """The mean, then the median of the distinct numbers.
+
+        To a correlation all constants are equal. In 1 - wMAE a constant a errs by |a - c| on each row of rating c, so its
+        error is the mean of |a - c| over the distinct ratings, which is least at their median.
+        """
+        return [float(train.mean()), float(np.median(np.unique(train)))]
+
+    def show(self, target: Target) -> str:
+        return f"{float(target):g}"
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """Mean, standard deviation, smallest and largest."""
+        return f"mean {targets.mean():.2f}, sd {targets.std():.2f}, {targets.min():g} to {targets.max():g}"
+
+    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
+        largest = max(max(map(float, group)) - min(map(float, group)) for group in groups)
+        return f"at most {largest:g} apart"
+
+
+class Choice(TargetKind):
+    """One of a row's candidates: a target is the index of the right one, from 0. The head gives each candidate one output."""
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if not task.candidates:
+            return "candidates: a choice names columns of candidates, or a column with lists of them, as in [answers[]]"
+        if len(task.text) > 1:
+            return "text: a choice has no other text column, or one"
+        return None
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        if not cell.isdecimal() or not cell.isascii():
+            raise ValueError(f"target {cell!r} is not the index of a candidate (0, 1, …)")
+        if candidates is not None and int(cell) >= candidates:
+            raise ValueError(f"target {cell} is not the index of one of the row's {candidates} candidates")
+        return float(cell)
+
+    def format(self, target: Target) -> str:
+        return str(int(target))
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return 1
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy over the candidates of each row."""
+        from torch.nn import functional as F
+
+        return F.cross_entropy(_by_row(outputs, sizes), codes.long())
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return _by_row(outputs, sizes).argmax(dim=1)
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        """1 for a row's right candidate, 0 for its others."""
+        assert sizes is not None
+        index_in_row = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
+
+    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+        """The candidate that the estimator gives the highest score, the first of equals."""
+        assert sizes is not None
+        if hasattr(estimator, "decision_function"):
+            scores = np.asarray(estimator.decision_function(features))
+        else:
+            scores = np.asarray(estimator.predict_proba(features))[:, 1]
+        rows = np.split(scores, np.cumsum(sizes)[:-1])
+        return np.array([np.argmax(row) for row in rows], dtype=np.float64)
+
+    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each candidate of a row is equally probable."""
+        assert sizes is not None
+        return rng.integers(sizes).astype(np.float64)
+
+
+class Word(TargetKind):
+    """A text that no list of labels holds. A trained model chooses among the targets of the training rows."""
+
+    dtype = object
+
+    def parse(self, cell: str, candidates: int | None = None) -> str:
+        if not cell.strip() or "\n" in cell or "\t" in cell or "\r" in cell:
+            raise ValueError(f"target {cell!r} is not a word: it is empty, or has a tab or a line end")
+        return cell
+
+    def answers(self, train: np.ndarray) -> list[str]:
+        return sorted(set(train.tolist()))
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return len(answers)
+
+    def encode(self, targets: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+        """The word's index among the answers; -1 for a word that is none of them."""
+        index = {answer: code for code, answer in enumerate(answers)}
+        return np.array([index.get(target, -1) for target in targets], dtype=np.float64)
+
+    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+        return np.array([answers[int(code)] for code in codes], dtype=object)
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy over the answers."""
+        from torch.nn import functional as F
+
+        return F.cross_entropy(outputs, codes.long())
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return outputs.argmax(dim=1)
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        return targets.astype(str)
+
+
+def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """The outputs (inputs, 1) of each row's candidates, with -inf after a row's last: (rows, most candidates)."""
+    from torch.nn.utils.rnn import pad_sequence
+
+    assert sizes is not None
+    rows = outputs[:, 0].float().split(sizes.tolist())
+    return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
+
+
+# By the name that `kind` has in a suite file.
+TARGET_KINDS: dict[str, type[TargetKind]] = {"labels": Labels, "number": Number, "choice": Choice, "word": Word}
+
+
+def target_kind(task: Task) -> TargetKind:
+    """The kind of the task's targets. The task is checked, as `mtl.tasks.suite.load_suite` does."""
+    return TARGET_KINDS[task.kind](task)

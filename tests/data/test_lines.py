@@ -1,0 +1,34 @@
+from pathlib import Path
+
+import pytest
+
+from mtl.data.lines import first_lines, read_lines, read_text, split_lines
+from mtl.errors import InputError
+
+CONTENT = "\ufeffa\r\nb\x0b\u2028c\n\nd".encode()
+
+
+def test_lines_end_with_a_line_feed_only(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT)
+    assert read_lines(path) == split_lines(CONTENT, "x") == ["a", "b\x0b\u2028c", "", "d"]
+    assert read_text(path) == "a\r\nb\x0b\u2028c\n\nd"
+    assert split_lines(b"", "x") == []
+    assert split_lines(b"\n", "x") == [""]
+
+
+def test_the_first_lines_are_read_without_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT + b"\n\xff")
+    assert first_lines(path, 2) == ["a", "b\x0b\u2028c"]
+    with pytest.raises(InputError, match=r"x:5: not UTF-8 \(byte 0xff\)"):
+        first_lines(path, 9)
+
+
+@pytest.mark.parametrize("read", [read_lines, read_text, lambda path: first_lines(path, 1)])
+def test_files_that_cannot_be_read(tmp_path: Path, read: object) -> None:
+    assert callable(read)
+    with pytest.raises(InputError, match="none: no such file"):
+        read(tmp_path / "none")
+    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+        read(tmp_path)

@@ -1,0 +1,342 @@
+"""Data files in every format: what is read, and the one line that each damaged file gets."""
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from mtl.data import parquet as parquet_module
+from mtl.data.records import Record, column_names, has_column, read_records, text, write_records
+from mtl.errors import InputError
+
+NESTED = [
+    {"id": 1, "first": {"context": "en katt", "word": {"text": "katt"}}, "answers": ["a", "b"], "label": 0, "x": None},
+    {"id": 2, "first": {"context": "två", "word": {"text": "å"}}, "answers": [], "label": 1, "score": 2.5, "ok": True},
+]
+
+
+def write(path: Path, content: bytes | str) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def values(path: Path, *columns: str) -> list[tuple[Any, ...]]:
+    return [record.values for record in read_records(path, columns)]
+
+
+def complaint(path: Path, *columns: str) -> str:
+    """The one line that reading these columns ends with, without the file's name."""
+    with pytest.raises(InputError) as caught:
+        read_records(path, columns)
+    message = str(caught.value)
+    assert message.startswith(str(path)) and message.isprintable()
+    return message.removeprefix(str(path))
+
+
+TEXTS = [
+    '"Solo" zaczyna',
+    'i "kończy',
+    "",
+    "NA",
+    "null",
+    "  dwie spacje ",
+    "a\x0bb\u2028c\x85d\x1ce",
+    'x ""y"" "',
+    "a,b",
+]
+
+
+def test_tsv_quotes_nothing_and_keeps_every_row(tmp_path: Path) -> None:
+    content = "sentence\ttarget\n" + "".join(f"{cell}\t{i % 2}\n" for i, cell in enumerate(TEXTS))
+    path = write(tmp_path / "x.tsv", content)
+    expected = [Record(i + 2, (str(i % 2), cell)) for i, cell in enumerate(TEXTS)]
+    assert read_records(path, ["target", "sentence"]) == expected
+    assert column_names(path) == ["sentence", "target"]
+    assert has_column(path, "target") and not has_column(path, "label")
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "end"])
+def test_line_ends_and_byte_order_mark(tmp_path: Path, suffix: str, end: str, last: str) -> None:
+    separator = "\t" if suffix == "tsv" else ","
+    content = end.join(separator.join(row) for row in (("a", "b"), ("1", "2"), ("3", "4"))) + (end if last else "")
+    path = write(tmp_path / f"x.{suffix}", b"\xef\xbb\xbf" + content.encode())
+    assert read_records(path, ["a", "b"]) == [Record(2, ("1", "2")), Record(3, ("3", "4"))]
+    assert column_names(path) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"text\ttarget\na\t0\n", ":1: no column 'sentence' in the header; it has text, target"),
+        (b"t\x1b\ttarget\na\t0\n", ":1: no column 'sentence' in the header; it has 't\\x1b', target"),
+        (b"", ":1: no column 'sentence' in the header; it has nothing"),
+        (b"sentence\n", ": no rows after the header"),
+        (b"sentence\tb\na\t0\nb\n", ":3: 1 cells where the header has 2; one row a line, cells set apart by tabs"),
+        (b"sentence\na\tb\n", ":2: 2 cells where the header has 1; one row a line, cells set apart by tabs"),
+        (b"sentence\tsentence\na\tb\n", ":1: column 'sentence' stands more than once"),
+        (b"sentence\ta\na\t0\nb\xc5\t1\n", ":3: not UTF-8 (byte 0xc5); save the file as UTF-8"),
+        ("sentence\n".encode("utf-16"), ":1: not UTF-8"),
+    ],
+)
+def test_damaged_tsv(tmp_path: Path, content: bytes, expected: str) -> None:
+    assert complaint(write(tmp_path / "x.tsv", content), "sentence").startswith(expected)
+
+
+def test_csv_quotes_as_the_standard_says(tmp_path: Path) -> None:
+    cells = [*TEXTS, "two\nlines", "two\r\nlines", "x" * 200_000]
+    with (tmp_path / "x.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerows([["n", "cell"], *([i, cell] for i, cell in enumerate(cells))])
+    limit = csv.field_size_limit()
+    assert values(tmp_path / "x.csv", "cell", "n") == [(cell, str(i)) for i, cell in enumerate(cells)]
+    assert csv.field_size_limit() == limit
+
+
+def test_csv_rows_have_the_line_they_start_on(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", '"a\nb",c\n1,"2\n\n3"\n4,5\n')
+    assert read_records(path, ["c"]) == [Record(3, ("2\n\n3",)), Record(6, ("5",))]
+    assert column_names(path) == ["a\nb", "c"]
+    assert complaint(path, "x") == r":1: no column 'x' in the header; it has 'a\nb', c"
+
+
+def test_csv_of_one_column_has_empty_cells(tmp_path: Path) -> None:
+    assert values(write(tmp_path / "x.csv", "a\n\n1\n"), "a") == [("",), ("1",)]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("", ":1: no column 'a' in the header; it has nothing"),
+        ("a,b\n", ": no rows after the header"),
+        ("a,b\n1,2\n3\n", ":3: 1 cells where the header has 2; a cell that holds a comma stands in quotes"),
+        ("a,b\n1,2\n\n", ":3: 1 cells where the header has 2"),
+        ('a,b\n1,2\n"3,4\n5,6\n', ":3: unexpected end of data"),
+        ('a,b\n"1"2,3\n', ":2: ',' expected after '\"'"),
+        ("a,b\n1\r2,3\n", ":2: new-line character seen in unquoted field"),
+        (b"a,b\n1,\xff\n", ":2: not UTF-8 (byte 0xff)"),
+    ],
+)
+def test_damaged_csv(tmp_path: Path, content: bytes | str, expected: str) -> None:
+    assert complaint(write(tmp_path / "x.csv", content), "a").startswith(expected)
+
+
+def nested_file(folder: Path, suffix: str) -> Path:
+    path = folder / f"x{suffix}"
+    if suffix == ".parquet":
+        parquet.write_table(pyarrow.Table.from_pylist(NESTED), path)
+        return path
+    return write(path, "\n".join(json.dumps(row, ensure_ascii=False) for row in NESTED))
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_nested_keys_lists_and_types(tmp_path: Path, suffix: str) -> None:
+    path = nested_file(tmp_path, suffix)
+    rows = read_records(path, ["label", "first.word.text", "answers[]", "first.context"])
+    assert rows == [Record(1, (0, "katt", ["a", "b"], "en katt")), Record(2, (1, "å", [], "två"))]
+    assert [type(record.values[0]) for record in rows] == [int, int]
+    assert read_records(path, []) == [Record(1, ()), Record(2, ())]
+
+
+def test_names_of_nested_columns(tmp_path: Path) -> None:
+    names = ["id", "first.context", "first.word.text", "answers[]", "label"]
+    assert column_names(nested_file(tmp_path, ".jsonl")) == [*names, "score", "ok"]
+    assert column_names(nested_file(tmp_path, ".parquet")) == names  # its schema is the first row's
+    assert not has_column(tmp_path / "x.jsonl", "x")
+    assert has_column(tmp_path / "x.jsonl", "answers[]") and not has_column(tmp_path / "x.jsonl", "answers")
+
+
+def test_names_of_a_long_file_are_of_its_first_rows(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", '{"a": 1}\n' * 99 + '{"b": 1}\n' + '{"c": 1}\nno json\n')
+    assert column_names(path) == ["a", "b"]
+
+
+def test_keys_that_no_column_names_are_left_out(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "x.jsonl", '{"a.b": 1, "c[]": 2, "d": [1], "e": [{"f": "g"}], "h": {}, "i": "\\ud83d\\ude00"}'
+    )
+    assert column_names(path) == ["i"]
+    assert values(path, "i") == [("😀",)]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("", "not a row: the line is empty; one JSON object a line"),
+        ("[1]", "not a row: a JSON value of type list; one JSON object a line"),
+        ("null", "not a row: a JSON value of type NoneType"),
+        ('{"a": 1', "not a row: Expecting ',' delimiter at character 8"),
+        ('{"a": 1} {"a": 1}', "not a row: Extra data at character 10"),
+        ('{"a": NaN}', "not a row: NaN is not a JSON number"),
+        ('{"b": [-Infinity], "a": 1}', "not a row: -Infinity is not a JSON number"),
+        ('{"a": 1, "a": 2}', "not a row: key 'a' stands twice"),
+        ('{"a": 1, "b": {"c": 1, "c": 2}}', "not a row: key 'c' stands twice"),
+        ('{"a": ' * 100_000, "not a row: too deeply nested"),
+        ('{"a": ' + "9" * 5000 + "}", "not a row: Exceeds the limit"),
+        ('{"a": "\\ud800"}', "not a row: half of a surrogate pair"),
+        ('{"b": {"\\uDC00": 1}, "a": 1}', "not a row: half of a surrogate pair"),
+        ('{"a": 1e999}', "key 'a': inf is not a finite number"),
+        ('{"a": 9223372036854775808}', "key 'a': the integer has more than 64 bits"),
+        ('{"a": null}', "key 'a': a text or a number is expected, not null"),
+        ('{"a": {"b": 1}}', "key 'a': a text or a number is expected, not an object"),
+        ('{"a": ["x"]}', "key 'a': a text or a number is expected, not a list (a list of texts is named a[])"),
+        ('{"b": 1, "c\\n": 2}', "no key 'a' in this row; it has b, 'c\\n'"),
+        ("{}", "no key 'a' in this row; it has nothing"),
+    ],
+)
+def test_damaged_jsonl(tmp_path: Path, line: str, expected: str) -> None:
+    path = write(tmp_path / "x.jsonl", '{"a": 1}\n' + line + "\n")
+    assert complaint(path, "a").startswith(f":2: {expected}")
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "expected"),
+    [
+        ({"a": "x"}, "a[]", "key 'a': a list of texts is expected, not a value of type str"),
+        ({"a": ["x", 1]}, "a[]", "key 'a': a list of texts is expected, not one that holds a value of type int"),
+        ({"a": ["x", None]}, "a[]", "key 'a': a list of texts is expected, not one that holds null"),
+        ({"a": None}, "a[]", "key 'a': a list of texts is expected, not null"),
+        ({"a": "x"}, "a.b", "no key 'a.b' in this row; it has a"),
+        ({"a": {"c": 1}}, "a.b", "no key 'a.b' in this row; it has a.c"),
+    ],
+)
+def test_other_shapes_than_the_column_names(tmp_path: Path, row: object, column: str, expected: str) -> None:
+    assert complaint(write(tmp_path / "x.jsonl", json.dumps(row)), column) == f":1: {expected}"
+
+
+def test_empty_jsonl(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", "")
+    assert complaint(path, "a") == ": no rows"
+    assert column_names(path) == []
+
+
+def test_jsonl_lines_end_only_at_line_feeds(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.jsonl", '{"a": "x\u2028y\x85"}\r\n{"a": "\\r\\n"}\n')
+    assert values(path, "a") == [("x\u2028y\x85",), ("\r\n",)]
+
+
+def test_parquet_columns_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    columns = {"a": ["x", None], "f": [1.0, float("nan")], "bytes": [b"x", b"y"], "a.b": [1, 2], "lists": [[1], [2]]}
+    parquet.write_table(pyarrow.table(columns), path)
+    assert column_names(path) == ["a", "f"]
+    assert complaint(path, "a") == ":2: key 'a': a text or a number is expected, not null"
+    assert complaint(path, "f") == ":2: key 'f': nan is not a finite number"
+    assert complaint(path, "bytes").startswith(": no column 'bytes' with texts or numbers")
+    assert complaint(path, "bytes").endswith("it has a, f")
+
+
+def test_parquet_types(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    coded = pyarrow.array(["x", "y"]).dictionary_encode()
+    large = pyarrow.array([["é"], []], pyarrow.large_list(pyarrow.large_string()))
+    parquet.write_table(pyarrow.table({"coded": coded, "large": large, "flag": [True, False]}), path)
+    assert values(path, "coded", "large[]", "flag") == [("x", ["é"], True), ("y", [], False)]
+
+
+def test_parquet_of_no_rows(tmp_path: Path) -> None:
+    parquet.write_table(pyarrow.table({"a": pyarrow.array([], pyarrow.string())}), tmp_path / "x.parquet")
+    assert complaint(tmp_path / "x.parquet", "a") == ": no rows"
+
+
+def test_damaged_parquet(tmp_path: Path) -> None:
+    content = nested_file(tmp_path, ".parquet").read_bytes()
+    for damaged in (b"", b"PAR1", content[:-20], content[: len(content) // 2] + content[-8:], b"not parquet at all"):
+        assert complaint(write(tmp_path / "y.parquet", damaged), "id").startswith(": cannot be read: ")
+
+
+def test_a_parquet_file_that_decodes_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.parquet"
+    parquet.write_table(pyarrow.table({"a": ["x" * 1000] * 5000}), path)
+    assert path.stat().st_size < 10_000  # the repeated text is stored once
+    assert len(read_records(path, ["a"])) == 5000
+    monkeypatch.setattr(parquet_module, "DECODED_LIMIT", 1_000_000)
+    assert complaint(path, "a") == ": decodes to more than 1000000 bytes; split the file"
+
+
+def test_without_pyarrow_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = nested_file(tmp_path, ".parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    expected = ": parquet files need pyarrow; install it: pip install pyarrow"
+    assert complaint(path, "id") == expected
+    with pytest.raises(InputError, match="need pyarrow"):
+        column_names(path)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
+def test_files_that_cannot_be_read(tmp_path: Path, suffix: str) -> None:
+    missing = tmp_path / f"none{suffix}"
+    assert complaint(missing, "a") == ": no such file"
+    with pytest.raises(InputError, match="no such file"):
+        column_names(missing)
+    folder = tmp_path / f"folder{suffix}"
+    folder.mkdir()
+    assert complaint(folder, "a").startswith(": cannot be read")
+
+
+@pytest.mark.parametrize("name", ["x.txt", "x", "x.tsv.gz"])
+def test_an_unknown_suffix_names_the_known_ones(tmp_path: Path, name: str) -> None:
+    expected = ": unknown format; a data file's name ends in .tsv, .csv, .jsonl, .parquet"
+    assert complaint(write(tmp_path / name, "a\n1\n"), "a") == expected
+    with pytest.raises(InputError, match="unknown format"):
+        has_column(tmp_path / name, "a")
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"), [("", ""), ("x", "x"), (True, "true"), (False, "false"), (3, "3"), (2.0, "2.0"), (0.1, "0.1")]
+)
+def test_values_as_text(value: str | int | float | bool, cell: str) -> None:
+    assert text(value) == cell
+
+
+@pytest.mark.parametrize(("value", "kind"), [(None, "null"), (["a"], "a list")])
+def test_values_without_a_text(value: Any, kind: str) -> None:
+    with pytest.raises(ValueError, match=f"not {kind}"):
+        text(value)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
+def test_written_rows_read_back(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    rows = [("Zażółć", "\"a\", 'b' \\n", "\u2028"), ("", "NA", "null")]
+    assert write_records(path, ["a", "b", "c"], rows) == 0
+    assert values(path, "a", "b", "c") == rows
+
+
+def test_tsv_cannot_hold_tabs_and_line_ends(tmp_path: Path) -> None:
+    rows = [("a\tb", 1), ("c\r\nd\n\ne\r", 2.5), ("f", True)]
+    assert write_records(tmp_path / "x.tsv", ["t", "n"], rows) == 2
+    assert values(tmp_path / "x.tsv", "t", "n") == [("a b", "1"), ("c d  e ", "2.5"), ("f", "true")]
+    assert write_records(tmp_path / "x.csv", ["t"], [row[:1] for row in rows]) == 0
+    assert values(tmp_path / "x.csv", "t") == [row[:1] for row in rows]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_nested_columns_are_written_nested(tmp_path: Path, suffix: str) -> None:
+    path, columns, rows = tmp_path / f"x{suffix}", ["a.b", "c[]", "a.d.e"], [(1, ["x", "y"], 0.5), (2, ["z"], 1.5)]
+    write_records(path, columns, rows)
+    assert values(path, *columns) == rows
+    assert column_names(path) == ["a.b", "a.d.e", "c[]"]
+    for clash in (["a", "a.b"], ["a.b", "a"], ["a.b", "a.b.c"]):
+        with pytest.raises(InputError, match="cannot be written: column 'a.*' is inside another column"):
+            write_records(path, clash, [("x", "y")])
+
+
+@pytest.mark.parametrize(
+    ("suffix", "rows", "expected"),
+    [
+        (".tsv", [(["a"],)], "cannot be written: a text or a number is expected here, not a list"),
+        (".csv", [(["a"],)], "cannot be written: a text or a number is expected here, not a list"),
+        (".parquet", [("a",), (1,)], "cannot be written: .*; give each column values of one type"),
+        (".txt", [("a",)], "unknown format"),
+    ],
+)
+def test_values_that_a_format_cannot_hold(tmp_path: Path, suffix: str, rows: list[Any], expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        write_records(tmp_path / f"x{suffix}", ["c"], rows)

@@ -1,0 +1,25 @@
+"""Data files as other people make them."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = "\t") -> Path:
+    """A file with a header, its cells as they are given: tab-separated, or comma-separated without quotes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = [separator.join(map(str, cells)) for cells in [header, *rows]]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def sentences(count: int, of: str = "a text") -> list[str]:
+    """Texts of several words, all different."""
+    return [f"this is {of} with the number {i}" for i in range(count)]
