@@ -12,7 +12,7 @@ from tqdm import tqdm
 from mtl.files import format_bytes
 
 BAR_AFTER = 1.0  # seconds until a bar appears, so that short operations show none
-FIRST_LINE = 5.0  # seconds until the first line where there is no terminal
+FIRST_LINE = 5.0  # seconds until the first line, if there is no terminal
 LINE_EVERY = 30.0  # seconds between two lines
 
 logger = logging.getLogger("mtl")

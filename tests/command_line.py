@@ -3,11 +3,19 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+from mtl.jobs.job import Job, load_job, parse_settings
 
 
 def mtl(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "mtl", *arguments], cwd=cwd, capture_output=True, text=True)
+
+
+def job(settings: Sequence[str]) -> Job:
+    """The run that `mtl baseline` makes with these settings."""
+    return load_job(parse_settings(settings))
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -77,3 +77,14 @@ def write_suite(folder: Path) -> Path:
         pairs.append((str(i // 3), text, other[0], str(int(label == other[1]))))
     write_tsv(data / "pairs" / "train.tsv", ("topic", "a", "b", "same"), *pairs)
     return path
+
+
+def small_settings(folder: Path) -> list[str]:
+    """Write the suite to a folder; return settings with which a run on it, in `run` beside it, takes a second."""
+    return [
+        f"suite={write_suite(folder)}",
+        f"data_dir={folder / 'data'}",
+        f"run_dir={folder / 'run'}",
+        f"cache_dir={folder / 'cache'}",
+        *SMALL,
+    ]

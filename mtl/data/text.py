@@ -144,21 +144,22 @@ class TokenizedTexts:
 
 
 def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
-    """The texts as tokens, each cut to its first `max_length`; logs how many are cut or have no token.
+    """Tokenize texts, each cut to its first `max_length` tokens, and log how many are cut or have no token.
 
-    cache_dir: where the result is kept. None: nowhere.
+    cache_dir: the folder for a cached result. None: no cache.
     """
-    made = TokenizedTexts(texts, language, max_length, cache_dir)
-    if made.empty:
+    result = TokenizedTexts(texts, language, max_length, cache_dir)
+    if result.empty:
         logger.warning(
-            "%d of %d distinct texts have no token; each is kept as one unknown token", made.empty, len(made)
+            "%d of %d distinct texts have no token; each is kept as one unknown token", result.empty, len(result)
         )
-    if made.cut:
+    if result.cut:
         logger.info(
-            "%d of %d distinct texts are longer than max_length=%d tokens and are cut", made.cut, len(made), max_length
+            "%d of %d distinct texts are longer than max_length=%d tokens and are cut",
+            *(result.cut, len(result), max_length),
         )
-    logger.info("%d distinct texts, %d tokens", len(made), len(made.tokens))
-    return made
+    logger.info("%d distinct texts, %d tokens", len(result), len(result.tokens))
+    return result
 
 
 def packed_words(words: Sequence[str]) -> np.ndarray:

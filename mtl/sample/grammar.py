@@ -215,16 +215,16 @@ def _caption_pairs() -> Splits:
             relatedness = 3.6
         else:
             # Five of seven pairs share one or two parts; the others describe two unrelated pictures.
-            kept = dice.pick(((), (), ("who",), ("what",), ("where",), ("who", "where"), ("what", "where")))
+            shared = dice.pick(((), (), ("who",), ("what",), ("where",), ("who", "where"), ("what", "where")))
             other = [
                 dice.pick([part for part in words if part[0] != own])
                 for words, own in ((lexicon.SUBJECTS, subjects), (lexicon.ACTIONS, actions))
             ]
-            subject = dice.pick(subjects if "who" in kept else other[0][0])
-            action = dice.pick(actions if "what" in kept else other[1][0])
-            scene = dice.pick(scenes if "where" in kept else dice.pick([s for s in lexicon.SCENES if s != scenes]))
+            subject = dice.pick(subjects if "who" in shared else other[0][0])
+            action = dice.pick(actions if "what" in shared else other[1][0])
+            scene = dice.pick(scenes if "where" in shared else dice.pick([s for s in lexicon.SCENES if s != scenes]))
             second = caption(subject, action, scene, negated=dice.chance(0.07))
-            relatedness = 0.2 + 1.1 * ("who" in kept) + 1.7 * ("what" in kept) + 0.8 * ("where" in kept)
+            relatedness = 0.2 + 1.1 * ("who" in shared) + 1.7 * ("what" in shared) + 0.8 * ("where" in shared)
         if judgement != "ENTAILMENT" and dice.chance(0.5):
             first, second = second, first
         if dice.chance(_LABEL_NOISE):

@@ -66,11 +66,11 @@ class ElmoEmbeddings:
         return fixed + sum(parameter.numel() for parameter in self.embedder().parameters())
 
     def to(self, device: torch.device) -> None:
-        """Compute ELMo there."""
+        """Move ELMo to this device."""
         self.elmo.to(device)
 
     def save(self, folder: Path) -> None:
-        """ELMo's files are not copied to the run."""
+        """Do nothing: a run reads ELMo's files from their own folder."""
 
 
 class ElmoEmbedder(nn.Module):
@@ -107,7 +107,7 @@ class UncachedLayers:
 
 
 def elmo_embeddings(request: BuildRequest) -> ElmoEmbeddings:
-    """The ELMo in the folder `request.path`, for these texts. Raises InputError for a folder that holds none."""
+    """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
     options, texts = request.options, request.texts
     assert request.path is not None
     elmo, digest = load_elmo(request.path, options.exact)
@@ -117,7 +117,7 @@ def elmo_embeddings(request: BuildRequest) -> ElmoEmbeddings:
 
 
 class ElmoReader:
-    """The ELMo of a finished run, computed at each use. Raises InputError if the ELMo is not the one that the run was made with."""
+    """The ELMo of a finished run, without a cache. Raises InputError if the folder holds another ELMo than the run's."""
 
     def __init__(self, request: LoadRequest) -> None:
         assert request.path is not None
@@ -130,7 +130,7 @@ class ElmoReader:
         self.embedder = ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The texts' layers, computed at each use."""
+        """The layers of the texts, computed each time they are read."""
         return UncachedLayers(self.elmo, texts, self.precision)
 
 
