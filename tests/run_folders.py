@@ -118,9 +118,7 @@ def _job(settings: tuple[str, ...]) -> Job:
     return load_job({"suite": "klej", **parse_settings(settings)})
 
 
-def _make_seed(
-    folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Predict, seed: int
-) -> Mapping[str, Any]:
+def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Predict, seed: int) -> Mapping[str, Any]:
     """Write a seed's predictions and learning curves; return what its scores.json holds."""
     scores = {}
     for number, task in enumerate(tasks):
