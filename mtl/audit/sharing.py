@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from mtl.audit.cells import plain
 from mtl.audit.findings import Finding, Part, excerpt, places
 from mtl.data.examples import Example
+from mtl.tasks.targets import Target
 
 Key = tuple[str, ...]
 Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
@@ -30,18 +32,26 @@ def _within(part: Part, source: Part, other: str) -> Finding | None:
     row = hits[0][0]
     what = f"{part.of(len(hits), 'also occur', 'also occurs')} in {source.split}, such as {excerpt(row.texts[0])}"
     if swapped:
-        what += f"; {swapped} of them with the two texts swapped"
+        order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
+        what += f"; {swapped} of them with {order}"
     if other == "dev":
         meaning = "checkpoints are chosen on dev, so the test score is slightly too high"
     elif row.target is None:
         meaning = "a model that memorised train has seen a target for them"
     else:
-        right = sum(row.target in {same.target for same in rows} for row, rows in hits)
+        right = sum(_answer(part, row) in {_answer(source, same) for same in rows} for row, rows in hits)
         meaning = f"a model that memorised train would get {_right(right, len(hits))} right"
     shown = [f"{row.line} = {rows[0].line}" for row, rows in hits]
     same_file = part.file == source.file
     where = places(part.file, shown) if same_file else f"{places(part.file, shown)} of {source.file}"
     return part.finding("shared", len(hits), what, meaning, where)
+
+
+def _answer(part: Part, row: Example) -> Target | None:
+    """The row's target; of a choice the right candidate's text, which does not depend on the candidates' order."""
+    if part.task.candidates is None or row.target is None:
+        return row.target
+    return plain(row.inputs[int(row.target)][-1])
 
 
 def _right(right: int, hits: int) -> str:

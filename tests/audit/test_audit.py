@@ -1,17 +1,15 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import job
 from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
 from mtl.cli import main
-from mtl.config.load import load_config
 
 
 def run(settings: list[str], *more: str) -> Audit:
-    return audit(*load_config([*settings, *more]))
+    return audit(job([*settings, *more]))
 
 
 @pytest.fixture(autouse=True)
@@ -149,12 +147,14 @@ def test_whitespace_and_csv_quoting_give_notes(settings: list[str], data: Path) 
     assert "would find 12 of 14 rows of kansla test." in done.report
 
 
-def test_strict_gives_exit_status_1_if_there_are_findings(settings: list[str], data: Path) -> None:
+def test_strict_gives_exit_status_1_if_there_are_findings(
+    settings: list[str], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def status(*more: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "mtl", "audit", *settings, *more]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
-        assert done.stderr == ""
-        return done.returncode, done.stdout.splitlines()[-1]
+        done = main(["audit", *settings, *more])
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return done, printed.out.splitlines()[-1]
 
     assert status("--strict") == (0, "nothing found")
     rows = lines_of(data / "test.tsv")

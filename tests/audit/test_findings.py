@@ -1,5 +1,5 @@
 import pytest
-from audit_parts import PAIR, POSITIVE, RATING, only, part
+from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
 
 from mtl.audit.findings import target_findings, text_findings
 
@@ -96,3 +96,29 @@ def test_labels_that_never_occur() -> None:
 def test_ratings_that_are_all_the_same() -> None:
     found = only(target_findings(part("a", "b", targets=[2, 2], task=RATING)))
     assert (found.kind, found.what) == ("labels", "all rows have the same target")
+
+
+def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
+    rows = [("q1", "a", "b", "c"), ("q2", "a"), ("q3", "", "b"), ("q1", "a", "b", "c")]
+    train = part(*rows, targets=[2, 0, 1, 1], task=CHOICE)
+    assert [(f.kind, f.count, f.where) for f in text_findings(train)] == [("blank", 1, "val/train.tsv:4")]
+    found = only(target_findings(train))
+    assert (found.kind, found.where) == ("conflicts", "val/train.tsv:2 2, 5 1")
+    quoted = part(("q", "a", "b"), ("r", "c", '"d ""e"""'), targets=[0, 0], task=CHOICE)
+    assert [(f.kind, f.where) for f in text_findings(quoted)] == [("quoting", "val/train.tsv:3")]
+
+
+def test_a_question_that_is_always_the_same_is_a_constant_column() -> None:
+    same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
+    assert [(f.kind, f.what) for f in text_findings(same)] == [
+        ("constant", "column 'q' has the same text in all 3 rows, “q”")
+    ]
+
+
+def test_words_as_targets() -> None:
+    train = part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)
+    found = only(target_findings(train))
+    assert (found.kind, found.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
+    assert found.what == "1 text has different targets, in 2 of 3 rows, such as “a”"
+    same = only(target_findings(part("a", "b", targets=["katt", "katt"], task=WORD)))
+    assert (same.kind, same.what) == ("labels", "all rows have the same target")

@@ -1,4 +1,4 @@
-from audit_parts import LABELS, PAIR, POSITIVE, only, part
+from audit_parts import CHOICE, LABELS, PAIR, POSITIVE, only, part
 
 from mtl.audit.sharing import shared_across, shared_within, texts_in_other_pairs
 
@@ -40,6 +40,14 @@ def test_pairs_are_compared_as_pairs_in_either_order() -> None:
     assert found.count == 2 and "1 of them with the two texts swapped" in found.what
     assert found.meaning.endswith("these 2 right")
     assert texts_in_other_pairs({"train": train, "dev": dev}) == [("dev", 1, 4)]
+
+
+def test_the_right_candidate_counts_wherever_it_stands() -> None:
+    train = part(("q1", "a", "b"), ("q2", "c", "d"), targets=[0, 1], task=CHOICE)
+    dev = part(("q1", "b", "a"), ("q2", "d", "c"), ("q3", "c", "d"), targets=[1, 1, 0], task=CHOICE, split="dev")
+    found = only(shared_within({"train": train, "dev": dev}))
+    assert found.count == 2 and "2 of them with their texts in another order" in found.what
+    assert found.meaning == "a model that memorised train would get 1 of these 2 right"
 
 
 def test_rows_in_another_task_s_training_rows() -> None:

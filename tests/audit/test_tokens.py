@@ -1,11 +1,11 @@
 from pathlib import Path
 
-import fasttext
 import pytest
+from command_line import job
 from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
-from mtl.config.load import load_config
+from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 
 SUITE = """\
 name: ord
@@ -38,7 +38,7 @@ def table(done: Audit) -> dict[str, list[str]]:
 
 
 def test_lengths_and_rare_words(settings: list[str]) -> None:
-    done = audit(*load_config(settings))
+    done = audit(job(settings))
     # train: 1 of 7 tokens is a word that occurs once; dev: hagel, snö and is, of 10 tokens.
     assert table(done) == {
         "train": ["2", "–", "3.5", "4", "0.0%", "14.3%"],
@@ -48,7 +48,7 @@ def test_lengths_and_rare_words(settings: list[str]) -> None:
 
 
 def test_tokens_past_max_length_are_not_read(settings: list[str]) -> None:
-    done = audit(*load_config([*settings, "max_length=3"]))
+    done = audit(job([*settings, "max_length=3"]))
     # train: sol regn sol, regn vind vind, where each word occurs twice; dev: sol sol sol, regn vind snö.
     assert {split: numbers[2:] for split, numbers in table(done).items()} == {
         "train": ["3.5", "4", "50.0%", "0.0%"],
@@ -61,7 +61,7 @@ def test_tokens_past_max_length_are_not_read(settings: list[str]) -> None:
 
 
 def test_words_of_another_language(settings: list[str]) -> None:
-    done = audit(*load_config([*settings, "embeddings.min_count=3"]))
+    done = audit(job([*settings, "embeddings.min_count=3"]))
     assert [(f.kind, f.split, f.count) for f in done.findings] == [
         ("unknown words", "train", 1),
         ("unknown words", "dev", 1),
@@ -70,16 +70,15 @@ def test_words_of_another_language(settings: list[str]) -> None:
 
 def test_unknown_words_are_not_counted_without_a_training_file(settings: list[str], tmp_path: Path) -> None:
     (tmp_path / "train.tsv").unlink()
-    done = audit(*load_config(settings))
+    done = audit(job(settings))
     assert table(done)["dev"] == ["2", "–", "5", "6", "0.0%", "–"]
     assert [finding.kind for finding in done.findings] == ["missing"]
 
 
 def test_fasttext_words_with_vectors_from_ngrams(settings: list[str], tmp_path: Path) -> None:
-    (tmp_path / "corpus.txt").write_text("sol regn vind\n" * 50, encoding="utf-8")
-    model = fasttext.train_unsupervised(str(tmp_path / "corpus.txt"), dim=4, minCount=1, bucket=50, verbose=0)
-    model.save_model(str(tmp_path / "v.bin"))
-    done = audit(*load_config([*settings, "embeddings=fasttext", f"embeddings.path={tmp_path / 'v.bin'}"]))
+    training = FastTextTraining(dim=4, epochs=1, min_count=1, bucket=50, threads=1)
+    train_fasttext([["sol", "regn", "vind"]] * 50, tmp_path / "v.bin", training)
+    done = audit(job([*settings, "embeddings=fasttext", f"embeddings.path={tmp_path / 'v.bin'}"]))
     # Words that are not in the file get vectors from n-grams: snö, of 7 tokens; hagel, snö and is, of 10.
     assert {split: numbers[5:] for split, numbers in table(done).items()} == {
         "train": ["0.0%", "14.3%"],
@@ -89,5 +88,5 @@ def test_fasttext_words_with_vectors_from_ngrams(settings: list[str], tmp_path: 
 
 def test_elmo_has_a_vector_for_any_word(settings: list[str], elmo_files: tuple[Path, Path]) -> None:
     folder = elmo_files[0].parent
-    done = audit(*load_config([*settings, "embeddings=elmo", f"embeddings.path={folder}"]))
+    done = audit(job([*settings, "embeddings=elmo", f"embeddings.path={folder}"]))
     assert [numbers[5:] for numbers in table(done).values()] == [["0.0%"], ["0.0%"]]
