@@ -5,6 +5,7 @@ from statistics import mean, median
 from typing import Any
 
 from mtl.config.load import load_config
+
 from mtl.tasks.suite import Suite
 
 SEEDS = (1, 2, 3, 4, 5)

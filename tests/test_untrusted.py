@@ -2,8 +2,8 @@ import os
 from pathlib import Path
 
 import pytest
-
 from mtl.config.load import load_config, read_config
+
 from mtl.errors import InputError
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 
