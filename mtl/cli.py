@@ -195,11 +195,11 @@ def _run(job: "Job", command: str) -> None:
         flush=True,
     )
     from mtl.jobs.baseline import run_baseline
-    from mtl.progress import duration
+    from mtl.progress import format_duration
 
     run_baseline(job, command)
     print(folder.table.read_text(encoding="utf-8"))
-    print(f"suite {job.suite.name}: {duration(time.monotonic() - start)}; {folder.table}")
+    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
 def _sweep(arguments: argparse.Namespace) -> None:

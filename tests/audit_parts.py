@@ -1,4 +1,4 @@
-"""Splits of a few rows, as an audit sees them."""
+"""Build small splits for tests of the audit."""
 
 from mtl.audit.findings import Finding, Part
 from mtl.data.reader import Example
@@ -13,7 +13,7 @@ PAIR = Task(id="samma", text=["a", "b"], target="same", labels=["0", "1"], metri
 def part(
     *rows: tuple[str, ...] | str, targets: list[float] | None = None, task: Task = LABELS, split: str = "train"
 ) -> Part:
-    """Rows from line 2 on. targets: None for a test file."""
+    """A split with these rows, from line 2 of its file on. targets: None for a test file."""
     texts = [(row,) if isinstance(row, str) else row for row in rows]
     values = targets or [None] * len(texts)
     examples = [Example(i, t, v) for i, (t, v) in enumerate(zip(texts, values, strict=True), start=2)]

@@ -8,7 +8,7 @@ from mtl.data.text import UNKNOWN, Texts, Vocabulary, moses, tokenized_lines
 from mtl.errors import InputError
 
 
-def test_moses_keeps_characters_as_they_are() -> None:
+def test_moses_does_not_escape_characters() -> None:
     assert moses("pl")('Czytał "Potop" & <b>, 3,5 zł.') == [
         "Czytał",
         '"',
@@ -55,25 +55,25 @@ def test_distinct_texts_are_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert seen == ["a b a", "c", "", "d e f g h", " "]
 
 
-def test_tokenized_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check(Texts(TEXTS, "pl", 3, tmp_path))
-    (kept,) = tmp_path.iterdir()
+    (cached,) = tmp_path.iterdir()
     monkeypatch.setattr("mtl.data.text.moses", None)
     check(Texts(TEXTS, "pl", 3, tmp_path))
     monkeypatch.undo()
-    for broken in (b"", kept.read_bytes()[:100]):
-        kept.write_bytes(broken)
+    for damaged in (b"", cached.read_bytes()[:100]):
+        cached.write_bytes(damaged)
         check(Texts(TEXTS, "pl", 3, tmp_path))
-    # Other texts, another language or another length have a file of their own.
+    # Other texts, another language or another length get their own file.
     Texts(TEXTS[1:], "pl", 3, tmp_path), Texts(TEXTS, "sv", 3, tmp_path), Texts(TEXTS, "pl", 4, tmp_path)
     assert len(list(tmp_path.iterdir())) == 4
-    # And so has another version of the computation.
+    # So does another version of the format.
     monkeypatch.setattr("mtl.data.text.FORMAT", 0)
     check(Texts(TEXTS, "pl", 3, tmp_path))
     assert len(list(tmp_path.iterdir())) == 5
 
 
-def test_shortened_texts_are_those_that_were_cut_at_once() -> None:
+def test_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
     whole, cut = Texts(TEXTS, "pl", 100), Texts(TEXTS, "pl", 3)
     short = whole.shortened(3)
     assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
@@ -82,7 +82,7 @@ def test_shortened_texts_are_those_that_were_cut_at_once() -> None:
     assert whole.lengths.max() == 5
 
 
-def test_vocabulary_numbers_words() -> None:
+def test_vocabulary_gives_ids_to_words() -> None:
     vocabulary = Vocabulary(["kot", "pies"])
     assert len(vocabulary) == 4
     np.testing.assert_array_equal(vocabulary.ids(["pies", "ryba", "kot"]), [3, Vocabulary.UNKNOWN, 2])
@@ -91,7 +91,7 @@ def test_vocabulary_numbers_words() -> None:
     assert len(vocabulary) == 6 and vocabulary.words == ["kot", "pies", "ryba", "ptak"]
 
 
-def test_text_files_plain_and_gzip(tmp_path: Path) -> None:
+def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
     assert list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split)) == [

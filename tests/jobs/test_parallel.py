@@ -1,4 +1,4 @@
-"""Seeds in processes of their own: the same results, and nobody left behind."""
+"""Seeds in parallel processes: the results are the same, and no process remains after an interruption."""
 
 import os
 import signal
@@ -16,28 +16,28 @@ from mtl.jobs.baseline import run_baseline
 from mtl.jobs.parallel import run_in_parallel
 from mtl.tasks.suite import Suite
 
-# Stage 1 lasts until it is interrupted.
+# Stage 1 trains until it is interrupted.
 LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000", "pretrain.patience=100000"]
 
 
-def test_the_results_are_those_of_one_after_another(settings: list[str], tmp_path: Path) -> None:
-    apart = mtl("baseline", *settings, "seeds=[1,2,3]", f"run_dir={tmp_path}/apart", "seeds_in_parallel=2")
-    assert apart.returncode == 0, apart.stderr
-    assert mtl("baseline", *settings, "seeds=[1,2,3]", f"run_dir={tmp_path}/one").returncode == 0
-    assert content(tmp_path / "apart") == content(tmp_path / "one") != {}
-    # Each line of progress says whose it is, and what all seeds share is said once.
-    assert apart.stderr.count("distinct texts") == 1
-    assert all(f"seed {seed} ({seed}/3)" in apart.stderr for seed in (1, 2, 3))
+def test_results_equal_those_of_seeds_one_after_another(settings: list[str], tmp_path: Path) -> None:
+    parallel = mtl("baseline", *settings, "seeds=[1,2,3]", f"run_dir={tmp_path}/parallel", "seeds_in_parallel=2")
+    assert parallel.returncode == 0, parallel.stderr
+    assert mtl("baseline", *settings, "seeds=[1,2,3]", f"run_dir={tmp_path}/sequential").returncode == 0
+    assert content(tmp_path / "parallel") == content(tmp_path / "sequential") != {}
+    # Each progress line names its seed, and what all seeds share is logged once.
+    assert parallel.stderr.count("distinct texts") == 1
+    assert all(f"seed {seed} ({seed}/3)" in parallel.stderr for seed in (1, 2, 3))
 
 
-def test_a_run_may_go_on_with_another_number_of_processes(settings: list[str]) -> None:
+def test_run_may_continue_with_another_number_of_processes(settings: list[str]) -> None:
     config, suite = load_config([*settings, "seeds=[1,2]"])
     first = run_baseline(config, suite)
     assert run_baseline(*load_config([*settings, "seeds=[1,2]", "seeds_in_parallel=2"])) == first
 
 
 def running(settings: list[str], folder: Path) -> tuple[subprocess.Popen[str], list[int]]:
-    """A run of two seeds that both train, and its processes' numbers."""
+    """A run of two seeds once both are training, and the ids of its child processes."""
     process = subprocess.Popen(
         [sys.executable, "-m", "mtl", "baseline", *settings, *LONG],
         stdout=subprocess.DEVNULL,
@@ -45,15 +45,15 @@ def running(settings: list[str], folder: Path) -> tuple[subprocess.Popen[str], l
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # background jobs inherit it ignored
     )
-    marks = [folder / f"seed-{seed}/pretrain/last.ckpt" for seed in (1, 2)]
-    while not all(mark.exists() for mark in marks) and process.poll() is None:
+    checkpoints = [folder / f"seed-{seed}/pretrain/last.ckpt" for seed in (1, 2)]
+    while not all(checkpoint.exists() for checkpoint in checkpoints) and process.poll() is None:
         time.sleep(0.05)
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
     return process, [int(child) for child in children]
 
 
-def wait_until_gone(processes: list[int]) -> None:
-    """However long it takes: a test that hangs is ended from outside."""
+def wait_until_ended(processes: list[int]) -> None:
+    """Waits without a limit, since a busy machine may be slow."""
     while any(alive(process) for process in processes):
         time.sleep(0.05)
 
@@ -65,9 +65,11 @@ def alive(process: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads process states from /proc")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_all_end_and_say_so_once(settings: list[str], suite_file: Path, number: signal.Signals) -> None:
+def test_interrupted_run_ends_all_processes_and_prints_one_message(
+    settings: list[str], suite_file: Path, number: signal.Signals
+) -> None:
     process, children = running(settings, suite_file.parent / "run")
     assert len(children) >= 2
     process.send_signal(number)
@@ -75,43 +77,43 @@ def test_interrupted_all_end_and_say_so_once(settings: list[str], suite_file: Pa
     assert process.returncode == 130
     assert errors.count("interrupted") == 1 and "Traceback" not in errors
     assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
-    wait_until_gone(children)
+    wait_until_ended(children)
     assert (suite_file.parent / "run/seed-1/pretrain/last.ckpt").exists()
 
 
-@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")
-def test_killed_nobody_is_left_behind(settings: list[str], suite_file: Path) -> None:
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="reads process states from /proc")
+def test_no_process_remains_after_sigkill(settings: list[str], suite_file: Path) -> None:
     process, children = running(settings, suite_file.parent / "run")
     process.kill()
     process.communicate()
-    wait_until_gone(children)
+    wait_until_ended(children)
 
 
-def say(config: Config, suite: Suite, seed: int) -> None:
+def write_share(config: Config, suite: Suite, seed: int) -> None:
     share = [os.environ[name] for name in ("OMP_NUM_THREADS", "TQDM_POSITION")]
     (Path(str(config.run_dir)) / f"{seed}.txt").write_text(" ".join(share), encoding="utf-8")
 
 
-def complain(config: Config, suite: Suite, seed: int) -> None:
-    raise InputError(f"seed {seed} is not to one's taste")
+def raise_input_error(config: Config, suite: Suite, seed: int) -> None:
+    raise InputError(f"seed {seed} is bad input")
 
 
-def diverge(config: Config, suite: Suite, seed: int) -> None:
+def raise_diverged_error(config: Config, suite: Suite, seed: int) -> None:
     raise DivergedError(f"seed {seed}: training diverged")
 
 
-def die(config: Config, suite: Suite, seed: int) -> None:
+def kill_itself(config: Config, suite: Suite, seed: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def fail(config: Config, suite: Suite, seed: int) -> None:
-    raise ValueError("a fault of the program")
+def raise_unexpected_error(config: Config, suite: Suite, seed: int) -> None:
+    raise ValueError("a bug")
 
 
-def test_each_process_has_its_share_and_its_line(settings: list[str], tmp_path: Path) -> None:
+def test_each_process_has_its_share_of_threads_and_its_progress_line(settings: list[str], tmp_path: Path) -> None:
     before = dict(os.environ)
     config, suite = load_config([*settings, f"run_dir={tmp_path}", "seeds_in_parallel=8", "trainer.threads=null"])
-    run_in_parallel(say, config, suite, [3, 4])
+    run_in_parallel(write_share, config, suite, [3, 4])
     shares = [(tmp_path / f"{seed}.txt").read_text(encoding="utf-8") for seed in (3, 4)]
     assert shares == ["1 0", "1 1"]
     assert dict(os.environ) == before
@@ -120,13 +122,17 @@ def test_each_process_has_its_share_and_its_line(settings: list[str], tmp_path: 
 @pytest.mark.parametrize(
     ("job", "error", "message"),
     [
-        (complain, InputError, "seed 7 is not to one's taste"),
-        (diverge, DivergedError, "^seed 7: training diverged$"),
-        (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory was short, set a smaller seeds_in"),
-        (fail, RuntimeError, "seed 7: its process ended with status 1"),
+        (raise_input_error, InputError, "seed 7 is bad input"),
+        (raise_diverged_error, DivergedError, "^seed 7: training diverged$"),
+        (
+            kill_itself,
+            InputError,
+            r"seed 7: its process was killed \(SIGKILL\); if memory ran out, set a smaller seeds_in",
+        ),
+        (raise_unexpected_error, RuntimeError, "seed 7: its process ended with status 1"),
     ],
 )
-def test_what_goes_wrong_in_a_process_is_raised_here(
+def test_error_in_a_process_is_raised_in_the_parent(
     job: object, error: type[Exception], message: str, settings: list[str]
 ) -> None:
     config, suite = load_config([*settings, "seeds_in_parallel=2"])

@@ -26,17 +26,17 @@ def test_max_pool_against_plain_loops() -> None:
 
 
 @torch.no_grad()
-def test_a_sentence_s_vector_is_the_same_in_any_batch() -> None:
+def test_sentence_vector_does_not_depend_on_the_batch() -> None:
     model, texts = encoder(), table(120)
     alone = torch.cat([model(*texts.gather(torch.tensor([i]))) for i in range(120)])
     together = model(*texts.gather(torch.arange(120)))
     shuffled = torch.randperm(120)
-    in_pieces = torch.cat([model(*texts.gather(part)) for part in shuffled.split(7)])[shuffled.argsort()]
-    for other in (together, in_pieces, model.encode(texts, torch.arange(120))):
+    in_parts = torch.cat([model(*texts.gather(part)) for part in shuffled.split(7)])[shuffled.argsort()]
+    for other in (together, in_parts, model.encode(texts, torch.arange(120))):
         assert (alone - other).abs().max() < 1e-5
 
 
-def test_encode_keeps_the_order_asked_for_and_the_mode() -> None:
+def test_encode_keeps_the_requested_order_and_the_training_mode() -> None:
     model, texts = encoder(), table(30)
     model.train()
     places = torch.tensor([7, 3, 3, 29])
@@ -46,7 +46,7 @@ def test_encode_keeps_the_order_asked_for_and_the_mode() -> None:
     torch.testing.assert_close(vectors, model.encode(texts, torch.arange(30))[places], atol=1e-5, rtol=0)
 
 
-def test_dropout_falls_on_words_and_outputs_in_training_alone() -> None:
+def test_dropout_is_applied_only_in_training() -> None:
     model, texts = encoder(), table(3)
     batch = texts.gather(torch.arange(3))
     assert torch.equal(model(*batch), model(*batch))

@@ -13,7 +13,7 @@ HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=al
 
 
 @in_browser
-def test_an_opened_row_has_everything_that_is_known_of_it(opened: Opener) -> None:
+def test_opened_row_shows_all_details_of_a_run(opened: Opener) -> None:
     page = opened()
     run = row_id(page, "elmo-finetune")
     row = next(row for row in page.suite["rows"] if row["id"] == run)
@@ -36,7 +36,7 @@ def test_an_opened_row_has_everything_that_is_known_of_it(opened: Opener) -> Non
     assert keys[0].startswith("embeddings.name") and "differs" in keys[0] and len(keys) == 7
     page.key(f"config:{run}").send_keys("layers")
     assert [line.text for line in page.all(".list tr") if line.is_displayed()] == ["encoder.num_layers 2"]
-    # What was done in an opened row outlives a change around it.
+    # Changes in an opened row are kept when the table is redrawn.
     page.key("sort:task:ar").click()
     assert page.key(f"config:{run}").get_attribute("value") == "layers"
 
@@ -60,7 +60,7 @@ def test_markup_is_shown_as_text(opened: Opener) -> None:
 
 
 @in_browser
-def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) -> None:
+def test_comparison_shows_better_worse_undecided_or_too_few_seeds(opened: Opener) -> None:
     report = report_sample.report()
     key = next(key for key in report["suites"][0]["comparisons"] if key.startswith("r5|") and key.endswith("|r2"))
     few = {"p": None, "p_holm": None, "verdict": "too few seeds", "verdict_holm": "too few seeds"}
@@ -69,7 +69,7 @@ def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) 
     reference = row_id(page, "svm")
     Select(page.key("reference")).select_by_value(reference)
     signs = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
-    turned = {"better": "worse", "worse": "better"}
+    inverted = {"better": "worse", "worse": "better"}
     held = set()
     for run in ("constant", "elmo-finetune"):
         id = row_id(page, run)
@@ -78,7 +78,7 @@ def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) 
         sign, by = (
             (1, lambda verdict: verdict)
             if key in page.suite["comparisons"]
-            else (-1, lambda verdict: turned.get(verdict, verdict))
+            else (-1, lambda verdict: inverted.get(verdict, verdict))
         )
         for position, task in ((3, "average"), (4, "nkjp-ner"), (10, "dyk")):
             shown = page.find(f"tr[data-row={id}] > :nth-child({position}) .verdict")
@@ -87,7 +87,7 @@ def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) 
             assert signs[verdict] in shown.text and difference in shown.text and verdict in shown.text
             title = shown.get_attribute("title")
             assert "95 % interval" in title and (", p " in title) == (verdict != "too few seeds")
-            if verdict in turned:
+            if verdict in inverted:
                 holds = test[task]["verdict_holm"] == test[task]["verdict"]
                 assert (2 * signs[verdict] in shown.text) == holds
                 assert (", with Holm's correction too" if holds else ", not with Holm's correction") in title
@@ -101,7 +101,7 @@ def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) 
 
 
 @in_browser
-def test_a_phone_never_scrolls_sideways(opened: Opener) -> None:
+def test_page_has_no_horizontal_scrolling_on_a_phone(opened: Opener) -> None:
     report = report_sample.report()
     report["suites"][0]["rows"][3]["name"] = report["suites"][0]["rows"][3]["label"] = "x" * 200
     page = opened(report, width=360, height=740)
@@ -116,7 +116,7 @@ def test_a_phone_never_scrolls_sideways(opened: Opener) -> None:
 
 
 @in_browser
-def test_dark_and_light_differ_and_text_stands_out(opened: Opener) -> None:
+def test_dark_and_light_differ_and_text_has_enough_contrast(opened: Opener) -> None:
     colours = {}
     for scheme in ("light", "dark"):
         page = opened(scheme=scheme)
@@ -145,7 +145,7 @@ const behind = (element) => {
   }
   return "white";
 };
-return [...document.querySelectorAll("body *:not(script):not(svg *):not(.spoken)")]
+return [...document.querySelectorAll("body *:not(script):not(svg *):not(.visually-hidden)")]
   .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.getClientRects().length)
   .filter((e) => {
     const [one, other] = [light(getComputedStyle(e).color), light(behind(e))];
@@ -241,7 +241,7 @@ def empty(suite: dict[str, Any]) -> None:
 
 @in_browser
 @pytest.mark.parametrize("change", [only_published, one_seed, many, unknown, sparse_details, empty])
-def test_a_report_of_any_shape_is_shown(opened: Opener, change: Callable[[dict[str, Any]], None]) -> None:
+def test_unusual_reports_are_shown(opened: Opener, change: Callable[[dict[str, Any]], None]) -> None:
     report = report_sample.report()
     change(report["suites"][0])
     page = opened(report)

@@ -32,7 +32,7 @@ def check(table: cache.TokenTable, elmo: ELMo, texts: list[list[str]], tolerance
         assert (row[length:] == 0).all()
 
 
-def test_rows_are_elmo_s(elmo: ELMo, tmp_path: Path) -> None:
+def test_cached_rows_equal_elmo_s(elmo: ELMo, tmp_path: Path) -> None:
     texts = sentences(30, 9)
     check(LayerCache(tmp_path / "a", elmo, np.dtype("float32")).table(texts), elmo, texts, 1e-5)
     half = LayerCache(tmp_path / "b", elmo, np.dtype("float16")).table(texts)
@@ -48,22 +48,22 @@ def test_several_shards(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(list(tmp_path.glob("*.index.npz"))) > 4
 
 
-def test_a_text_is_computed_once(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_text_is_computed_once(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     some, more = sentences(20, 9), sentences(40, 9)
-    made = LayerCache(tmp_path, elmo, np.dtype("float32"))
-    made.table([*some, *some])
-    asked: list[list[str]] = []
+    layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    layer_cache.table([*some, *some])
+    computed: list[list[str]] = []
     rows = elmo.rows
-    monkeypatch.setattr(elmo, "rows", lambda texts: asked.extend(texts) or rows(texts))
-    table = made.table([*more, *some])
-    assert {tuple(text) for text in asked} == {tuple(t) for t in more} - {tuple(t) for t in some}
+    monkeypatch.setattr(elmo, "rows", lambda texts: computed.extend(texts) or rows(texts))
+    table = layer_cache.table([*more, *some])
+    assert {tuple(text) for text in computed} == {tuple(t) for t in more} - {tuple(t) for t in some}
     monkeypatch.undo()
     check(table, elmo, [*more, *some], 1e-5)
 
 
-def test_a_crash_leaves_whole_shards_alone(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_complete_shards_are_kept_after_a_crash(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)
-    texts, made = sentences(40, 9), LayerCache(tmp_path, elmo, np.dtype("float32"))
+    texts, layer_cache = sentences(40, 9), LayerCache(tmp_path, elmo, np.dtype("float32"))
     calls = 0
     rows = elmo.rows
 
@@ -76,18 +76,18 @@ def test_a_crash_leaves_whole_shards_alone(elmo: ELMo, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(elmo, "rows", failing)
     with pytest.raises(KeyboardInterrupt):
-        made.table(texts)
-    whole = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.np?")}
-    assert len(whole) == 6
-    # Rows without an index, and a partial file, as a SIGKILL leaves them.
+        layer_cache.table(texts)
+    complete = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.np?")}
+    assert len(complete) == 6
+    # Rows without an index, and a temporary file, as a SIGKILL leaves them.
     (tmp_path / ("0" * 16 + ".rows.npy")).write_bytes(b"half")
     (tmp_path / ".x.rows.npy.1.partial").write_bytes(b"half")
-    check(made.table(texts), elmo, texts, 1e-5)
-    assert all(path.stat().st_mtime_ns == time for path, time in whole.items())
+    check(layer_cache.table(texts), elmo, texts, 1e-5)
+    assert all(path.stat().st_mtime_ns == time for path, time in complete.items())
     assert not list(tmp_path.glob(".*.partial"))
 
 
-def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
+def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
     code = f"""if True:
         import numpy as np
         from pathlib import Path
@@ -104,7 +104,7 @@ def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELM
     assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
 
 
-def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken, waiting = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -119,25 +119,27 @@ def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.
     assert waiting.is_set()
 
 
-def test_no_room(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_too_little_disk_space(
+    elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage(100, 0, 100))
     with caplog.at_level(logging.INFO, logger="mtl"), pytest.raises(InputError) as refused:
         LayerCache(tmp_path / "new", elmo, np.dtype("float32")).table(sentences(200, 400))
-    assert "MB are needed and 1 MB free; make room, or embeddings.cache=false" in str(refused.value)
+    assert "but 1 MB are free; free some space, or set embeddings.cache=false" in str(refused.value)
     assert "computing ELMo's layers of" in caplog.text and "MB on disk" in caplog.text
     assert not list((tmp_path / "new").glob("*.np?"))
 
 
-def test_a_broken_shard_is_one_line(elmo: ELMo, tmp_path: Path) -> None:
-    made = LayerCache(tmp_path, elmo, np.dtype("float32"))
-    made.table([["a"]])
+def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None:
+    layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    layer_cache.table([["a"]])
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
-    with pytest.raises(InputError, match=r"rows\.npy: cannot be read .*; remove the folder, it is made anew"):
-        made.table([["a"]])
+    with pytest.raises(InputError, match=r"rows\.npy: cannot be read .*; delete the folder, it will be computed again"):
+        layer_cache.table([["a"]])
 
 
-def test_another_version_has_a_folder_of_its_own(
+def test_each_format_version_has_its_own_folder(
     elmo_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = Texts(["a b"], "pl", 9)
