@@ -29,7 +29,7 @@ def start(arguments: Sequence[str], errors: Path) -> BaseProcess:
 
 def _run(arguments: list[str], errors: Path) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs inherit it ignored
-    with errors.open("w", encoding="utf-8") as file, open(os.devnull, "w", encoding="utf-8") as nothing:
+    with errors.open("w", encoding="utf-8") as file, Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(file.fileno(), 2)
         os.dup2(nothing.fileno(), 1)
     import mtl.methods.throughput

@@ -1,13 +1,11 @@
 """The whole job, as its user runs it."""
 
 import math
-import os
-import random
 import re
 import shutil
-import signal
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,28 +13,25 @@ import numpy as np
 import pytest
 import torch
 from command_line import content, job
-from processes import start, wait_for
 from small_suite import small_settings
 
 from mtl.cli import main
 from mtl.config.schema import TrainerConfig
 from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
+from mtl.embedders import recipes
+from mtl.embedders.recipes import Recipe
 from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.files import read_json
 from mtl.jobs.baseline import run_apart, run_baseline
 from mtl.methods.lstm import stage1, stage2
 from mtl.model.batch import Batch
 from mtl.model.network import Network
 from mtl.runs.folder import RunFolder
-from mtl.sample.grammar import write_sample
 from mtl.tasks.metrics import ScoredRows, score
 from mtl.tasks.suite import Suite, load_suite
 from mtl.training import fit as fitting
 from mtl.training.module import MultitaskModule
-
-# A stage 1 that takes until it is interrupted.
-LONG = ("pretrain.max_steps=100000", "pretrain.patience=100000")
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +50,8 @@ def test_the_embedded_suite_end_to_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.chdir(working_dir)
-    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=240 pretrain.validate_every=80 finetune.max_epochs=4"
+    monkeypatch.setattr(recipes, "load_recipe", shortened(recipes.load_recipe))
+    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=60 pretrain.validate_every=20 finetune.max_epochs=3"
     command = ["baseline", f"embeddings={embeddings}", f"seeds={seeds}", *small.split()]
     assert main(command) == 0
     output = capsys.readouterr().out
@@ -77,6 +73,16 @@ def test_the_embedded_suite_end_to_end(
     before = {path: path.stat().st_mtime_ns for path in folder.path.rglob("*.ckpt")}
     assert main(command) == 0 and "is finished" in caplog.messages[-1]
     assert before == {path: path.stat().st_mtime_ns for path in folder.path.rglob("*.ckpt")}
+
+
+def shortened(load: Callable[[str], Recipe]) -> Callable[[str], Recipe]:
+    """Recipes whose training lasts one epoch."""
+
+    def load_recipe(name: str) -> Recipe:
+        recipe = load(name)
+        return replace(recipe, train={**recipe.train, "epochs": 1})
+
+    return load_recipe
 
 
 def check_rows(folder: RunFolder) -> None:
@@ -235,15 +241,6 @@ def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest
     assert seen == ["ieee", "ieee"]
 
 
-Fit = Callable[[MultitaskModule, fitting.Stage, TrainerConfig], None]
-
-
-def replace_fit(monkeypatch: pytest.MonkeyPatch, replacement: Fit) -> None:
-    """Let both stages call this instead of `mtl.training.fit.fit`."""
-    for module in (stage1, stage2):
-        monkeypatch.setattr(module, "fit", replacement)
-
-
 @pytest.mark.parametrize(("stage", "section"), [("stage 1", "pretrain"), ("stage 2 · kansla", "finetune")])
 def test_divergence_is_one_line_and_status_1(
     settings: list[str],
@@ -265,7 +262,8 @@ def test_divergence_is_one_line_and_status_1(
                 patch.setattr(Network, "loss", diverging)
             fitting.fit(module, of, config)
 
-    replace_fit(monkeypatch, fit)
+    for stages in (stage1, stage2):
+        monkeypatch.setattr(stages, "fit", fit)
     assert main(command) == 1
     last = capsys.readouterr().err.strip().splitlines()[-1]
     assert re.fullmatch(
@@ -277,92 +275,3 @@ def test_divergence_is_one_line_and_status_1(
     # What it says to try needs another folder.
     assert main([*command, f"{section}.learning_rate=0.00005"]) == 2
     assert "was made with another configuration" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])
-def test_a_finished_stage_is_not_trained_again(
-    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
-) -> None:
-    """It was killed after the stage had finished and before its checkpoint was removed."""
-    folder = tmp_path / "run/seed-1" / stage
-    baseline = job([*settings, "seeds=[1]", "variant=finetune", "tasks=[kansla,betyg]"])
-
-    def write_and_be_killed(path: Path, value: object) -> None:
-        write_json(path, value)
-        if path.parent == folder:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(fitting, "write_json", write_and_be_killed)
-        run_baseline(baseline)
-    assert (folder / "last.ckpt").exists() and (folder / "done.json").exists()
-    before = (folder / "best.ckpt").stat().st_mtime_ns
-    trained: list[Path] = []
-
-    def fit(module: MultitaskModule, stage: fitting.Stage, config: TrainerConfig) -> None:
-        trained.append(stage.folder)
-        fitting.fit(module, stage, config)
-
-    replace_fit(monkeypatch, fit)
-    run_baseline(baseline)
-    assert folder not in trained and trained[-1].name == "betyg"
-    assert (folder / "best.ckpt").stat().st_mtime_ns == before
-    assert not (folder / "last.ckpt").exists()
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupted_it_says_so(settings: list[str], tmp_path: Path, number: signal.Signals) -> None:
-    process = start(["baseline", *settings, "seeds=[1]", *LONG], tmp_path / "errors")
-    wait_for(tmp_path / "run/seed-1/pretrain/last.ckpt", process)
-    assert process.pid is not None
-    os.kill(process.pid, number)
-    process.join()
-    assert process.exitcode == 130
-    errors = (tmp_path / "errors").read_text(encoding="utf-8")
-    assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
-    assert not (tmp_path / "run/summary.json").exists()
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Settings for three tasks of the embedded suite; runs share its data and the cache."""
-    folder = tmp_path_factory.mktemp("sample")
-    write_sample(folder / "data")
-    common = "seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 head.attention_size=8 pretrain.max_steps=60"
-    common += " pretrain.validate_every=4 finetune.max_epochs=5"
-    return ["suite=klej-sample", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}", *common.split()]
-
-
-@pytest.mark.parametrize(
-    ("variant", "moments"),
-    [
-        (
-            "frozen",
-            ["pretrain/log", "pretrain/last.ckpt", "finetune/nkjp-ner/best.ckpt", "finetune/cbd", "predictions"],
-        ),
-        ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt"]),
-        ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
-        ("frozen pretrain.checkpoint=last pretrain.learning_rate=0.02", ["pretrain/final.ckpt", "pretrain/last.ckpt"]),
-        ("frozen finetune.encoder_dropout=true", ["finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/best.ckpt"]),
-    ],
-)
-def test_killed_at_any_moment_it_ends_as_if_undisturbed(
-    sample: list[str], tmp_path: Path, variant: str, moments: list[str]
-) -> None:
-    command = ["baseline", *sample, *f"variant={variant}".split()]
-    plain, killed = tmp_path / "plain", tmp_path / "killed"
-    assert main([*command, f"run_dir={plain}"]) == 0
-    chance = random.Random(1)
-    for moment in moments:
-        # Killed when it reports a point of progress that it had not reached before.
-        point = killed / "seed-1" / moment
-        seen = point.stat().st_mtime_ns if point.exists() else None
-        process = start([*command, f"run_dir={killed}"], tmp_path / "errors")
-        while process.is_alive():
-            if point.exists() and point.stat().st_mtime_ns != seen:
-                process.join(chance.uniform(0, 0.2))
-                process.kill()
-                process.join()
-            process.join(0.002)
-    assert main([*command, f"run_dir={killed}"]) == 0
-    assert content(plain) == content(killed)
