@@ -31,6 +31,7 @@ KINDS = """\
 name: slag
 title: Slag
 language: sv
+files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
 tasks:
   kansla: {text: [text], target: label, labels: [glad, arg], metric: accuracy}
   betyg: {text: [text], target: score, range: [0, 10], metric: spearman}
