@@ -1,11 +1,11 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from run_folders import write_kinds
 
-from mtl.config.load import shipped
+from mtl.config.files import shipped
 from mtl.errors import InputError
-from mtl.tasks.suite import Source, load_suite
+from mtl.tasks.suite import load_suite
 
 
 def test_klej_is_as_published() -> None:
@@ -41,26 +41,21 @@ def test_the_sample_has_klej_s_tasks() -> None:
     assert not sample.published
 
 
-def test_values_and_cells(suite_file: Path) -> None:
-    suite = load_suite(suite_file)
-    assert suite.tasks["kansla"].value("arg") == 1
-    assert suite.tasks["kansla"].cell(1) == "arg"
-    assert suite.tasks["betyg"].value("5.0") == 5
-    assert float(suite.tasks["betyg"].cell(1 / 3)) == 1 / 3
-    with pytest.raises(ValueError, match="unknown label 'Arg', expected one of glad, arg"):
-        suite.tasks["kansla"].value("Arg")
-    for cell in ("nan", "inf", "11", "-0.1"):
-        with pytest.raises(ValueError, match="outside 0 to 10"):
-            suite.tasks["betyg"].value(cell)
-    with pytest.raises(ValueError, match="not a number"):
-        suite.tasks["betyg"].value("")
+def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
+    suite = load_suite(write_kinds(tmp_path))
+    kinds = {**{"kansla": "labels", "betyg": "number", "svar": "choice", "ord": "word", "fri": "labels"}}
+    assert {id: task.kind for id, task in suite.tasks.items()} == kinds
+    assert suite.tasks["fri"].labels == ["glad", "arg"]  # of the task whose head answers
+    assert {id: task.scored_split for id, task in suite.tasks.items()} == {
+        **{"kansla": "dev", "betyg": "dev", "svar": "test", "ord": "test", "fri": "dev"}
+    }
 
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
         ("metric: accuracy", "metric: acc", "tasks.kansla.metric: unknown metric 'acc'"),
-        ("metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for tasks with range"),
+        ("metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for targets of kind number, not labels"),
         ("[glad, arg]", "[yes, no]", "tasks.kansla.labels: YAML reads yes"),
         ("[glad, arg]", "[glad]", "tasks.kansla.labels: needs at least two"),
         ("[glad, arg]", "[[glad], arg]", "tasks.kansla.labels"),
@@ -93,6 +88,15 @@ def test_values_and_cells(suite_file: Path) -> None:
         ),
         ("target: score", "goal: score", "tasks.betyg.goal"),
         ("text: [a, b]", "", "tasks.samma.text"),
+        ("  kansla:", "  kansla:\n    kind: tal", "tasks.kansla.kind: unknown kind 'tal', expected one of labels, number"),
+        ("  kansla:", "  kansla:\n    candidates: [x]", "tasks.kansla.labels: exactly one of"),
+        ("labels: [glad, arg]", "candidates: []", "tasks.kansla.candidates: a choice names columns of candidates"),
+        ("labels: [glad, arg]", "kind: number", "tasks.kansla.range: is [smallest, largest]"),
+        ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev or test"),
+        ("group: topic", "scored: test", "tasks.samma.scored: scores are on test, of which there is no file"),
+        ("  kansla:", "  kansla:\n    answered_by: betyg", "tasks.kansla.answered_by: task betyg has other targets"),
+        ("  kansla:", "  kansla:\n    answered_by: humor", "answered_by: 'humor' is not a task of the suite with"),
+        ("  kansla:", "  kansla:\n    answered_by: kansla", "answered_by: 'kansla' is not a task of the suite with"),
         ("language: sv", "language: [", ":4: not YAML"),
         ("name: liten", "namn: liten", "namn"),
     ],
@@ -108,6 +112,30 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
     assert str(caught.value).startswith(f"{suite_file}:")
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("text: [fraga], candidates", "text: [a, b], candidates", "svar.text: a choice has no other text column, or one"),
+        ("fri: {answered_by: kansla", "fri: {answered_by: betyg", "fri.metric: macro_f1 is for targets of kind labels"),
+        ("fri: {answered_by: kansla, text: [text]", "fri: {answered_by: kansla, text: [a, b]", "another number of texts"),
+        ("{train: null, test: null}", "{test: null}", "fri.answered_by: is for a task without training rows"),
+        ("{train: null, test: null}", "{train: null, dev: null}", "fri.scored: scores are on dev, of which there is no"),
+        ("fri: {answered_by: kansla", "fri: {answered_by: kansla, labels: [a, b]", "task kansla has other targets"),
+        ("ord: {kind: word", "ord: {kind: word, answered_by: fri", "answered_by: 'fri' is not a task of the suite with"),
+    ],
+)
+def test_a_wrong_choice_word_or_task_without_training_rows(
+    tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
+    path = write_kinds(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_suite(path)
+    assert str(caught.value).startswith(f"{path}: tasks.") and complaint in str(caught.value)
 
 
 def test_files_that_are_no_suite(tmp_path: Path) -> None:
@@ -129,18 +157,8 @@ def test_choose(suite_file: Path) -> None:
         suite.choose([])
 
 
-def test_a_fingerprint_follows_what_results_follow_from(suite_file: Path) -> None:
-    task = load_suite(suite_file).tasks["kansla"]
-    before = task.fingerprint()
-    task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
-    assert task.fingerprint() == before
-    swapped = {"train": "test.tsv", "dev": "dev.tsv", "test": "train.tsv"}
-    for field, value in [
-        ("labels", ["arg", "glad"]),
-        ("target", "other"),
-        ("group", "x"),
-        ("metric", "macro_f1"),
-        ("files", swapped),
-        ("files", {**task.files, "dev": None}),
-    ]:
-        assert replace(task, **{field: value}).fingerprint() != before
+def test_a_task_is_chosen_with_the_one_that_answers_it(tmp_path: Path) -> None:
+    suite = load_suite(write_kinds(tmp_path))
+    assert [task.id for task in suite.choose(["fri", "kansla"])] == ["kansla", "fri"]
+    with pytest.raises(InputError, match="task fri is answered by kansla's head; name that task too"):
+        suite.choose(["fri", "betyg"])
