@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.cluster.hierarchy import DisjointSet
 
 from mtl.data.examples import Example, read_examples
 from mtl.errors import InputError
@@ -65,6 +64,8 @@ def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]
     Pairs with the label `same_source` join their two texts. The connected components are the sources: of KLEJ's PSC the
     news articles, by which its official split was made (KLEJ, section 3.6).
     """
+    from scipy.cluster.hierarchy import DisjointSet  # not at the top: it takes longer to import than a prediction
+
     kind = target_kind(task)
     sources = DisjointSet([(side, text) for example in examples for side, text in enumerate(example.texts)])
     for example in examples:
@@ -98,6 +99,8 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     """The places of the rows that stay together, by a name that does not depend on the order of the rows."""
     texts = ["\t".join(example.texts) for example in examples]
     keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
+    from scipy.cluster.hierarchy import DisjointSet
+
     joined, first = DisjointSet(keys), dict(zip(reversed(texts), reversed(keys), strict=True))
     for text, key in zip(texts, keys, strict=True):
         joined.merge(first[text], key)

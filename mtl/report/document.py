@@ -127,7 +127,7 @@ def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
             if "train/loss" in row:
                 point["loss"] = _short(row["train/loss"])
             if first:
-                point["scores"] = {task.id: _short(row[f"dev/{task.id}"]) for task in run.tasks}
+                point["scores"] = {t.id: _short(row[key]) for t in run.tasks if (key := f"dev/{t.id}") in row}
             points.append(point)
         stage = {"stage": "pretrain", "task": None} if first else {"stage": "finetune", "task": file.parent.name}
         curves.append({**stage, "seed": seed, "points": points})
