@@ -26,28 +26,7 @@ ROWS = 60  # of each task's scored split
 CONSTANT = 5.0  # the score of each task's best constant answer
 CANDIDATES = 4  # of each row of a choice
 
-# A task of each target kind: two are scored on test, and one has no training rows.
-KINDS = """\
-name: slag
-title: Slag
-language: sv
-files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
-tasks:
-  kansla: {text: [text], target: label, labels: [glad, arg], metric: accuracy}
-  betyg: {text: [text], target: score, range: [0, 10], metric: spearman}
-  svar: {text: [fraga], candidates: ["svar[]"], target: right, metric: accuracy, scored: test, files: {dev: null}}
-  ord: {kind: word, text: [text], target: ord, metric: accuracy, scored: test, files: {dev: null}}
-  fri: {answered_by: kansla, text: [text], target: label, metric: macro_f1, files: {train: null, test: null}}
-"""
-
 Predict = Callable[[Task, np.ndarray, np.random.Generator], np.ndarray]
-
-
-def write_kinds(folder: Path) -> Path:
-    """The file of a suite with a task of each target kind."""
-    path = folder / "slag.yaml"
-    path.write_text(KINDS, encoding="utf-8")
-    return path
 
 
 def answers_of(task: Task) -> np.ndarray:
@@ -57,7 +36,7 @@ def answers_of(task: Task) -> np.ndarray:
         "labels": range(len(task.labels or ())),
         "number": number,
         "choice": range(CANDIDATES),
-        "word": ["wrong", "solen", "regnet"],
+        "word": ["cold", "small", "slow"],
     }
     return np.array(answers[task.kind], dtype=target_kind(task).dtype)
 

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 from command_line import job
-from data_files import write_table
-from run_folders import make_run, right, write_kinds
+from kinds_suite import write_kinds_suite
+from run_folders import make_run, right
 
 from mtl.cli import main
 from mtl.data.examples import read_targets
@@ -144,31 +144,30 @@ def test_test_predictions_are_scored_where_their_gold_is_there(
 def test_every_target_kind_is_scored_against_a_run_s_gold_targets(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    suite = write_kinds(tmp_path)
+    suite = write_kinds_suite(tmp_path)
     folder = make_run(tmp_path / "run", right(0.6), [f"suite={suite}", "method=constant"], seeds=[1])
-    predictions = folder.predictions(1, "dev", "kansla").parent
+    predictions = folder.predictions(1, "dev", "mood").parent
     assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 0
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()[2:-1]]
-    splits = {"kansla": "dev", "betyg": "dev", "svar": "test", "ord": "test", "fri": "dev"}
+    splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
     tasks = read_json(folder.summary)["tasks"]
     assert lines == [
         [id, split, tasks[id]["metric"], "60", f"{tasks[id]['median']:.1f}"] for id, split in splits.items()
     ]
-    choice = predictions / "test_pred_svar.tsv"
+    choice = predictions / "dev_pred_answer.tsv"
     choice.write_text(choice.read_text(encoding="utf-8").replace("3", "-1", 1), encoding="utf-8")
     assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 2
     assert "target '-1' is not the index of a candidate" in capsys.readouterr().err
 
 
-def test_the_files_of_test_s_scored_rows_are_read_with_their_targets(
+def test_test_predictions_of_a_task_scored_on_test(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    suite = write_kinds(tmp_path)
-    gold = tmp_path / "gold"
-    write_table(gold / "test.tsv", ["text", "ord"], [["solen", "sol"], ["regnet", "regn"], ["dagen", "dag"]])
-    path = pack(tmp_path / "s.zip", {"test_pred_ord.tsv": "ord\nsol\nsol\ndag\n"})
-    assert main(["score", str(path), "--gold", str(gold), f"suite={suite}"]) == 0
-    assert capsys.readouterr().out.splitlines()[2] == "| ord | test | accuracy | 3 | 66.7 |"
+    suite = write_kinds_suite(tmp_path)
+    path = pack(tmp_path / "s.zip", {"test_pred_opposite.tsv": "opposite\n" + "cold\nsmall\nslow\n" * 4})
+    assert main(["score", str(path), "--gold", str(tmp_path / "data"), f"suite={suite}"]) == 0
+    # The rows' opposites are cold, small, slow, new, dark, dry, and so on.
+    assert capsys.readouterr().out.splitlines()[2] == "| opposite | test | accuracy | 12 | 50.0 |"
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity"])

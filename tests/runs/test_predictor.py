@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import job
-from data_files import write_jsonl
-from run_folders import make_older, make_run, right, write_kinds
+from kinds_suite import write_kinds_suite
+from run_folders import make_older, make_run, right
 from small_suite import small_settings
 
 import mtl
@@ -123,38 +123,20 @@ def test_a_run_s_rows_get_the_predictions_of_the_run(
     check_predictions(this)
 
 
-def a_row(number: int) -> dict[str, object]:
-    """A row for every task of `run_folders.KINDS`."""
-    happy = number % 3 > 0
-    words = ["sol", "regn", "dag", "snö"]
-    return {
-        "text": f"{'solen skiner' if happy else 'regnet faller'} nummer {number}",
-        "label": "glad" if happy else "arg",
-        "score": number % 11,
-        "fraga": f"vad kommer efter {number}",
-        "svar": [f"{word} {number}" for word in words[: 2 + number % 3]],
-        "right": number % 2,
-        "ord": words[number % 4],
-    }
-
-
 @pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
 def test_every_target_kind_and_a_task_without_training_rows(
     tmp_path: Path, vectors: dict[str, list[str]], variant: str
 ) -> None:
-    for split, numbers in (("train", range(60)), ("dev", range(60, 75)), ("test", range(75, 90))):
-        write_jsonl(tmp_path / f"data/{split}.jsonl", map(a_row, numbers))
-    folders = [f"suite={write_kinds(tmp_path)}", *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache"))]
+    folders = [f"suite={write_kinds_suite(tmp_path)}", *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache"))]
     this = job([*folders, *QUICK, *vectors["vec"], f"variant={variant}"])
     run_baseline(this)
     check_predictions(this)
     predictor = mtl.load(tmp_path / "run")
     for rows in ([["fråga"]], [[]], ["text"]):
-        with pytest.raises(InputError, match="task svar takes rows, each a list of texts and candidates"):
-            predictor.predict("svar", rows)
-    write_jsonl(tmp_path / "new.jsonl", map(a_row, range(75, 90)))
-    predictor.predict_file("svar", tmp_path / "new.jsonl", tmp_path / "new.tsv")
-    assert (tmp_path / "new.tsv").read_bytes() == (tmp_path / "run/seed-1/predictions/test_pred_svar.tsv").read_bytes()
+        with pytest.raises(InputError, match="task answer takes rows, each a list of texts and candidates"):
+            predictor.predict("answer", rows)
+    predictor.predict_file("answer", tmp_path / "data/answer/dev.jsonl", tmp_path / "new.tsv")
+    assert (tmp_path / "new.tsv").read_bytes() == (tmp_path / "run/seed-1/predictions/dev_pred_answer.tsv").read_bytes()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from subprocess import run
 from typing import Any
 
 import pytest
-from run_folders import write_kinds
+from kinds_suite import write_kinds_suite
 
 from mtl.jobs.job import load_job
 from mtl.runs.summary import below_constant, splits_text, summarize
@@ -76,16 +76,16 @@ def test_a_summary_describes_its_method(settings: dict[str, str], expected: list
 
 
 def test_each_task_names_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
-    suite = load_suite(write_kinds(tmp_path))
+    suite = load_suite(write_kinds_suite(tmp_path))
     config = load_job({"suite": "klej", "method": "svm"}).config
     scores = {id: 50.0 for id in suite.tasks}
     rows = {id: {"test": 1} for id in suite.tasks}
     summary = summarize(suite, suite.choose(None), config, {1: done(1, **scores)}, rows, scores)
     assert {id: task["split"] for id, task in summary["tasks"].items()} == {
-        **{"kansla": "dev", "betyg": "dev", "svar": "test", "ord": "test", "fri": "dev"}
+        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
     }
     assert splits_text(summary) == "dev, test" and summary["reduced"] == []
-    del summary["tasks"]["svar"], summary["tasks"]["ord"]
+    del summary["tasks"]["opposite"], summary["tasks"]["mood-elsewhere"]
     assert splits_text(summary) == "dev"
 
 

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from run_folders import write_kinds
+from kinds_suite import write_kinds_suite
 
 from mtl.jobs.job import load_job, parse_settings
 from mtl.runs.summary import summarize
@@ -86,7 +86,7 @@ def test_the_sample_never_stands_beside_published_rows() -> None:
 
 
 def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:
-    suite = load_suite(write_kinds(tmp_path))
+    suite = load_suite(write_kinds_suite(tmp_path))
     config = load_job({"suite": "klej", "method": "svm"}).config
     rows, constants = {id: {"test": 1} for id in suite.tasks}, dict.fromkeys(suite.tasks, 0.0)
 
@@ -95,7 +95,7 @@ def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:
         return render(summarize(suite, tasks, config, seeds(tasks, 60.0), rows, constants), suite)
 
     assert "Scores × 100 on dev, test: the median over seeds 1;" in note(*suite.tasks)
-    assert "Scores × 100 on test: " in note("svar", "ord") and "Scores × 100 on dev: " in note("betyg")
+    assert "Scores × 100 on test: " in note("opposite") and "Scores × 100 on dev: " in note("stars")
 
 
 def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named() -> None:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from run_folders import write_kinds
+from kinds_suite import write_kinds_suite
 
 from mtl.config.files import shipped
 from mtl.errors import InputError
@@ -42,13 +42,10 @@ def test_the_sample_has_klej_s_tasks() -> None:
 
 
 def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
-    suite = load_suite(write_kinds(tmp_path))
-    kinds = {**{"kansla": "labels", "betyg": "number", "svar": "choice", "ord": "word", "fri": "labels"}}
-    assert {id: task.kind for id, task in suite.tasks.items()} == kinds
-    assert suite.tasks["fri"].labels == ["glad", "arg"]  # of the task whose head answers
-    assert {id: task.scored_split for id, task in suite.tasks.items()} == {
-        **{"kansla": "dev", "betyg": "dev", "svar": "test", "ord": "test", "fri": "dev"}
-    }
+    tasks = load_suite(write_kinds_suite(tmp_path)).tasks
+    assert [task.kind for task in tasks.values()] == ["labels", "number", "choice", "word", "labels"]
+    assert tasks["mood-elsewhere"].labels == ["bad", "good"]  # of the task whose head answers
+    assert [task.scored_split for task in tasks.values()] == ["dev", "dev", "dev", "test", "test"]
 
 
 @pytest.mark.parametrize(
@@ -117,19 +114,20 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("text: [fraga], candidates", "text: [a, b], candidates", "svar.text: a choice has no other text column, or one"),
-        ("fri: {answered_by: kansla", "fri: {answered_by: betyg", "fri.metric: macro_f1 is for targets of kind labels"),
-        ("fri: {answered_by: kansla, text: [text]", "fri: {answered_by: kansla, text: [a, b]", "another number of texts"),
-        ("{train: null, test: null}", "{test: null}", "fri.answered_by: is for a task without training rows"),
-        ("{train: null, test: null}", "{train: null, dev: null}", "fri.scored: scores are on dev, of which there is no"),
-        ("fri: {answered_by: kansla", "fri: {answered_by: kansla, labels: [a, b]", "task kansla has other targets"),
-        ("ord: {kind: word", "ord: {kind: word, answered_by: fri", "answered_by: 'fri' is not a task of the suite with"),
+        ("text: [question]", "text: [a, b]", "answer.text: a choice has no other text column, or one"),
+        ("by: mood", "by: stars", "mood-elsewhere.metric: accuracy is for targets of kind labels or choice or word, not"),
+        ("by: mood", "by: answer", "mood-elsewhere.answered_by: task answer has another number of texts"),
+        ("by: mood", "by: mood\n    labels: [a, b]", "mood-elsewhere.answered_by: task mood has other targets"),
+        ("by: mood", "by: other", "mood-elsewhere.answered_by: 'other' is not a task of the suite with"),
+        ("{train: null, dev: null}", "{dev: null}", "mood-elsewhere.answered_by: is for a task without training rows"),
+        ("{train: null, dev: null}", "{train: null, test: null}", "scored: scores are on test, of which there is no"),
+        ("    kind: word\n", "    kind: word\n    answered_by: mood-elsewhere\n", "'mood-elsewhere' is not a task of the"),
     ],
 )
 def test_a_wrong_choice_word_or_task_without_training_rows(
     tmp_path: Path, old: str, new: str, complaint: str
 ) -> None:
-    path = write_kinds(tmp_path)
+    path = write_kinds_suite(tmp_path)
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -158,7 +156,7 @@ def test_choose(suite_file: Path) -> None:
 
 
 def test_a_task_is_chosen_with_the_one_that_answers_it(tmp_path: Path) -> None:
-    suite = load_suite(write_kinds(tmp_path))
-    assert [task.id for task in suite.choose(["fri", "kansla"])] == ["kansla", "fri"]
-    with pytest.raises(InputError, match="task fri is answered by kansla's head; name that task too"):
-        suite.choose(["fri", "betyg"])
+    suite = load_suite(write_kinds_suite(tmp_path))
+    assert [task.id for task in suite.choose(["mood-elsewhere", "mood"])] == ["mood", "mood-elsewhere"]
+    with pytest.raises(InputError, match="task mood-elsewhere is answered by mood's head; name that task too"):
+        suite.choose(["mood-elsewhere", "stars"])
