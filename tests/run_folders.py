@@ -125,15 +125,20 @@ def _make_seed(
 
 
 def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
-    """Both stages of an LSTM: two validations of stage 1, and before the first step of stage 2 one more, of the first task."""
+    """Both stages of an LSTM: two validations of each, and in stage 2 one before the first step."""
     trained = [task for task in tasks if task.answered_by is None]
     curve = [
         {"step": 10, "seconds": 1.0, "train/loss": 0.5, "dev/average": 5.0, **{f"dev/{t.id}": 4.0 for t in trained}},
         {"step": 20, "seconds": 2.0, "train/loss": 0.4, "dev/average": 10.0, **{f"dev/{t.id}": 8.0 for t in trained}},
     ]
     write_json(pretrain_folder(folder.seed(seed)) / DONE, {"curve": curve})
-    first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{trained[0].id}": 4.5}
-    write_json(finetune_folder(folder.seed(seed), trained[0].id) / DONE, {"curve": [first, *curve]})
+    for task in trained:
+        first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{task.id}": 4.5}
+        after = [
+            {"step": 10 * n, "seconds": n, "train/loss": 0.3, "dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n}
+            for n in (1, 2)
+        ]
+        write_json(finetune_folder(folder.seed(seed), task.id) / DONE, {"curve": [first, *after]})
 
 
 def _recorded_rows(task: Task) -> dict[str, Any]:

@@ -120,7 +120,8 @@ def test_document(board: Leaderboard) -> None:
     assert details["config"]["seeds"] == "[1,2,3]" and details["config"]["embeddings.trainable"] == "true"
     assert details["versions"] == {"mtl": "1", "torch": "2"} and details["machine"] == "CPU: a"
     stages = [(curve["stage"], curve["task"], curve["seed"]) for curve in details["curves"]]
-    assert stages == [(s, t, n) for n in (1, 2, 3) for s, t in (("pretrain", None), ("finetune", "nkjp-ner"))]
+    tasks = [None, *sorted(board.suite.tasks)]
+    assert stages == [("finetune" if task else "pretrain", task, seed) for seed in (1, 2, 3) for task in tasks]
     assert details["curves"][0]["points"][1]["scores"]["cbd"] == 8.0
     # Stage 2 has a validation before its first step.
     assert [curve["points"][0] for curve in details["curves"][:2]] == [
