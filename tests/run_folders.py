@@ -26,27 +26,7 @@ ROWS = 60  # of each task's scored split
 CONSTANT = 5.0  # the score of each task's best constant answer
 CANDIDATES = 4  # of each row of a choice
 
-# A task of each target kind: two are scored on test, and one has no training rows.
-KINDS = """\
-name: slag
-title: Slag
-language: sv
-tasks:
-  kansla: {text: [text], target: label, labels: [glad, arg], metric: accuracy}
-  betyg: {text: [text], target: score, range: [0, 10], metric: spearman}
-  svar: {text: [fraga], candidates: ["svar[]"], target: right, metric: accuracy, scored: test, files: {dev: null}}
-  ord: {kind: word, text: [text], target: ord, metric: accuracy, scored: test, files: {dev: null}}
-  fri: {answered_by: kansla, text: [text], target: label, metric: macro_f1, files: {train: null, test: null}}
-"""
-
 Predict = Callable[[Task, np.ndarray, np.random.Generator], np.ndarray]
-
-
-def write_kinds(folder: Path) -> Path:
-    """The file of a suite with a task of each target kind."""
-    path = folder / "slag.yaml"
-    path.write_text(KINDS, encoding="utf-8")
-    return path
 
 
 def answers_of(task: Task) -> np.ndarray:
@@ -56,7 +36,7 @@ def answers_of(task: Task) -> np.ndarray:
         "labels": range(len(task.labels or ())),
         "number": number,
         "choice": range(CANDIDATES),
-        "word": ["wrong", "solen", "regnet"],
+        "word": ["cold", "small", "slow"],
     }
     return np.array(answers[task.kind], dtype=target_kind(task).dtype)
 
@@ -143,15 +123,20 @@ def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Pred
 
 
 def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
-    """Both stages of an LSTM: two validations of stage 1, and before the first step of stage 2 one more, of the first task."""
+    """Both stages of an LSTM: two validations of each, and in stage 2 one before the first step."""
     trained = [task for task in tasks if task.answered_by is None]
     curve = [
         {"step": 10, "seconds": 1.0, "train/loss": 0.5, "dev/average": 5.0, **{f"dev/{t.id}": 4.0 for t in trained}},
         {"step": 20, "seconds": 2.0, "train/loss": 0.4, "dev/average": 10.0, **{f"dev/{t.id}": 8.0 for t in trained}},
     ]
     write_json(pretrain_folder(folder.seed(seed)) / DONE, {"curve": curve})
-    first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{trained[0].id}": 4.5}
-    write_json(finetune_folder(folder.seed(seed), trained[0].id) / DONE, {"curve": [first, *curve]})
+    for task in trained:
+        first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{task.id}": 4.5}
+        after = [
+            {"step": 10 * n, "seconds": n, "train/loss": 0.3, "dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n}
+            for n in (1, 2)
+        ]
+        write_json(finetune_folder(folder.seed(seed), task.id) / DONE, {"curve": [first, *after]})
 
 
 def _recorded_rows(task: Task) -> dict[str, Any]:

@@ -79,12 +79,16 @@ def write_suite(folder: Path) -> Path:
     return path
 
 
-def small_settings(folder: Path) -> list[str]:
-    """Write the suite to a folder; return settings with which a run on it, in `run` beside it, takes a second."""
+def locations(folder: Path) -> list[str]:
+    """Write the suite to a folder; return settings that name it, its data, and `run` beside it for the results."""
     return [
         f"suite={write_suite(folder)}",
         f"data_dir={folder / 'data'}",
         f"run_dir={folder / 'run'}",
         f"cache_dir={folder / 'cache'}",
-        *SMALL,
     ]
+
+
+def small_settings(folder: Path) -> list[str]:
+    """Write the suite to a folder; return settings with which an LSTM's run on it takes a second."""
+    return [*locations(folder), *SMALL]

@@ -72,7 +72,7 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
         merged = OmegaConf.structured(Config)
         merged.embeddings = OmegaConf.structured(options(str(embeddings.get("name"))))
         return cast(Config, OmegaConf.to_object(OmegaConf.merge(merged, {**content, "embeddings": embeddings})))
-    except (OmegaConfBaseException, AttributeError) as error:
+    except (OmegaConfBaseException, AttributeError, InputError) as error:
         raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
 
 

@@ -54,10 +54,12 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     """
     configs = shipped("configs")
     given = dict(settings)
-    method = _read_method(str(given.pop("method", "lstm")), configs / "method")
+    method_file = str(given.pop("method", "lstm"))
+    method = _read_method(method_file, configs / "method")
     _check_keys(method["method"], given)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
-    embeddings = _read_embeddings(str(given.pop("embeddings", "random")), configs / "embeddings")
+    embeddings_file = str(given.pop("embeddings", "random"))
+    embeddings = _read_embeddings(embeddings_file, configs / "embeddings")
     variant_name = str(given.get("variant", "frozen"))
     variant = read_yaml(find_yaml("variant", variant_name, configs / "variant"))
     baseline = read_yaml(configs / "baseline.yaml")
@@ -66,10 +68,10 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     layers = {
         "configs/baseline.yaml": baseline,
-        f"embeddings {embeddings['name']}": {"embeddings": embeddings},
-        f"embeddings {embeddings['name']}: config": training,
-        f"method {method['method']}": method,
-        f"variant {variant_name}": variant,
+        f"embeddings={embeddings_file}": {"embeddings": embeddings},
+        f"embeddings={embeddings_file}: config": training,
+        f"method={method_file}": method,
+        f"variant={variant_name}": variant,
         f"suite {suite.name}: config": suite.config,
     }
     merged = cast(DictConfig, OmegaConf.structured(Config))
@@ -184,11 +186,11 @@ def _unknown_key(key: str, known: Sequence[str], embeddings: str) -> str:
 
 def _checked(merged: DictConfig) -> Config:
     """The configuration as typed values. Raises InputError for a value that is missing or makes no sense."""
-    if missing := sorted(OmegaConf.missing_keys(merged)):
-        name = merged.embeddings.name
-        what = f"{name} embeddings need a value" if missing[0].startswith("embeddings.") else "has no value"
-        raise InputError(f"{missing[0]}: {what}")
     try:
+        if missing := sorted(OmegaConf.missing_keys(merged)):
+            name = merged.embeddings.name
+            what = f"{name} embeddings need a value" if missing[0].startswith("embeddings.") else "has no value"
+            raise InputError(f"{missing[0]}: {what}")
         config = cast(Config, OmegaConf.to_object(merged))
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None

@@ -73,7 +73,7 @@ def _tests(board: Leaderboard) -> str:
         body.append([f"{_text(board.rows[one].name)} − {_text(board.rows[other].name)}", *cells])
     legend = (
         "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
-        "? too few seeds, – not on the same dev rows."
+        "? too few seeds, – not on the same rows."
     )
     return f"{legend}\n\n" + markdown_table([["", *map(_text, board.columns.values())], *body])
 

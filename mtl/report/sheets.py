@@ -25,7 +25,7 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
                 source = "run" if row.run else "published"
                 lines.append(
                     [
-                        *(board.suite.name, row.name, row.label, row.family, source, row.split, column),
+                        *(board.suite.name, row.name, row.label, row.family, source, row.split_of(column), column),
                         *(task.metric if task else "mean", score.median, score.min, score.max),
                         *(score.interval or ("", "")),
                         " ".join(map(str, by_seed)),

@@ -1,19 +1,24 @@
 """Several runs from one file."""
 
+import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from command_line import content
-from mtl.config.load import differences, load_config, run_dir
+import torch
+from command_line import content, job
+from processes import start, wait_for
 
 from mtl.cli import main
+from mtl.config.files import flatten_config
+from mtl.config.schema import INDIFFERENT, Config
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.sweep import load_sweep
+from mtl.jobs.job import Job, parse_settings
+from mtl.jobs.sweep import load_sweep, run_sweep
+
+SAMPLE = {"suite": "klej-sample"}
 
 
 def written(folder: Path, text: str) -> str:
@@ -23,46 +28,72 @@ def written(folder: Path, text: str) -> str:
 
 
 def names(text: str, folder: Path, *settings: str) -> list[str]:
-    return [run.name for run in load_sweep(written(folder, text), ["suite=klej-sample", *settings]).runs]
+    return [run.name for run in load_sweep(written(folder, text), SAMPLE | parse_settings(settings)).runs]
+
+
+def differing(one: Config, other: Config) -> list[str]:
+    """The settings in which two configurations differ, as "key: one's value, other's"."""
+    a, b = flatten_config(one), flatten_config(other)
+    return [
+        f"{key}: {a.get(key)}, {b.get(key)}" for key in a | b if a.get(key) != b.get(key) and key not in INDIFFERENT
+    ]
+
+
+def for_sweeps(settings: list[str], runs_dir: Path) -> list[str]:
+    """Settings of one seed without a run folder: folders follow from names."""
+    kept = [setting for setting in settings if not setting.startswith("run_dir=")]
+    return [*kept, f"runs_dir={runs_dir}", "seeds=[1]"]
 
 
 @pytest.fixture
-def small(settings: list[str], suite_file: Path) -> list[str]:
-    """The small suite for sweeps: folders follow from names."""
-    kept = [setting for setting in settings if not setting.startswith("run_dir=")]
-    return [*kept, f"runs_dir={suite_file.parent / 'runs'}", "seeds=[1]"]
+def small(settings: list[str], tmp_path: Path) -> list[str]:
+    """LSTMs on the small suite."""
+    return for_sweeps(settings, tmp_path / "runs")
 
 
-def test_table_3_s_rows_are_the_folders_of_the_baselines() -> None:
-    sweep = load_sweep("table3", ["suite=klej-sample"])
+@pytest.fixture
+def floors(floor_settings: list[str], tmp_path: Path) -> list[str]:
+    """Constant answers on the small suite."""
+    return [*for_sweeps(floor_settings, tmp_path / "runs"), "method=constant"]
+
+
+def test_the_rows_of_table_3_are_in_the_folders_of_mtl_baseline() -> None:
+    sweep = load_sweep("table3", SAMPLE)
     rows = ["random-frozen", "fasttext-frozen", "elmo-frozen", "elmo-finetune", "elmo-attention"]
     assert [run.name for run in sweep.runs] == rows
     for run in sweep.runs:
         embeddings, variant = run.name.split("-")
-        config, suite = load_config(["suite=klej-sample", f"embeddings={embeddings}", f"variant={variant}"])
-        assert run_dir(run.config, run.suite) == run_dir(config, suite)
-        assert differences(run.config, config) == []
+        alone = job(["suite=klej-sample", f"embeddings={embeddings}", f"variant={variant}"])
+        assert run.job.folder.path == alone.folder.path
+        assert differing(run.job.config, alone.config) == []
 
 
-def test_jiant_s_faults_alone_and_together() -> None:
-    sweep = load_sweep("jiant", ["suite=klej-sample"])
+def test_the_floors_are_in_the_folders_of_mtl_baseline() -> None:
+    runs = load_sweep("floors", SAMPLE).runs
+    assert [run.name for run in runs] == ["random", "constant", "overlap", "svm", "tree", "forest"]
+    assert [run.job.folder.path for run in runs] == [Path("runs/klej-sample") / run.name for run in runs]
+
+
+def test_the_faults_of_jiant_alone_and_together() -> None:
+    sweep = load_sweep("jiant", SAMPLE)
     plain = {"random": sweep.runs[0], "fasttext": sweep.runs[1]}
     assert [run.name for run in plain.values()] == ["random-frozen", "fasttext-frozen"]
     found = {}
     for run in sweep.runs[2:]:
-        found[run.name] = differences(plain[run.config.embeddings.name].config, run.config)
+        config = run.job.config
+        found[run.name] = differing(plain[config.embeddings.name].job.config, config)
     faults = [
-        "embeddings.trainable: True there, False here",
-        "pretrain.checkpoint: best there, last here",
-        "finetune.encoder_dropout: False there, True here",
+        "embeddings.trainable: True, False",
+        "pretrain.checkpoint: best, last",
+        "finetune.encoder_dropout: False, True",
     ]
-    assert found == {
+    assert {name: sorted(differences) for name, differences in found.items()} == {
         "jiant-frozen-random": faults[:1],
         "jiant-frozen-fasttext": faults[:1],
         "jiant-last-checkpoint": faults[1:2],
         "jiant-dropout-left-on": faults[2:],
-        "jiant-training-faults-random": faults,
-        "jiant-training-faults-fasttext": faults,
+        "jiant-training-faults-random": sorted(faults),
+        "jiant-training-faults-fasttext": sorted(faults),
     }
 
 
@@ -94,7 +125,7 @@ def test_a_grid_is_every_combination(tmp_path: Path) -> None:
             ["random-frozen,seeds=1+2,tasks=cbd", "random-frozen,seeds=3,tasks=cbd"],
         ),
         ("runs: [{embeddings.trainable: false}]", ["random-frozen,embeddings.trainable=false"]),
-        # Where things lie is no part of a name, but for vectors.
+        # Locations are not part of a name, except for vectors.
         ("runs: [{data_dir: data/klej-sample, seeds_in_parallel: 2}]", ["random-frozen"]),
         (
             "runs: [{embeddings: {path: own/v.bin}}]",
@@ -112,12 +143,12 @@ def test_names(text: str, expected: list[str], tmp_path: Path, monkeypatch: pyte
 
 def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
     file = written(tmp_path, "{settings: {max_length: 9, head.hidden_size: 3}, runs: [{max_length: 8}, {seeds: [4]}]}")
-    overrides = ["suite=klej-sample", "head.hidden_size=5", "encoder.hidden_size=6"]
-    runs = load_sweep(file, overrides).runs
-    assert [(run.config.max_length, run.config.head.hidden_size) for run in runs] == [(8, 5), (9, 5)]
-    # What holds for every run is no more part of their names than of the names of `mtl baseline`'s.
+    given = {**SAMPLE, "head.hidden_size": 5, "encoder.hidden_size": 6}
+    runs = load_sweep(file, given).runs
+    assert [(run.job.config.max_length, run.job.config.head.hidden_size) for run in runs] == [(8, 5), (9, 5)]
+    # Settings of every run are no part of the runs' names, as they are not of the folder that `mtl baseline` makes.
     assert [run.name for run in runs] == ["random-frozen,max_length=8", "random-frozen,max_length=9,seeds=4"]
-    assert [run.name for run in load_sweep(file, overrides, only=["random-frozen,max_length=8"]).runs] == [runs[0].name]
+    assert [run.name for run in load_sweep(file, given, only=["random-frozen,max_length=8"]).runs] == [runs[0].name]
 
 
 @pytest.mark.parametrize(
@@ -186,38 +217,36 @@ def test_a_bad_command_line(arguments: list[str], complaint: str, capsys: pytest
     assert complaint in line
 
 
-def test_vectors_that_cannot_be_had_are_found_before_anything_is_run(
-    small: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+def test_vectors_that_do_not_exist_are_found_before_the_first_run(
+    small: list[str],
+    suite_file: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.chdir(suite_file.parent)
-    path = suite_file.parent / "v.vec"
+    monkeypatch.chdir(tmp_path)
     suite_file.write_text(
         suite_file.read_text(encoding="utf-8") + "embeddings: {fasttext: v.vec, elmo: none/elmo}", encoding="utf-8"
     )
     small = [setting for setting in small if not setting.startswith("embeddings.dim")]
-    path.write_text("solen 1 2 3\n", encoding="utf-8")
+    (tmp_path / "v.vec").write_text("solen 1 2 3\n", encoding="utf-8")
     assert main(["sweep", "table3", *small]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "elmo-frozen, elmo-finetune, elmo-attention cannot be made: none/elmo: no such vectors; " in line
     assert line.endswith("; to leave them out: --only random-frozen --only fasttext-frozen")
-    assert not (suite_file.parent / "runs").exists()
-    assert len(load_sweep("table3", small, ["random-frozen", "fasttext-frozen"]).runs) == 2
+    assert not (tmp_path / "runs").exists()
+    assert len(load_sweep("table3", parse_settings(small), ["random-frozen", "fasttext-frozen"]).runs) == 2
 
 
 FAULTY = "runs: [{}, {name: last, pretrain.checkpoint: last}, {finetune.encoder_dropout: true}]"
 
 
-def test_what_is_there_is_not_run_again(
-    small: list[str],
-    suite_file: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
+def test_finished_runs_are_not_run_again(
+    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     file = written(tmp_path, f"title: Three\n{FAULTY}")
-    runs = suite_file.parent / "runs/liten"
-    config, suite = load_config(small)
-    run_baseline(config, suite)
+    runs = tmp_path / "runs/liten"
+    run_baseline(job(small))
     before = {path: path.stat().st_mtime_ns for path in runs.rglob("*.ckpt")}
     assert main(["sweep", file, *small, "--out", str(tmp_path / "out")]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -230,12 +259,11 @@ def test_what_is_there_is_not_run_again(
     assert sorted(path.name for path in runs.iterdir()) == sorted(["random-frozen", *others])
     report = (tmp_path / "out/costs.csv").read_text(encoding="utf-8")
     assert f"mtl sweep {file} " in report and all(name in report for name in ["random-frozen", *others])
-    # A run of a sweep is that which `mtl baseline` makes.
-    alone = tmp_path / "alone"
-    run_baseline(*load_config([*small, "pretrain.checkpoint=last", f"run_dir={alone}"]))
+    # A run of a sweep is the one that `mtl baseline` makes.
+    run_baseline(job([*small, "pretrain.checkpoint=last", f"run_dir={tmp_path / 'alone'}"]))
     there = content(runs / "last")
-    assert content(alone) == there
-    # All is there now.
+    assert content(tmp_path / "alone") == there
+    # All runs are finished now.
     capsys.readouterr()
     assert main(["sweep", file, *small, "--out", str(tmp_path / "out")]) == 0
     assert capsys.readouterr().out.splitlines() == [
@@ -245,52 +273,44 @@ def test_what_is_there_is_not_run_again(
     assert content(runs / "last") == there
 
 
-def test_a_folder_of_another_configuration_is_refused_first(small: list[str], suite_file: Path, tmp_path: Path) -> None:
-    run_baseline(*load_config([*small, "max_length=9"]))
+def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], tmp_path: Path) -> None:
+    run_baseline(job([*floors, "max_length=9"]))
     file = written(tmp_path, "runs: [{name: other}, {}]")
-    with pytest.raises(InputError, match=r"run random-frozen: .* \(max_length: 9 there, 256 here\); set runs_dir="):
-        load_sweep(file, small)
+    with pytest.raises(InputError, match=r"run constant: .* \(max_length: 9 there, 256 here\); set runs_dir="):
+        load_sweep(file, parse_settings(floors))
     # Data that has changed since a run was finished is found before the other runs are made.
-    (suite_file.parent / "data/train.tsv").open("a", encoding="utf-8").write("ny rad\tglad\n")
-    assert main(["sweep", file, *small, "max_length=9"]) == 2
-    assert not (suite_file.parent / "runs/liten/other").exists()
+    with (tmp_path / "data/train.tsv").open("a", encoding="utf-8") as data:
+        data.write("ny rad\tglad\n")
+    assert main(["sweep", file, *floors, "max_length=9"]) == 2
+    assert not (tmp_path / "runs/liten/other").exists()
 
 
-def test_interrupted_it_continues(small: list[str], suite_file: Path, tmp_path: Path) -> None:
+def test_an_interrupted_sweep_continues(small: list[str], tmp_path: Path) -> None:
     long = [*small, "pretrain.max_steps=160", "pretrain.patience=1000"]
-    command = [sys.executable, "-m", "mtl", "sweep", written(tmp_path, FAULTY), *long, "--out", str(tmp_path / "out")]
-    process = subprocess.Popen(
-        command,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )
-    runs = suite_file.parent / "runs/liten"
-    while not (runs / "last/seed-1/pretrain/last.ckpt").exists() and process.poll() is None:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=600)
-    assert process.returncode == 130
+    command = ["sweep", written(tmp_path, FAULTY), *long, "--out", str(tmp_path / "out")]
+    process = start(command, tmp_path / "errors")
+    runs = tmp_path / "runs/liten"
+    wait_for(runs / "last/seed-1/pretrain/last.ckpt", process)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    process.join()
+    errors = (tmp_path / "errors").read_text(encoding="utf-8")
+    assert process.exitcode == 130
     assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
     assert (runs / "random-frozen/summary.json").exists() and not (runs / "last/summary.json").exists()
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.splitlines()[0] == "sweep: 3 runs, 1 of them finished", done.stderr
-    undisturbed = [*long, f"runs_dir={tmp_path / 'undisturbed'}"]
-    run_baseline(*load_config([*undisturbed, "pretrain.checkpoint=last", f"run_dir={tmp_path / 'undisturbed/last'}"]))
-    assert content(runs / "last") == content(tmp_path / "undisturbed/last")
+    finished = [run.finished for run in load_sweep(command[1], parse_settings(long)).runs]
+    assert finished == [True, False, False]
+    assert main(command) == 0
+    run_baseline(job([*long, "pretrain.checkpoint=last", f"run_dir={tmp_path / 'undisturbed'}"]))
+    assert content(runs / "last") == content(tmp_path / "undisturbed")
 
 
-def test_threads_of_one_run_are_not_the_next_one_s(small: list[str], tmp_path: Path) -> None:
-    import torch
-
-    from mtl.jobs.sweep import run_sweep
-
-    sweep = load_sweep(written(tmp_path, "grid: {max_length: [8, 9]}"), small)
+def test_the_threads_of_one_run_are_not_those_of_the_next(floors: list[str], tmp_path: Path) -> None:
+    sweep = load_sweep(written(tmp_path, "grid: {max_length: [8, 9]}"), parse_settings(floors))
     seen = []
     threads = torch.get_num_threads()
 
-    def make(config: object, suite: object) -> None:
+    def make(job: Job) -> None:
         seen.append(torch.get_num_threads())
         torch.set_num_threads(threads + 1)
 
@@ -299,12 +319,10 @@ def test_threads_of_one_run_are_not_the_next_one_s(small: list[str], tmp_path: P
     assert seen == [threads, threads]
 
 
-def test_a_run_that_diverges_is_named(tmp_path: Path, small: list[str]) -> None:
-    from mtl.jobs.sweep import run_sweep
-
-    def make(config: object, suite: object) -> None:
+def test_a_run_that_diverges_is_named(floors: list[str], tmp_path: Path) -> None:
+    def make(job: Job) -> Any:
         raise DivergedError("seed 1 · stage 1: training diverged")
 
     path = written(tmp_path, "grid: {max_length: [8, 9]}")
     with pytest.raises(DivergedError, match="run .*max_length=8: seed 1 · stage 1: training diverged$"):
-        run_sweep(load_sweep(path, small), make)
+        run_sweep(load_sweep(path, parse_settings(floors)), make)

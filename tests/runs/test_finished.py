@@ -3,7 +3,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from run_folders import gold_of, make_older, make_run, right, write_kinds
+from kinds_suite import write_kinds_suite
+from run_folders import gold_of, make_older, make_run, right
 
 from mtl.errors import InputError
 from mtl.files import read_json, write_json
@@ -110,22 +111,22 @@ def test_recorded_rows(tmp_path: Path) -> None:
 
 
 def test_what_a_metric_reads_of_the_rows_is_recorded(tmp_path: Path) -> None:
-    suite = write_kinds(tmp_path)
+    suite = write_kinds_suite(tmp_path)
     folder = make_run(tmp_path / "runs/a", right(0.5), [f"suite={suite}", "method=constant"])
     recorded = read_json(folder.scored_rows)
-    recorded["svar"]["columns"] = {"id": [f"q{row}" for row in range(60)]}
+    recorded["answer"]["columns"] = {"id": [f"q{row}" for row in range(60)]}
     write_json(folder.scored_rows, recorded)
     (run,) = find_runs(tmp_path / "runs")
-    rows = run.rows(run.suite.tasks["svar"])
+    rows = run.rows(run.suite.tasks["answer"])
     assert rows.candidates is not None and rows.candidates.tolist() == [4] * 60 and rows.columns["id"][7] == "q7"
-    assert run.rows(run.suite.tasks["ord"]).candidates is None
+    assert run.rows(run.suite.tasks["opposite"]).candidates is None
 
 
 def test_each_task_is_read_on_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
-    make_run(tmp_path / "runs/a", right(0.5), [f"suite={write_kinds(tmp_path)}", "method=constant"])
+    make_run(tmp_path / "runs/a", right(0.5), [f"suite={write_kinds_suite(tmp_path)}", "method=constant"])
     (run,) = find_runs(tmp_path / "runs")
     assert {task.id: run.split(task) for task in run.tasks} == {
-        **{"kansla": "dev", "betyg": "dev", "svar": "test", "ord": "test", "fri": "dev"}
+        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
     }
     for task in run.tasks:
         assert run.predictions(task).shape == (3, 60) and run.rows(task).targets.tolist() == gold_of(task).tolist()

@@ -110,6 +110,7 @@ def test_the_records_of_trainings_that_have_ended(tmp_path: Path) -> None:
     folder = make_run(tmp_path, right(0.5), tasks=["cbd", "ar"], seeds=[3])
     assert [file.relative_to(tmp_path).as_posix() for file in folder.stages(3)] == [
         "seed-3/pretrain/done.json",
+        "seed-3/finetune/ar/done.json",
         "seed-3/finetune/cbd/done.json",
     ]
     assert folder.stages(1) == []

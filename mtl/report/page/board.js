@@ -105,18 +105,22 @@ function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
     if (id === "model") return modelCell(row, opened, remark, toggle);
     if (id === "split") return splitCell(row);
     if (meta.cost) return costCell(row, meta.cost);
-    return scoreCell(row, meta.column, isBest(bests[row.source]?.get(id), row, meta.column), below(meta.column));
+    return scoreCell(row, meta.column, isBest(bests.get(id).get(splitOf(row, meta.column)), row, meta.column), below(meta.column));
   });
 }
 
-/** Each column's best value, separately for own and published rows, since their splits differ. */
+/** Each column's best values by split, as a map of maps. */
 function bestOf(rows, columns) {
   const scores = columns.filter((column) => column.columnDef.meta?.column);
-  return Object.fromEntries(
-    ["run", "published"].map((source) => {
-      const among = rows.filter((row) => row.source === source);
-      return [source, new Map(scores.map((column) => [column.id, best(among, column.columnDef.meta.column)]))];
-    }),
+  return new Map(
+    scores.map(({ id, columnDef: { meta } }) => [
+      id,
+      d3.rollup(
+        rows,
+        (same) => best(same, meta.column),
+        (row) => splitOf(row, meta.column),
+      ),
+    ]),
   );
 }
 

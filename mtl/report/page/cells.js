@@ -70,7 +70,7 @@ function splitCell(row) {
       "span",
       {
         class: `split ${row.source}`,
-        title: row.source === "run" ? "own run, scored on the validation data" : "published, scored on the test data",
+        title: row.source === "run" ? `own run, scored on ${row.split}` : "published, scored on test",
       },
       row.split,
     ),

@@ -77,7 +77,7 @@ function sourceField(suite, choices, set) {
       "source",
       [
         ["", "all"],
-        ["run", "own runs (dev)"],
+        ["run", `own runs (${ownSplits(suite.rows).join(", ")})`],
         ["published", "published (test)"],
       ],
       choices.source,

@@ -44,13 +44,15 @@ function openSuite(suite) {
   reset();
 }
 
+const SPLITS = { dev: "the validation data (dev)", test: "the test data (test)" };
+
 function leadText(suite) {
   const own = suite.rows.filter((row) => row.source === "run").length;
   const published = suite.rows.length - own;
   return [
     `${withCount(suite.tasks.length, "task")}.`,
-    own && `${withCount(own, "own run")}, scored on the validation data (dev).`,
-    published && `${withCount(published, "published row")}, scored on the test data (test).`,
+    own && `${withCount(own, "own run")}, scored on ${joinWithAnd(ownSplits(suite.rows).map((split) => SPLITS[split]))}.`,
+    published && `${withCount(published, "published row")}, scored on ${SPLITS.test}.`,
     own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.",
   ]
     .filter(Boolean)
@@ -64,7 +66,7 @@ function sourceLegend(suite) {
     ? []
     : [
         legendList([
-          ["patch own", "own run, scored on dev"],
+          ["patch own", `own run, scored on ${joinWithAnd(ownSplits(suite.rows))}`],
           ["patch", "published, scored on test"],
         ]),
       ];

@@ -115,6 +115,17 @@ function marksOf(row, column) {
   return `${average && row.lacking.length ? "*" : ""}${reduced ? "†" : ""}`;
 }
 
+/** The split that a score is on, or the splits of an average. */
+function splitOf(row, column) {
+  return column === "average" ? row.split : ownValue(row.scores, column.id)?.split;
+}
+
+/** The splits that own runs are scored on. */
+function ownSplits(rows) {
+  const own = rows.filter((row) => row.source === "run");
+  return [...new Set(own.flatMap((row) => row.split.split(", ")))].sort();
+}
+
 function valueOf(row, column) {
   return column === "average" ? row.average : median(row, column);
 }

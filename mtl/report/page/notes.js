@@ -5,6 +5,7 @@ function drawNotes(suite, choices, rows) {
   const tasks = shownTasks(suite, choices);
   const names = fullNames(suite);
   const own = rows.some((row) => row.source === "run");
+  const dev = ownSplits(rows).includes("dev");
   const published = rows.some((row) => row.source === "published");
   const partial = rows.filter((row) => row.lacking.length);
   const reduced = tasks.filter((task) => rows.some((row) => row.reduced?.includes(task.id)));
@@ -13,14 +14,13 @@ function drawNotes(suite, choices, rows) {
     "Scores × 100; higher is better. AVG is the mean over the tasks shown.",
     rows.length > 1 &&
       "Bold is the best of a column" +
-        (own && published
-          ? ", among own runs and among published rows separately: they are scored on different data."
-          : ".") +
+        (new Set(rows.map((row) => row.split)).size > 1 ? ", for each split separately, since they hold different data." : ".") +
         (partial.length || reduced.length ? " Marked scores can only be compared with scores that have the same marks." : ""),
-    own && "dev: own runs, the median over seeds on the validation data, which is also used to choose checkpoints and settings.",
+    own && "Own runs: the median over seeds, on the split that the row names.",
+    dev && "dev is the validation data, which is also used to choose checkpoints and settings.",
     published &&
-      "test: published rows, as printed, on the test data, whose labels are not public." +
-        (own ? " Be careful when you compare dev rows with test rows." : ""),
+      "Published rows: as printed, on the test data." +
+        (dev ? " Be careful when you compare scores on dev with scores on test." : ""),
     own && !reference && choices.spread === "range" && "Small numbers below a score: the lowest and the highest score over seeds.",
     own && !reference && choices.spread === "interval" && "Small numbers below a score: its 95 % interval." +
         (choices.hidden.size ? " The average has one only while no task is hidden." : ""),

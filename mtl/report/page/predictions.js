@@ -64,7 +64,7 @@ function scatter(task, { seed, points }, width) {
   const error = mean(points.map(([gold, predicted]) => Math.abs(gold - predicted)));
   const [low, high] = task.range ?? d3.extent(points.flat());
   const title =
-    `${task.title}, seed ${seed} (the middle seed by score): predicted and true values of ${points.length} validation rows, with a mean ` +
+    `${task.title}, seed ${seed} (the middle seed by score): predicted and true values of ${points.length} rows, with a mean ` +
     `absolute error of ${error.toFixed(2)}; on the dashed line, a prediction equals the true value`;
   const size = Math.min(width, 360);
   return figure(

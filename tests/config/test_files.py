@@ -1,0 +1,96 @@
+"""Files of settings: where they are, and the one that a run keeps."""
+
+from pathlib import Path
+
+import pytest
+
+from mtl.config.files import (
+    differences,
+    find_suite,
+    find_yaml,
+    flatten,
+    flatten_config,
+    read_config,
+    save_config,
+    shipped,
+)
+from mtl.config.schema import Config, EmbedderOptions
+from mtl.embedders import embedder_kind
+from mtl.errors import InputError
+from mtl.jobs.job import load_job
+
+
+def read(path: Path) -> Config:
+    def options(name: str) -> type[EmbedderOptions]:
+        return embedder_kind(name).options
+
+    return read_config(path, options)
+
+
+def test_shipped_folders_hold_what_names_mean() -> None:
+    assert find_suite("klej") == shipped("configs") / "suite/klej.yaml"
+    assert find_yaml("method", "svm", shipped("configs") / "method").is_file()
+    assert (shipped("embeddings") / "fasttext-pl.yaml").is_file()
+
+
+def test_a_path_is_a_file_and_a_name_is_one_of_the_folder(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.yaml").touch()
+    assert find_yaml("kind", str(tmp_path / "a.yaml"), Path("elsewhere")) == tmp_path / "a.yaml"
+    assert find_yaml("kind", "a", tmp_path) == tmp_path / "a.yaml"
+    with pytest.raises(InputError, match="^kind=c: unknown; known: a, b, or the path of a YAML file$"):
+        find_yaml("kind", "c", tmp_path)
+    for path in ("c.yaml", "a/b", "c.yml"):
+        with pytest.raises(InputError, match=f"^kind={path}: no such file$"):
+            find_yaml("kind", path, tmp_path)
+
+
+def test_nested_keys_become_dotted_ones() -> None:
+    assert flatten({"a": {"b": 1, "c": {"d": [2]}}, "e": None}) == {"a.b": 1, "a.c.d": [2], "e": None}
+    flat = flatten_config(load_job({"suite": "klej", "embeddings": "elmo"}).config)
+    assert flat["embeddings.precision"] == "float16" and flat["encoder.hidden_size"] == 1024
+    assert "embeddings.init_std" not in flat  # a key of random embeddings
+
+
+@pytest.mark.parametrize("embeddings", ["random", "fasttext", "elmo"])
+def test_a_saved_configuration_is_read_back_as_the_same(tmp_path: Path, embeddings: str) -> None:
+    config = load_job({"suite": "klej", "tasks": ["cbd"], "embeddings": embeddings}).config
+    save_config(config, tmp_path / "config.yaml")
+    assert read(tmp_path / "config.yaml") == config
+
+
+def test_differences_are_named_unless_they_do_not_change_results(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    given = {"suite": "klej", "tasks": ["cbd"]}
+    save_config(load_job(given).config, path)
+    assert differences(path, load_job({**given, "data_dir": "elsewhere", "seeds_in_parallel": 2}).config) == []
+    assert differences(path, load_job({**given, "max_length": 7}).config) == ["max_length: 256 there, 7 here"]
+    other = differences(path, load_job({**given, "embeddings": "fasttext"}).config)
+    assert "embeddings.name: random there, fasttext here" in other
+
+
+def test_what_is_not_a_configuration_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    for text in ("max_length: many\n", "embeddings: 3\n", "embeddings: {name: random, glue: 1}\n"):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(InputError, match="config.yaml: not a run's configuration"):
+            read(path)
+    for call in (lambda: read(tmp_path / "none/config.yaml"), lambda: differences(tmp_path / "none", config())):
+        with pytest.raises(InputError, match="is .* a run folder"):
+            call()
+
+
+def config() -> Config:
+    return load_job({"suite": "klej"}).config
+
+
+def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
+    """It lacks newer keys, and its embeddings have the keys of all kinds: null where they do not apply."""
+    path = tmp_path / "config.yaml"
+    save_config(config(), path)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    older = [line for line in lines if "checkpoint:" not in line and "encoder_dropout:" not in line]
+    assert len(older) == len(lines) - 2
+    older.insert(older.index("embeddings:\n") + 1, "  path: null\n  cache: null\n")
+    path.write_text("".join(older), "utf-8")
+    assert read(path) == config()

@@ -1,0 +1,190 @@
+"""A run as settings describe it."""
+
+from pathlib import Path
+
+import pytest
+
+from mtl.config.files import shipped
+from mtl.embedders.elmo.entry import ElmoOptions
+from mtl.embedders.fasttext import FastTextOptions
+from mtl.embedders.random import RandomOptions
+from mtl.errors import InputError
+from mtl.jobs.job import load_job, parse_settings
+
+
+def test_words_become_values() -> None:
+    words = ["max_length=9", "seeds=[1,2]", "variant=frozen", "trainer.threads=null", "suite=a=b.yaml", "held_out=.2"]
+    assert parse_settings(words) == {
+        "max_length": 9,
+        "seeds": [1, 2],
+        "variant": "frozen",
+        "trainer.threads": None,
+        "suite": "a=b.yaml",
+        "held_out": 0.2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "complaint"),
+    [("max_length", "'max_length' is not key=value"), ("=3", "is not key=value"), ("seeds=[1", "is not YAML")],
+)
+def test_a_word_that_is_not_a_setting_is_refused(word: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        parse_settings([word])
+
+
+def test_the_defaults_are_the_paper_s() -> None:
+    job = load_job({"suite": "klej"})
+    config = job.config
+    assert (config.encoder.hidden_size, config.encoder.num_layers, config.head.hidden_size) == (1024, 2, 512)
+    assert (config.pretrain.learning_rate, config.pretrain.final_learning_rate) == (1e-4, 1e-5)
+    assert (config.finetune.learning_rate, config.finetune.final_learning_rate) == (1e-4, 1e-5)
+    assert isinstance(config.embeddings, RandomOptions)
+    assert (config.pretrain.batch_size, config.embeddings.dim, config.pretrain.gradient_clip) == (128, 300, 5)
+    assert config.seeds == [1, 2, 3, 4, 5]
+
+
+def test_a_job_knows_its_tasks_and_folders() -> None:
+    job = load_job({"suite": "klej", "tasks": ["dyk", "cbd"]})
+    assert [task.id for task in job.tasks] == ["cbd", "dyk"]  # in the suite's order
+    assert (job.data_dir, job.folder.path) == (Path("data/klej"), Path("runs/klej/random-frozen"))
+    other = load_job({"suite": "klej", "method": "svm", "data_dir": "d", "runs_dir": "r"})
+    assert (other.data_dir, other.folder.path) == (Path("d"), Path("r/klej/svm"))
+    assert len(other.tasks) == 9
+    assert load_job({"suite": "klej", "run_dir": "mine"}).folder.path == Path("mine")
+    with pytest.raises(InputError, match="suite klej has no task glue"):
+        _ = load_job({"suite": "klej", "tasks": ["glue"]}).tasks
+
+
+def test_later_layers_win(suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8") + "config: {encoder: {hidden_size: 7}, max_length: 9}\n"
+    suite_file.write_text(text, encoding="utf-8")
+    given = {"suite": str(suite_file), "max_length": 11, "embeddings": "fasttext", "embeddings.path": "x.vec"}
+    config = load_job(given).config
+    assert (config.encoder.hidden_size, config.max_length) == (7, 11)
+    assert isinstance(config.embeddings, FastTextOptions)
+    assert (config.embeddings.name, config.embeddings.path) == ("fasttext", "x.vec")
+
+
+def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert load_job({}).suite.name == "klej-sample"
+    (tmp_path / "data/klej/klej_cbd").mkdir(parents=True)
+    assert load_job({}).suite.name == load_job({"suite": "auto"}).suite.name == "klej"
+    (tmp_path / "elsewhere/klej_ar").mkdir(parents=True)
+    assert load_job({"data_dir": "elsewhere"}).suite.name == "klej"
+    with pytest.raises(InputError, match="data_dir=nowhere: holds none of KLEJ's folders"):
+        load_job({"data_dir": "nowhere"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("encoder.hiden_size=3", "unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?"),
+        ("hidden_size=3", "unknown key 'hidden_size'; did you mean head.hidden_size?"),
+        ("encoder=3", "unknown key 'encoder'"),
+        ("nonsense=3", "unknown key 'nonsense'"),
+        ("encoder.hidden_size=many", "encoder.hidden_size=many: "),
+        ("encoder.hidden_size=2.5", "encoder.hidden_size=2.5: "),
+        ("finetune.encoder_dropout=0.2", "finetune.encoder_dropout=0.2: "),
+        ("seeds=3", "seeds=3: must be a list, as in seeds=[1,2,3]"),
+        ("seeds=true", "seeds=True: must be a list"),
+        ("tasks=cbd", "tasks=cbd: must be a list"),
+        (
+            "embeddings.path=v.vec",
+            "embeddings.path: random embeddings have no path; set embeddings=fasttext or elmo",
+        ),
+        ("embeddings.cache=true", "embeddings.cache: random embeddings have no cache; set embeddings=elmo"),
+        ("embeddings.nonsense=1", "unknown key 'embeddings.nonsense'"),
+        ("embeddings.init_std=null", "embeddings.init_std=None: "),
+        ("suite=glue", "suite=glue: unknown; known: klej, klej-sample"),
+        ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
+        ("embeddings=word2vec", "embeddings=word2vec: unknown; known: "),
+        ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),
+        ("method=bayes", "method=bayes: unknown; known: constant, forest, lstm, overlap, random, svm, tree"),
+        ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
+        ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),
+    ],
+)
+def test_bad_settings_are_one_line(suite_file: Path, setting: str, complaint: str) -> None:
+    with pytest.raises(InputError) as caught:
+        load_job({"suite": str(suite_file), **parse_settings([setting])})
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_keys_of_another_kind_of_embeddings_do_not_exist() -> None:
+    elmo = load_job({"suite": "klej", "embeddings": "elmo", "embeddings.precision": "float32"}).config.embeddings
+    assert isinstance(elmo, ElmoOptions) and not hasattr(elmo, "init_std")
+    with pytest.raises(InputError, match="embeddings.precision=int8: must be one of float16, float32"):
+        load_job({"suite": "klej", "embeddings": "elmo", "embeddings.precision": "int8"})
+    with pytest.raises(InputError, match="embeddings.dim: elmo embeddings have no dim; set embeddings=random"):
+        load_job({"suite": "klej", "embeddings": "elmo", "embeddings.dim": 3})
+
+
+@pytest.mark.parametrize("key", ["encoder.hidden_size", "embeddings", "variant", "pretrain.max_steps"])
+def test_a_key_that_only_other_methods_read_is_refused(key: str) -> None:
+    with pytest.raises(InputError, match=f"^{key}: method svm does not read it; set method=, or drop it$"):
+        load_job({"suite": "klej", "method": "svm", key: 8})
+
+
+def test_majority_is_the_former_name_of_constant(tmp_path: Path) -> None:
+    job = load_job({"suite": "klej", "method": "majority"})
+    assert job.config.method == "constant" and job.folder.path == Path("runs/klej/constant")
+    own = tmp_path / "own.yaml"
+    own.write_text("method: majority\n", encoding="utf-8")
+    assert load_job({"suite": "klej", "method": str(own)}).config.method == "constant"
+
+
+@pytest.mark.parametrize("key", ["embeddings", "method", "variant"])
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [("a: [", "not YAML: "), ("- 1\n", "must hold keys and values"), ("a: \xff", "not UTF-8")],
+)
+def test_a_broken_file_of_the_user_is_named(tmp_path: Path, key: str, content: str, complaint: str) -> None:
+    (tmp_path / "own.yaml").write_bytes(content.encode("latin-1"))
+    with pytest.raises(InputError, match=rf"own\.yaml:(\d+:)? {complaint}"):
+        load_job({"suite": "klej-sample", key: str(tmp_path / "own.yaml")})
+
+
+def test_an_embeddings_file_may_set_keys_of_the_training(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    text = (shipped("configs") / "embeddings/elmo.yaml").read_text(encoding="utf-8")
+
+    def batch_size(embeddings: str) -> int:
+        return load_job({"suite": "klej", "embeddings": embeddings}).config.pretrain.batch_size
+
+    assert batch_size("elmo") == 64
+    path.write_text(text.replace("64", "48"), encoding="utf-8")
+    assert batch_size(str(path)) == 48
+    path.write_text(text[: text.index("config:")] + "config:\n", encoding="utf-8")
+    assert batch_size(str(path)) == 128
+    path.write_text(text[: text.index("config:")] + "config: 3\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"own\.yaml: config: "):
+        batch_size(str(path))
+
+
+def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("name: random\ndim: 3\n", encoding="utf-8")
+    with pytest.raises(InputError, match="^embeddings.dropout: random embeddings need a value$"):
+        load_job({"suite": "klej-sample", "embeddings": str(path)})
+    path.write_text("name: random\nglue: 3\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"own\.yaml: embeddings.glue: "):
+        load_job({"suite": "klej-sample", "embeddings": str(path)})
+
+
+@pytest.mark.parametrize(
+    ("variant", "key", "other"),
+    [("frozen", "finetune.train_encoder", True), ("attention", "head.attention", False)],
+)
+def test_a_variant_is_what_its_name_says(variant: str, key: str, other: bool) -> None:
+    with pytest.raises(InputError, match=rf"{key}={other}: variant {variant} has {key}=.*; choose another"):
+        load_job({"suite": "klej-sample", "variant": variant, key: other})
+
+
+@pytest.mark.parametrize("config", ["run_dir: /tmp/elsewhere", "runs_dir: ../x", "embeddings: {path: x.bin}"])
+def test_a_suite_does_not_say_where_files_are(suite_file: Path, config: str) -> None:
+    suite_file.write_text(f"{suite_file.read_text(encoding='utf-8')}config:\n  {config}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="only the command line says where files are"):
+        load_job({"suite": str(suite_file), "embeddings": "fasttext"})
