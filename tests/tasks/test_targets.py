@@ -8,7 +8,8 @@ import pytest
 import torch
 from scipy.special import log_softmax
 
-from mtl.tasks.targets import MOST_CONSTANTS, TARGET_KINDS, target_kind
+from mtl.tasks.kind import MOST_CONSTANTS
+from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
 
