@@ -95,7 +95,9 @@ def test_an_older_run_is_refused_before_its_data_are_read(tmp_path: Path) -> Non
     folder = make_run(tmp_path / "run", right(0.5))
     make_older(folder)
     folder.summary.unlink()
-    job = load_job({"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]})
+    job = load_job(
+        {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
+    )
     with pytest.raises(InputError, match="was made by a version of mtl that"):
         run_baseline(job)
 

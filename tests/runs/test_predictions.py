@@ -160,9 +160,7 @@ def test_every_target_kind_is_scored_against_a_run_s_gold_targets(
     assert "target '-1' is not the index of a candidate" in capsys.readouterr().err
 
 
-def test_test_predictions_of_a_task_scored_on_test(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_test_predictions_of_a_task_scored_on_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = write_kinds_suite(tmp_path)
     path = pack(tmp_path / "s.zip", {"test_pred_opposite.tsv": "opposite\n" + "cold\nsmall\nslow\n" * 4})
     assert main(["score", str(path), "--gold", str(tmp_path / "data"), f"suite={suite}"]) == 0
