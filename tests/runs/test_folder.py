@@ -76,7 +76,11 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
 def test_a_run_of_the_version_before_is_not_continued(
     settings: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, finished: bool, former_name: str | None
 ) -> None:
-    command = ["baseline", *(s for s in settings if s.split("=")[0] in ("suite", "data_dir", "run_dir")), "seeds=[1]"]
+    command = [
+        "baseline",
+        *(s for s in settings if s.split("=")[0] in ("suite", "data_dir", "run_dir", "cache_dir")),
+        "seeds=[1]",
+    ]
     assert main([*command, "method=constant"]) == 0
     folder = RunFolder(tmp_path / "run")
     make_older(folder, former_name)

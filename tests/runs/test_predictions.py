@@ -113,7 +113,9 @@ def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.C
 def test_a_run_s_predictions_score_as_its_summary_says(
     settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = [setting for setting in settings if setting.split("=")[0] in ("suite", "data_dir", "run_dir")]
+    folders = [
+        setting for setting in settings if setting.split("=")[0] in ("suite", "data_dir", "run_dir", "cache_dir")
+    ]
     summary = run_baseline(job([*folders, "method=overlap", "seeds=[1]"]))
     folder = suite_file.parent / "run/seed-1/predictions"
     assert main(["score", str(folder), "--gold", str(suite_file.parent / "data"), f"suite={suite_file}"]) == 0
