@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import content, mtl
+from mtl.config.load import load_config, run_dir
 from sklearn.feature_extraction.text import TfidfVectorizer
 from small_suite import write_tsv
 
 import mtl.methods.floors.floor as floor
-from mtl.config.load import load_config, run_dir
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.predictor import Predictor
