@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from mtl.errors import InputError
-from mtl.files import Busy, check_space, lock, replacing, sha256, write_text
+from mtl.files import Busy, check_space, lock, read_json, replacing, sha256, write_json, write_text
 
 
 def test_the_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
@@ -21,6 +21,18 @@ def test_the_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
         raise RuntimeError
     assert path.read_bytes() == "ołówek\r\n".encode()
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_json_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"ó": [1.5, None]})
+    assert read_json(path) == {"ó": [1.5, None]}
+    assert path.read_text(encoding="utf-8").startswith('{\n  "ó": [')
+    with pytest.raises(InputError, match=r"none/b.json: no such file; is .*none a run folder\?"):
+        read_json(tmp_path / "none/b.json")
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="a.json: not JSON: .*; restore it, or remove the run's folder"):
+        read_json(path)
 
 
 def test_no_room_says_how_much_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,7 +58,7 @@ with lock(Path(sys.argv[1])):
 """
 
 
-@pytest.mark.parametrize("missing", [0, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+@pytest.mark.parametrize("missing", [0, errno.EOPNOTSUPP])
 def test_a_lock_ends_with_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
     def no_flock(*_: object) -> None:
         raise OSError(missing, "no flock here")
@@ -69,9 +81,12 @@ def test_a_lock_ends_with_its_process(tmp_path: Path, monkeypatch: pytest.Monkey
             pass
 
 
-def test_the_lock_of_another_machine_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("missing", [errno.ENOSYS, errno.ENOLCK])
+def test_the_lock_of_another_machine_is_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
+) -> None:
     def no_flock(*_: object) -> None:
-        raise OSError(errno.ENOSYS, "no flock here")
+        raise OSError(missing, "no flock here")
 
     monkeypatch.setattr("fcntl.flock", no_flock)
     (tmp_path / ".lock.process").write_text("1\nanother.machine\n", encoding="utf-8")

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from mtl.config.load import load_config, read_config
+from mtl.config.files import read_config
+from mtl.embedders import embedder_kind
 from mtl.errors import InputError
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 
@@ -25,7 +26,7 @@ def test_a_reference_to_another_value_is_refused(tmp_path: Path, text: str, key:
 
 
 @pytest.mark.parametrize("content", [b"a: [", b"- a\n", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"])
-def test_what_is_no_yaml_of_keys_and_values(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_yaml_of_keys_and_values_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"x\.yaml") as caught:
@@ -39,20 +40,13 @@ def test_numbers_with_exponents(tmp_path: Path) -> None:
     assert read_yaml(path) == {"rates": [0.0001, 0.001]}
 
 
-def test_a_run_s_configuration_is_not_evaluated_either(tmp_path: Path) -> None:
+def test_the_configuration_of_a_run_is_not_evaluated_either(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("data_dir: ${oc.env:HOME}\n", encoding="utf-8")
     with pytest.raises(InputError, match="data_dir: holds"):
-        read_config(tmp_path / "config.yaml")
+        read_config(tmp_path / "config.yaml", lambda name: embedder_kind(name).options)
 
 
-@pytest.mark.parametrize("key", ["run_dir: /tmp/elsewhere", "runs_dir: ../x", "embeddings: {path: x.bin}"])
-def test_a_suite_says_nothing_of_places(suite_file: Path, key: str) -> None:
-    suite_file.write_text(f"{suite_file.read_text(encoding='utf-8')}config:\n  {key}\n", encoding="utf-8")
-    with pytest.raises(InputError, match="only the command line says where files are"):
-        load_config([f"suite={suite_file}", "embeddings=fasttext"])
-
-
-def test_places_inside() -> None:
+def test_paths_inside_a_folder() -> None:
     assert all(map(is_inside, ["", "a", "a/b.tsv", "..a", "a.."]))
     assert not any(map(is_inside, ["..", "../a", "a/../../b", "/a", "\\a", "a\\..\\b", "C:a", "C:\\a", "a\0b"]))
 
