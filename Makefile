@@ -22,7 +22,7 @@ help:
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
-	@echo "installing into $(VENV) (once; some minutes)"
+	@echo "installing into $(VENV) (once; takes a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,lint]'
 	@touch $@

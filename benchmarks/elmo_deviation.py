@@ -2,8 +2,8 @@
 
     python benchmarks/elmo_deviation.py --elmo embeddings/klej-sample-elmo
 
-Sentences of 1 to 40 words of every kind, in batches of 1 to 64. The plain computation is the tests' own
-(tests/elmo_reference.py) and shares no code with the package.
+The sentences have 1 to 40 words, the batches 1 to 64 sentences. The plain computation is that of the tests
+(tests/elmo_reference.py); it shares no code with the package.
 """
 
 import argparse

@@ -1,8 +1,8 @@
-"""One projected LSTM layer, forward alone and with its backward pass, beside allennlp-light's LstmCellWithProjection.
+"""Compare one projected LSTM layer with allennlp-light's LstmCellWithProjection: forward, and forward and backward.
 
     python benchmarks/elmo_layer.py --cells 512 --projection 128 --runs 5
 
-The two sides have the same weights and alternate in one process; a figure is the median of the runs.
+The two sides have the same weights and take turns in one process. Each figure is the median of the runs.
 """
 
 import argparse

@@ -1,15 +1,15 @@
-"""The encoder's BiLSTM beside the one of AllenNLP that KLEJ's baselines ran on, and beside the machine's matrix product.
+"""Compare the encoder's BiLSTM with AllenNLP's, which KLEJ's baselines used, and with the machine's matrix product.
 
     python benchmarks/encoder.py --data data/klej --runs 3
 
-Training steps (forward and backward) and inference, for texts of like length and over KLEJ's mix: the batches that stage 1
-draws, of which each task brings the one of median size, weighted by the task's share of batches. Without --data the
-mix is left out. With --shuffled the mix alone is measured, of batches whose rows come in random order and not by length.
-Both sides have the same weights and read the same batches, in turn; a figure is the median of the runs (one where a batch
-has more than 12,000 tokens). Each side lives in a process of its own, since memory is a process's: ours keeps it as
-`mtl baseline` does (mtl/memory.py), AllenNLP's leaves it to the allocator, or keeps it too with --keep-both.
-The limit is a 2048 × 2048 float32 product (torch.mm): useful operations a second over its. Peak memory is that of either
-process after training steps on 128 texts of 100 to 200 tokens.
+Measures training steps (forward and backward) and inference, on texts of similar length and on KLEJ's mix: of the batches
+that stage 1 draws, the one of median size for each task, weighted by the task's share of the batches. Without --data, the
+mix is left out. With --shuffled, only the mix is measured, with batches of rows in random order, not sorted by length.
+Both sides have the same weights and read the same batches, in turn. Each figure is the median of the runs (of one run for
+batches of more than 12,000 tokens). Each side has its own process, so that its peak memory can be measured: ours keeps
+freed memory as `mtl baseline` does (mtl/memory.py); AllenNLP's does so only with --keep-both.
+The limit is the speed of a 2048 × 2048 float32 product (torch.mm), in useful operations per second. Peak memory is that of
+each process after training steps on 128 texts of 100 to 200 tokens.
 """
 
 import argparse
@@ -32,14 +32,14 @@ from mtl.memory import keep_memory
 from mtl.model.lstm import BiLSTM
 
 DIM = 300
-CLASSES = ((6, 20), (20, 80), (100, 200))  # tokens a text
+CLASSES = ((6, 20), (20, 80), (100, 200))  # tokens per text
 SIDES = ("ours", "theirs")
-PASSES = {"training": 6, "inference": 2}  # operations a weight and token
+PASSES = {"training": 6, "inference": 2}  # operations per weight and token
 
 
 @dataclass
 class Workload:
-    """A batch of texts by their lengths, and how much of the mix it stands for (0: none of it)."""
+    """A batch of texts, given by their lengths in tokens, and its weight in the mix (0: not part of the mix)."""
 
     title: str
     lengths: Tensor
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     parser.add_argument("--data", type=Path, help="KLEJ's data")
-    parser.add_argument("--shuffled", action="store_true", help="the mix alone, of rows in random order")
+    parser.add_argument("--shuffled", action="store_true", help="only the mix, with rows in random order")
     parser.add_argument("--passes", nargs="+", choices=PASSES, default=list(PASSES))
     parser.add_argument("--keep-both", action="store_true", help="keep memory on AllenNLP's side too")
     arguments = parser.parse_args()
@@ -91,11 +91,11 @@ def main() -> None:
         shares = [work.share for work in works]
 
         def mixed(side: int, pick: Any, each: list[Any] = each, shares: list[float] = shares) -> float:
-            """Seconds of the mix, taking of each batch's runs the one that `pick` chooses."""
+            """Seconds of the mix; `pick` selects one of the runs of each batch."""
             return sum(share * pick(of[side]) for share, of in zip(shares, each, strict=True))
 
         tokens = sum(work.share * int(work.lengths.sum()) for work in works)
-        # The range is that of all batches at their extremes at once.
+        # The ends of the range take the slowest run of every batch, and the fastest.
         ours = [mixed(0, pick) for pick in (max, statistics.median, min)]
         theirs = [mixed(1, pick) for pick in (min, statistics.median, max)]
         show("KLEJ's mix", title, tokens, ours, theirs, mixed(2, min))
@@ -106,7 +106,7 @@ def main() -> None:
 def compare(
     sides: list[Connection], work: Workload, runs: int, weights: int, passes: list[str]
 ) -> dict[str, list[list[float]]]:
-    """For each pass the seconds of either side by run, and those that the limit would take. Prints a line a pass."""
+    """For each pass the seconds of both sides by run, and the seconds at the limit. Prints a line for each pass."""
     tokens = int(work.lengths.sum())
     results = {}
     for title in passes:
@@ -134,13 +134,13 @@ def ask(side: Connection, question: Any) -> Any:
 
 
 def masked(module: nn.Module, inputs: Tensor, lengths: Tensor) -> Tensor:
-    """AllenNLP's encoders read a mask."""
+    """Call an AllenNLP encoder, which reads a mask instead of lengths."""
     outputs: Tensor = module(inputs, torch.arange(inputs.shape[1]) < lengths[:, None])
     return outputs
 
 
 def serve(connection: Connection, side: str, hidden: int, threads: int, keep: bool) -> None:
-    """Answer what the first process asks of one side: seconds of a pass over texts of these lengths, outputs, memory."""
+    """Serve the first process's requests to one side: the seconds of a pass over texts of these lengths, outputs, memory."""
     torch.set_num_threads(threads)
     if keep:
         keep_memory()
@@ -182,9 +182,9 @@ def serve(connection: Connection, side: str, hidden: int, threads: int, keep: bo
 
 
 def klej(data: Path, batch: int, shuffled: bool) -> list[Workload]:
-    """For each task that is there the batch of median size among those that 2,000 steps of stage 1 draw.
+    """For each task with data, the batch of median size among those that 2,000 steps of stage 1 draw.
 
-    shuffled: their rows drawn at random instead, whatever their length.
+    shuffled: replace the rows of each batch by random ones, of any length.
     """
     from mtl.config.load import load_config
     from mtl.data.dataset import load_dataset

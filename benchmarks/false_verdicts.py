@@ -1,19 +1,19 @@
-"""How often a test says "better" or "worse" of two runs that differ by chance alone, in per cent.
+"""Measure how often a test calls a run "better" or "worse" than another that differs only by chance, in per cent.
 
     python benchmarks/false_verdicts.py
     python benchmarks/false_verdicts.py --runs runs/klej-sample/random-frozen
 
-The first command simulates runs on four tasks of 300 dev rows, which come in groups of three; a score is the share of rows that are
-right. Two kinds of equal runs: seeds of one configuration on the same rows; and two configurations that are right on different
-rows but have the same expected score, on rows that are a sample of all rows. A seed makes rows easier or harder, half of it for all tasks
-alike; "seed effect" is its standard deviation, where that of the rows' own difficulty is 1. The second command takes runs with
-many seeds, and splits the seeds of each at random into two runs, again and again. Splits share seeds, so that its standard errors
-are of drawing splits alone.
+The first command simulates runs on four tasks of 300 dev rows in groups of three; a score is the share of correct rows.
+There are two kinds of equal runs: seeds of one configuration on the same rows; and two configurations that are correct on
+different rows but have the same expected score, on rows that are a sample of all rows. A seed makes rows easier or harder;
+half of this effect is common to all tasks. "Seed effect" is its standard deviation, where the standard deviation of the rows'
+own difficulty is 1. The second command reads runs with many seeds, and repeatedly splits the seeds of each at random into two
+runs. The splits share seeds, so its standard errors cover only the choice of the splits.
 
 Three tests, each at 5 %:
 - rows alone: the 95 % percentile interval of the difference of the medians over seeds, on resamples of single rows
 - seeds and rows: the same on resamples of seeds and of groups of rows
-- mtl: mtl.report.comparison, which corrects for few seeds and counts nothing twice
+- mtl: mtl.report.comparison, which corrects for few seeds and does not count the variance of the rows twice
 """
 
 import argparse
@@ -42,13 +42,13 @@ def main() -> None:
     arguments = parser.parse_args()
     rng = np.random.default_rng(1)
     if arguments.runs is None:
-        simulated(arguments.repetitions, rng)
+        simulate_runs(arguments.repetitions, rng)
         return
     for run in find_runs(arguments.runs):
-        split(run, arguments.repetitions, rng)
+        split_run(run, arguments.repetitions, rng)
 
 
-def simulated(repetitions: int, rng: np.random.Generator) -> None:
+def simulate_runs(repetitions: int, rng: np.random.Generator) -> None:
     """Print the rates of simulated runs."""
     groups = np.repeat(np.arange(GROUPS), IN_GROUP)
     grouped = [DevRows(f"task {task}", groups) for task in range(TASKS)]
@@ -61,8 +61,8 @@ def simulated(repetitions: int, rng: np.random.Generator) -> None:
             for seeds in SEEDS:
                 found = []
                 for _ in range(repetitions):
-                    right = simulate(differing, effect, seeds, rng)
-                    pairs = [[samples(run, sets, weights) for run in right] for sets in (grouped, single)]
+                    correct = simulate(differing, effect, seeds, rng)
+                    pairs = [[samples(run, sets, weights) for run in correct] for sets in (grouped, single)]
                     columns = zip(*(zip(*pair, strict=True) for pair in pairs), strict=True)
                     found.append([verdicts(rng, *both) for both in columns])
                 for of, rates in (
@@ -73,25 +73,28 @@ def simulated(repetitions: int, rng: np.random.Generator) -> None:
 
 
 def simulate(differing: float, effect: float, seeds: int, rng: np.random.Generator) -> np.ndarray:
-    """Which rows two runs get right, (2, TASKS, seeds, ROWS). differing: standard deviation of a row's difficulty between runs."""
+    """Which rows are correct in two runs, bool (2, TASKS, seeds, ROWS).
+
+    differing: the standard deviation of a row's difficulty between the runs. effect: the seed effect.
+    """
     of_groups = np.repeat(rng.normal(size=(TASKS, 1, GROUPS)), IN_GROUP, axis=-1)
     rows = (of_groups + rng.normal(size=(TASKS, 1, ROWS))) / 2**0.5
     of_run = differing * rng.normal(size=(2, TASKS, 1, ROWS))
     of_seed = effect * (rng.normal(size=(2, 1, seeds, 1)) + rng.normal(size=(2, TASKS, seeds, 1))) / 2**0.5
-    right: np.ndarray = 1 + rows + of_run + of_seed + 0.5 * rng.normal(size=(2, TASKS, seeds, ROWS)) > 0
-    return right
+    correct: np.ndarray = 1 + rows + of_run + of_seed + 0.5 * rng.normal(size=(2, TASKS, seeds, ROWS)) > 0
+    return correct
 
 
-def samples(right: np.ndarray, sets: Sequence[DevRows], weights: dict[DevRows, np.ndarray]) -> list[Sample]:
-    """Of each task, then of the average. right: (TASKS, seeds, ROWS)."""
+def samples(correct: np.ndarray, sets: Sequence[DevRows], weights: dict[DevRows, np.ndarray]) -> list[Sample]:
+    """A run's sample of each task, then of the average. correct: bool (TASKS, seeds, ROWS)."""
     tasks = [
         Sample(100 * of.mean(axis=1), {rows: 100 * (of @ weights[rows])})
-        for of, rows in zip(right.astype(np.float32), sets, strict=True)
+        for of, rows in zip(correct.astype(np.float32), sets, strict=True)
     ]
     return [*tasks, average(tasks)]
 
 
-def split(run: Run, repetitions: int, rng: np.random.Generator) -> None:
+def split_run(run: Run, repetitions: int, rng: np.random.Generator) -> None:
     """Print the rates of a run's seeds, split into two runs."""
     grouped = next(row.samples for row in leaderboard([run]).rows if row.run)
     single = {}
@@ -109,7 +112,7 @@ def split(run: Run, repetitions: int, rng: np.random.Generator) -> None:
         rates = {
             column: np.array(
                 [
-                    verdicts(rng, *([part(of[column], half) for half in pair] for of in (grouped, single)))
+                    verdicts(rng, *([of_seeds(of[column], half) for half in pair] for of in (grouped, single)))
                     for pair in halves
                 ]
             )
@@ -121,13 +124,13 @@ def split(run: Run, repetitions: int, rng: np.random.Generator) -> None:
         print_line(seeds, "all tasks", *map(percent, tasks.T))
 
 
-def part(sample: Sample, seeds: np.ndarray) -> Sample:
-    """The sample of some of its seeds."""
+def of_seeds(sample: Sample, seeds: np.ndarray) -> Sample:
+    """The sample restricted to some of its seeds (indices)."""
     return Sample(sample.by_seed[seeds], {rows: scores[seeds] for rows, scores in sample.resampled.items()})
 
 
 def verdicts(rng: np.random.Generator, grouped: Sequence[Sample], single: Sequence[Sample]) -> list[bool]:
-    """Which of TESTS decide between two runs, given with resamples of groups and of single rows."""
+    """For each of TESTS, whether it decides between two runs, which are given with resamples of groups and of single rows."""
     rows_alone = [np.median(sum(run.resampled.values()), axis=0) for run in single]
     seeds_and_rows = []
     for run in grouped:
@@ -139,7 +142,7 @@ def verdicts(rng: np.random.Generator, grouped: Sequence[Sample], single: Sequen
 
 
 def percent(found: np.ndarray) -> str:
-    """The mean of (repetitions,) and its standard error."""
+    """The mean of (repetitions,) and its standard error, in per cent."""
     return f"{100 * found.mean():.1f} ± {100 * found.std() / len(found) ** 0.5:.1f}"
 
 

@@ -1,9 +1,10 @@
-"""How the cost of a training step grows with hidden size, text length, vocabulary and number of tasks.
+"""Measure how the time of a training step grows with hidden size, text length, vocabulary and number of tasks.
 
     python benchmarks/scaling.py --out docs/scaling.svg
 
-One step of stage 1 (forward, backward, clipping, Adam with AMSGrad) on random words: 128 texts of 20 tokens, 256 units,
-30,000 words of 300 numbers that are trained, one task; in each panel one of these changes. Medians of the runs.
+Measures one step of stage 1 (forward, backward, clipping, Adam with AMSGrad) on random words. The base is 128 texts of 20
+tokens, 256 units, 30,000 trainable word vectors of 300 numbers, and one task; each panel changes one of these. Each figure
+is the median of the runs.
 """
 
 import argparse
@@ -21,10 +22,10 @@ from mtl.model.encoder import Encoder
 from mtl.model.multitask import Heads
 from mtl.tasks.suite import Task
 
-BASE = {"hidden size": 256, "tokens a text": 20, "words": 30_000, "tasks": 1}
+BASE = {"hidden size": 256, "tokens per text": 20, "words": 30_000, "tasks": 1}
 VALUES = {
     "hidden size": [64, 128, 256, 512, 1024],
-    "tokens a text": [10, 20, 40, 80, 160],
+    "tokens per text": [10, 20, 40, 80, 160],
     "words": [3_000, 10_000, 30_000, 100_000, 300_000],
     "tasks": [1, 2, 4, 8, 16],
 }
@@ -39,7 +40,7 @@ def main() -> None:
     arguments = parser.parse_args()
     keep_memory()
     measured = {}
-    print("| what grows | " + " | ".join(["value, ms a step"] * 5) + " |")
+    print("| varied | " + " | ".join(["value: ms per step"] * 5) + " |")
     print("|---|" + "--:|" * 5)
     for name, values in VALUES.items():
         points = [(value, milliseconds({**BASE, name: value}, arguments.runs)) for value in values]
@@ -49,7 +50,7 @@ def main() -> None:
 
 
 def milliseconds(sizes: dict[str, int], runs: int) -> float:
-    """The median time of a step of these sizes; with several tasks they take turns."""
+    """The median time of a step with these sizes, in milliseconds. Several tasks take turns."""
     torch.manual_seed(0)
     tasks = [
         Task(id=f"task{n}", text=["text"], target="label", labels=["a", "b"], metric="accuracy")
@@ -59,11 +60,11 @@ def milliseconds(sizes: dict[str, int], runs: int) -> float:
     heads = Heads(tasks, encoder.output_size, 512, 0.2)
     parameters = [*encoder.parameters(), *heads.parameters()]
     optimizer = torch.optim.Adam(parameters, 1e-4, amsgrad=True, fused=True)
-    lengths = torch.full((TEXTS,), sizes["tokens a text"])
+    lengths = torch.full((TEXTS,), sizes["tokens per text"])
     targets = torch.randint(2, (TEXTS,))
 
     def step(number: int) -> None:
-        tokens = torch.randint(2, sizes["words"], (TEXTS, sizes["tokens a text"]))
+        tokens = torch.randint(2, sizes["words"], (TEXTS, sizes["tokens per text"]))
         optimizer.zero_grad()
         outputs = heads[tasks[number % len(tasks)].id].read(encoder.outputs(tokens, lengths), lengths)
         torch.nn.functional.cross_entropy(outputs, targets).backward()
@@ -76,22 +77,22 @@ def milliseconds(sizes: dict[str, int], runs: int) -> float:
 
 
 def plot(measured: dict[str, list[tuple[int, float]]]) -> str:
-    """Four panels on logarithmic axes."""
+    """An SVG image of four panels with logarithmic axes."""
     parts = []
     top = max(time for points in measured.values() for _, time in points)
     low = min(time for points in measured.values() for _, time in points)
     for panel, (name, points) in enumerate(measured.items()):
         left = panel * WIDTH + MARGIN
-        places = [
+        positions = [
             (left + 14 + i * (WIDTH - MARGIN - 44) / (len(points) - 1), _height(time, low, top))
             for i, (_, time) in enumerate(points)
         ]
         parts.append(f'<text class="title" x="{left}" y="20">{name}</text>')
         if not panel:
-            parts.append(f'<text x="{left}" y="40">ms a step</text>')
+            parts.append(f'<text x="{left}" y="40">ms per step</text>')
         parts.append(f'<path class="axis" d="M{left - 10},32V{HEIGHT - 36}H{left + WIDTH - MARGIN - 14}"/>')
-        parts.append('<polyline points="' + " ".join(f"{x:.1f},{y:.1f}" for x, y in places) + '"/>')
-        for (x, y), (value, time) in zip(places, points, strict=True):
+        parts.append('<polyline points="' + " ".join(f"{x:.1f},{y:.1f}" for x, y in positions) + '"/>')
+        for (x, y), (value, time) in zip(positions, points, strict=True):
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
             parts.append(f'<text x="{x:.1f}" y="{y - 9:.1f}" text-anchor="middle">{time:,.0f}</text>')
             parts.append(f'<text x="{x:.1f}" y="{HEIGHT - 18}" text-anchor="middle">{_short(value)}</text>')
@@ -103,7 +104,7 @@ def plot(measured: dict[str, list[tuple[int, float]]]) -> str:
     width = WIDTH * len(measured)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {HEIGHT}" role="img" '
-        f'aria-label="Milliseconds of a training step"><style>{style}</style>{"".join(parts)}</svg>\n'
+        f'aria-label="Milliseconds per training step"><style>{style}</style>{"".join(parts)}</svg>\n'
     )
 
 

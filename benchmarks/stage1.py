@@ -1,11 +1,11 @@
-"""Stage 1 beside a plain Lightning loop, and where its time goes.
+"""Compare stage 1 with a plain Lightning loop, and measure the share of time of its parts.
 
     python benchmarks/stage1.py --data data/klej --hidden 256 --steps 60
 
-The plain loop has the same network, tasks, optimizer, steps and validations, written as one writes it first: lists of word
-numbers padded by a collate function, rows in random order, torch's packed LSTM. Both run in one process and in turn. Of our own
-loop the seconds are told apart: training steps (forward, backward, clipping, optimizer), validation, and all the rest.
-Without --data it runs on the embedded sample.
+The plain loop has the same network, tasks, optimizer, steps and validations, in the most obvious implementation: a collate
+function pads lists of word ids, rows come in random order, and torch's packed LSTM computes the encoder. Both run in one
+process, in turn. For our loop, the script prints the share of training steps (forward, backward, clipping, optimizer), of
+validation, and of the rest. Without --data, it runs on the embedded sample.
 """
 
 import argparse
@@ -38,7 +38,7 @@ spent: dict[str, float] = {}  # seconds by part of our loop
 
 
 class Timed(Multitask):
-    """Our module, with a watch on its parts."""
+    """Our module with a timer for its parts."""
 
     def optimizer_step(self, *arguments: Any, **named: Any) -> None:
         start = time.perf_counter()
@@ -52,7 +52,7 @@ class Timed(Multitask):
 
 
 class PlainEncoder(nn.Module):
-    """Embedding, torch's packed LSTM and max pooling, of the same sizes and dropouts as ours."""
+    """Embedding, torch's packed LSTM and max pooling, with the same sizes and dropout as ours."""
 
     def __init__(self, ours: Encoder) -> None:
         super().__init__()
@@ -68,7 +68,7 @@ class PlainEncoder(nn.Module):
 
 
 class Plain(pl.LightningModule):
-    """The loop that one writes first."""
+    """The most obvious implementation of the loop."""
 
     def __init__(self, inputs: TwoStages, config: Config, ours: Encoder, heads: Heads) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ def main() -> None:
     parser.add_argument("--hidden", type=int, default=256)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--runs", type=int, default=2)
-    parser.add_argument("--alone", action="store_true", help="our loop alone")
+    parser.add_argument("--alone", action="store_true", help="only our loop")
     arguments = parser.parse_args()
     warnings.filterwarnings("ignore")
     for name in ("pytorch_lightning", "pytorch_lightning.utilities.rank_zero", "lightning_fabric.utilities.seed"):
@@ -128,7 +128,7 @@ def main() -> None:
         for run in range(arguments.runs):
             spent.clear()
             sides[0].append(seconds(partial(ours, config, inputs, Path(folder) / f"ours-{run}")))
-            parts.append({**spent, "all the rest": sides[0][-1] - sum(spent.values())})
+            parts.append({**spent, "the rest": sides[0][-1] - sum(spent.values())})
             if not arguments.alone:
                 sides[1].append(seconds(partial(plain, config, inputs, Path(folder) / f"plain-{run}")))
     texts = f"{len(inputs.dataset.tasks)} tasks, {arguments.hidden} units, {arguments.steps} steps, one validation"
@@ -161,19 +161,19 @@ def plain(config: Config, inputs: TwoStages, folder: Path) -> None:
 
 
 def batches(config: Config, inputs: TwoStages, split: str) -> DataLoader[Any]:
-    """Batches of one task each: of train as many as steps, tasks in proportion to their rows; of dev all, in their order."""
+    """Batches of one task each. train: one per step, tasks drawn in proportion to their rows; dev: all rows in order."""
     dataset, size = inputs.dataset, config.pretrain.batch_size
     ids = {task.id: dataset.splits[task.id][split] for task in dataset.tasks}
     chance = np.random.default_rng(1)
     chosen = []
     if split == "train":
-        sizes = np.array([len(part) for part in ids.values()])
+        sizes = np.array([len(rows) for rows in ids.values()])
         for _ in range(config.pretrain.max_steps):
             task = str(chance.choice(list(ids), p=sizes / sizes.sum()))
             chosen.append((task, chance.choice(len(ids[task]), size)))
     else:
-        for task, part in ids.items():
-            chosen += [(task, np.arange(i, min(i + size, len(part)))) for i in range(0, len(part), size)]
+        for task, rows in ids.items():
+            chosen += [(task, np.arange(i, min(i + size, len(rows)))) for i in range(0, len(rows), size)]
 
     def collate(rows: list[tuple[str, np.ndarray]]) -> tuple[str, Tensor, Tensor, Tensor]:
         task, places = rows[0]

@@ -1,9 +1,9 @@
-"""Stage 2 on sentence vectors that were computed once, beside encoding the texts anew every epoch.
+"""Compare stage 2 on sentence vectors that are computed once with stage 2 that encodes the texts in every epoch.
 
     python benchmarks/stage2.py --data data/klej --hidden 256 --epochs 5
 
-Every task's head is trained for so many epochs and predicts. The encoder's weights are random: its speed does not depend on
-them. Encoding once is part of our seconds. Without --data it runs on the embedded sample.
+Each task's head is trained for the given epochs and predicts. The encoder's weights are random, since its speed does not
+depend on them. The seconds of the first variant include the encoding. Without --data, it runs on the embedded sample.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def stage(config: Config, inputs: TwoStages, again: bool) -> None:
-    """Stage 2 of all tasks, with the texts encoded once or, frozen all the same, in every batch."""
+    """Stage 2 of all tasks with a frozen encoder. again: encode the texts in every batch, not once."""
     encoder, heads = new_model(config, inputs.dataset.tasks, inputs.embeddings, 1)
     encoder.requires_grad_(False)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Seconds that `mtl --version` and `mtl --help` take, beside importing torch and Lightning.
+"""Measure the seconds of `mtl --version` and `mtl --help`, and those of importing torch and Lightning.
 
 python benchmarks/startup.py --runs 5
 """

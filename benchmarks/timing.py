@@ -1,4 +1,4 @@
-"""What the benchmarks share: alternating runs, the machine's own limit, ratios with their spread."""
+"""Functions that the benchmarks share: alternating runs, ratios with their range, the machine's matrix product."""
 
 import statistics
 import time
@@ -14,19 +14,19 @@ def seconds(call: Callable[[], object]) -> float:
 
 
 def alternate(calls: Sequence[Callable[[], object]], runs: int) -> list[list[float]]:
-    """Seconds of each call, (calls, runs), one after the other in every run."""
+    """Seconds of each call, (calls, runs). Every run makes all calls, one after the other."""
     columns = [[seconds(call) for call in calls] for _ in range(runs)]
     return [list(side) for side in zip(*columns, strict=True)]
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
-    """Their seconds over ours, run by run: the median and, of several runs, the range."""
+    """The ratios of their seconds to ours, run by run: the median and, for several runs, the range."""
     ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
     spread = f" ({min(ratios):.1f} – {max(ratios):.1f})" if len(ratios) > 1 else ""
     return f"{statistics.median(ratios):.1f}{spread}"
 
 
 def matrix_product(size: int = 2048) -> float:
-    """The machine's float32 matrix product, size × size, in operations a second: the best of four."""
+    """The speed of a float32 matrix product, size × size, in operations per second: the best of four."""
     a, b = torch.randn(2, size, size)
     return 2 * size**3 / min(seconds(lambda: torch.mm(a, b)) for _ in range(4))

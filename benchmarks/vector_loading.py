@@ -1,10 +1,10 @@
-"""Time and peak memory of reading word vectors from a large fastText model, by three readers.
+"""Measure the time and the peak memory of three readers of word vectors from a large fastText model.
 
     python benchmarks/vector_loading.py --text text.txt.gz --model /tmp/vectors.bin
 
-Trains a model with 2,000,000 n-gram buckets of 300 numbers (2.4 GB) unless `--model` is there already, takes a list
-of words of which half are in its vocabulary, and looks all of them up with each reader in turn, each time in a
-fresh process. Nothing here clears the page cache, so after the first run the file is read from memory.
+Trains a model with 2,000,000 n-gram buckets of 300 numbers (2.4 GB) unless `--model` exists, makes a list of words of
+which half are in its vocabulary, and looks all of them up with each reader in turn, each time in a new process. The
+page cache is not cleared, so after the first run the file is read from memory.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def compare_readers(arguments: argparse.Namespace) -> None:
-    """Run every reader `--runs` times, alternately, and print the medians."""
+    """Run every reader `--runs` times, in turn, and print the medians."""
     run_step("train", arguments)
     results: dict[str, list[dict[str, float]]] = {reader: [] for reader in READERS}
     for _ in range(arguments.runs):
@@ -68,7 +68,7 @@ def compare_readers(arguments: argparse.Namespace) -> None:
 
 
 def run_step(step: str, arguments: argparse.Namespace) -> str:
-    """Run this script again for one step, and return what it prints."""
+    """Run this script in a new process for one step, and return its output."""
     command = [sys.executable, __file__, "--step", step, "--model", str(arguments.model)]
     command += ["--lines", str(arguments.lines), "--words", str(arguments.words)]
     command += ["--text", str(arguments.text)] if arguments.text else []
@@ -76,13 +76,13 @@ def run_step(step: str, arguments: argparse.Namespace) -> str:
 
 
 def train(arguments: argparse.Namespace) -> None:
-    """Train the model if it is not there, and write the words to look up beside it."""
+    """Train the model if it does not exist, and write the words to look up to a file in its folder."""
     import fasttext
 
     if not arguments.model.exists():
         sample = arguments.model.with_suffix(".sample.txt")
         write_sample(arguments.text, arguments.lines, sample)
-        # with fewer than 11 threads fastText 0.9.3 leaves a part of the matrix uninitialized
+        # with fewer than 11 threads, fastText 0.9.3 leaves a part of the matrix uninitialized
         trained = fasttext.train_unsupervised(
             str(sample),
             model="cbow",
@@ -111,7 +111,7 @@ def train(arguments: argparse.Namespace) -> None:
 
 
 def write_sample(text: Path | None, lines: int, sample: Path) -> None:
-    """Write the first lines of the text, or as many lines of random words where there is none."""
+    """Write the first lines of the text, or as many lines of random words if there is no text."""
     with sample.open("w", encoding="utf-8") as file:
         if text is None:
             chance = random.Random(0)
@@ -175,13 +175,13 @@ def prepare_gensim() -> Callable[[Path, list[str]], Any]:
 
 
 def peak_mebibytes() -> float:
-    """This process's peak resident memory so far."""
+    """The peak resident memory of this process so far, in MiB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def compare_vectors(model: Path) -> None:
-    """Print how far the vectors of each other reader are from ours at most."""
+    """Print the largest difference between our vectors and those of each other reader."""
     import numpy as np
 
     ours = np.load(model.with_suffix(".ours.npy"))

@@ -195,11 +195,11 @@ def _run(job: "Job", command: str) -> None:
         flush=True,
     )
     from mtl.jobs.baseline import run_baseline
-    from mtl.progress import duration
+    from mtl.progress import format_duration
 
     run_baseline(job, command)
     print(folder.table.read_text(encoding="utf-8"))
-    print(f"suite {job.suite.name}: {duration(time.monotonic() - start)}; {folder.table}")
+    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
@@ -241,15 +241,16 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
 
     given = parse_settings(arguments.settings)
+    texts = given.pop("texts", None)
     text = TrainingText(
-        given.pop("texts", None),
-        given.pop("language", None),
-        given.pop("suite", None),
-        given.pop("data_dir", None),
+        [str(file) for file in texts] if isinstance(texts, list) else _string(texts),
+        _string(given.pop("language", None)),
+        _string(given.pop("suite", None)),
+        _string(given.pop("data_dir", None)),
         given.pop("suite_held_out", None),
     )
-    out, accelerator = given.pop("out", None), given.pop("accelerator", "auto")
-    print(train_embeddings(arguments.embeddings, text, given, None if out is None else str(out), str(accelerator)))
+    out, accelerator = _string(given.pop("out", None)), str(given.pop("accelerator", "auto"))
+    print(train_embeddings(arguments.embeddings, text, given, out, accelerator))
 
 
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:
@@ -259,7 +260,12 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
 
     given = parse_settings(arguments.settings)
     check_known(given, {"recipe", "embeddings_dir"})
-    print(fetch_embeddings(arguments.embeddings, **given))
+    print(fetch_embeddings(arguments.embeddings, **{key: str(value) for key, value in given.items()}))
+
+
+def _string(value: object) -> str | None:
+    """The value of a setting that is a text: `parse_settings` reads a file's name such as 2024 as a number."""
+    return None if value is None else str(value)
 
 
 def _predict(arguments: argparse.Namespace) -> None:

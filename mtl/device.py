@@ -1,4 +1,4 @@
-"""Where tensors are computed, and how exactly."""
+"""The device that computes, and its floating-point precision."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +11,9 @@ from mtl.errors import InputError
 
 
 def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
-    """The device that an accelerator's name (cpu, gpu, cuda, mps, or auto) means; auto: a GPU where there is one.
+    """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU).
 
-    Raises InputError, which names the key that the name stood under, where there is no such device.
+    key: the configuration key that the name comes from, for the message. Raises InputError if there is no such device.
     """
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     present = ["auto", "cpu", *(["gpu", found.type] if found is not None else [])]
@@ -23,7 +23,7 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
 
 
 def check_precision(precision: str, device: torch.device) -> None:
-    """Raise InputError where the device cannot train in `trainer.precision`."""
+    """Raise InputError if the device cannot train in this `trainer.precision`."""
     if precision == "16-mixed" and device.type == "cpu":
         raise InputError(
             f"trainer.precision={precision}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
@@ -32,9 +32,9 @@ def check_precision(precision: str, device: torch.device) -> None:
 
 @contextmanager
 def exact_arithmetic() -> Iterator[None]:
-    """Within the block, float32 is IEEE 754's on a GPU as on a CPU, and cuDNN's algorithms are deterministic.
+    """Within the block, a GPU computes float32 as IEEE 754 says, as a CPU does, and cuDNN's algorithms are deterministic.
 
-    By default, cuDNN computes LSTMs and convolutions in TF32 on recent GPUs: 10 bits of each factor instead of 23.
+    By default, cuDNN computes LSTMs and convolutions in TF32 on recent GPUs: it rounds each factor from 23 to 10 bits.
     """
     cudnn = torch.backends.cudnn
     operations: list[Any] = [cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul]  # type: ignore[attr-defined]
@@ -51,5 +51,5 @@ def exact_arithmetic() -> Iterator[None]:
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """A tensor of the CPU on a device; a GPU is not waited for."""
+    """Copy a CPU tensor to a device, without waiting for a GPU."""
     return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)

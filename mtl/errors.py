@@ -4,14 +4,14 @@
 class InputError(Exception):
     """Bad input: a file, a key or a value that the user gave.
 
-    The message is one line that names the file, the line where there is one, and what to do.
+    The message is one line that names the file (and its line), the key or the value, and says what to do.
     The command line prints it on standard error and exits with status 2.
     """
 
 
 class DivergedError(Exception):
-    """Training whose loss, weights or outputs are no longer finite numbers.
+    """Training diverged: its loss, weights or outputs are no longer finite numbers.
 
-    The message is one line that says where, and what to try.
+    The message is one line that names the place and says what to try.
     The command line prints it on standard error and exits with status 1.
     """

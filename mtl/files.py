@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all: written beside their place, then moved in."""
+"""Atomic file writes, locks and disk space: a file is written under a temporary name and then moved into place."""
 
 import errno
 import hashlib
@@ -21,10 +21,10 @@ logger = logging.getLogger("mtl")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a name beside `path` to write to; move it to `path` when the block ends well.
+    """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception.
 
     The file is flushed to disk before the move, so a crash or a SIGKILL at any moment leaves either the old
-    file or the whole new one. When the block raises, the partial file is removed.
+    file or the complete new one. When the block raises, the temporary file is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
@@ -38,12 +38,12 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 class Busy(Exception):
-    """Another process holds a lock. The message says what to do if none does."""
+    """Another process holds a lock. The message, if any, says what to do if the lock is stale."""
 
 
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
-    """Hold the lock of this file. It is released when the process ends, however it ends. Raises Busy if it is taken."""
+    """Hold the lock of this file. The system releases it when the process ends, even if killed. Raises Busy if it is held."""
     held = _acquire(path, timeout=0)
     try:
         yield
@@ -53,7 +53,7 @@ def lock(path: Path) -> Iterator[None]:
 
 @contextmanager
 def waiting_lock(path: Path, busy: str) -> Iterator[None]:
-    """Hold a lock as `lock` does; while another process holds it, say `busy` and wait."""
+    """Hold a lock as `lock` does; if another process holds it, log the message `busy` and wait."""
     try:
         held = _acquire(path, timeout=0)
     except Busy as error:
@@ -65,15 +65,15 @@ def waiting_lock(path: Path, busy: str) -> Iterator[None]:
         held.release()
 
 
-# What flock says on file systems that do not have it.
+# The errors of flock on file systems that do not support it.
 NO_FLOCK = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
 
 
 def _acquire(path: Path, timeout: float) -> BaseFileLock:
-    """The lock of this file, acquired within `timeout` seconds (0: at once; -1: whenever it is free). Raises Busy.
+    """The lock of this file, acquired within `timeout` seconds (0: at once; -1: no limit). Raises Busy.
 
-    Where the file system has no flock, a second file that names the process and its machine is the lock. One that a
-    killed process left is removed, if that process ran on this machine.
+    On a file system without flock, the lock is a second file that names the process and its machine. If a killed process
+    of this machine left such a file, it is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -87,25 +87,25 @@ def _acquire(path: Path, timeout: float) -> BaseFileLock:
             raise
     named = SoftFileLock(path.with_name(f"{path.name}.process"), timeout=1 if timeout == 0 else timeout)
     try:
-        named.acquire()  # not at once: the first attempt only removes what a killed process left
+        named.acquire()  # may take 1 s: the first attempt only removes the file of a killed process
     except Timeout:
-        raise Busy(f"; if none is running, on another machine either, remove {named.lock_file}") from None
+        raise Busy(f"; if no such process runs on any machine, remove {named.lock_file}") from None
     return named
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` as UTF-8, atomically, with line ends as they stand in `text`."""
+    """Write `text` to `path` as UTF-8, atomically, with its line ends unchanged."""
     with replacing(path) as partial:
         partial.write_text(text, encoding="utf-8", newline="")
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON, whole or not at all."""
+    """Write a value as JSON, atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def read_json(path: Path) -> Any:
-    """Read a JSON file of a run. Raises InputError if it is not one."""
+    """Read a JSON file of a run. Raises InputError if the file is missing or not JSON."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -117,24 +117,26 @@ def read_json(path: Path) -> Any:
 
 
 def check_space(folder: Path, size: int, remedy: str) -> None:
-    """Raise InputError, with what to do about it, where the folder's disk has no room for `size` bytes more."""
+    """Raise InputError if the folder's disk has less than `size` bytes free. remedy: what else the user can do."""
     free = shutil.disk_usage(folder).free
     if free < size:
-        raise InputError(f"{folder}: {in_words(size)} are needed and {in_words(free)} free; make room, or {remedy}")
+        raise InputError(
+            f"{folder}: needs {format_bytes(size)} of disk space, but {format_bytes(free)} are free; free some space, or {remedy}"
+        )
 
 
 def reserve(path: Path) -> None:
-    """Claim the disk's room for a file that will be written through memory; else a full disk would kill the process.
+    """Allocate the disk blocks of a file that will be written through a memory map: there, a full disk kills the process.
 
-    Raises OSError where there is no room. Does nothing where the system has no call for it.
+    Raises OSError if the disk is too small. Does nothing on systems without posix_fallocate.
     """
     if hasattr(os, "posix_fallocate"):
         with path.open("r+b") as file:
             os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
 
 
-def in_words(size: int) -> str:
-    """A number of bytes: 3 MB, 1.2 GB."""
+def format_bytes(size: int) -> str:
+    """A number of bytes with its unit: 3 MB, 1.2 GB."""
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{math.ceil(size / 1e6)} MB"
 
 

@@ -1,4 +1,4 @@
-"""How a process holds on to memory, and how much it has held."""
+"""Memory of this process: keep freed memory for reuse, and measure the peak."""
 
 import ctypes
 import resource
@@ -6,16 +6,16 @@ import sys
 
 import torch
 
-# Of glibc's malloc.h.
+# Constants of glibc's malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
 
 
 def keep_memory() -> None:
-    """Have large blocks that are freed kept for the next step, instead of given back and asked for again page by page.
+    """Make the allocator keep large freed blocks for the next training step instead of returning them to the system.
 
-    A training step frees and asks for the same gigabytes each time; the system would clear every page anew, which takes
-    as long as some of the arithmetic. The peak grows by up to a sixth. Only glibc has these settings;
-    elsewhere nothing happens.
+    Each training step frees and allocates the same gigabytes. The system would clear every page again, which takes a
+    noticeable part of the step's time. The peak memory grows by up to a sixth. Only glibc has these settings; with other C
+    libraries this does nothing.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
@@ -24,11 +24,11 @@ def keep_memory() -> None:
 
 
 def peak_memory() -> int:
-    """The most memory that this process has held so far, in bytes."""
+    """The peak resident memory of this process so far, in bytes."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
 
 
 def peak_gpu_memory() -> int | None:
-    """The most memory of its GPU that this process has held so far, in bytes; None without a GPU of CUDA's kind."""
+    """The peak GPU memory of this process so far, in bytes; None without a CUDA GPU."""
     return torch.cuda.max_memory_allocated() if torch.cuda.is_available() else None

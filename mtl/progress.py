@@ -1,4 +1,4 @@
-"""Progress of a long step on standard error: a bar on a terminal, elsewhere a line from time to time."""
+"""Progress of a long operation on standard error: a bar on a terminal, otherwise a log line from time to time."""
 
 import logging
 import sys
@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from mtl.files import in_words
+from mtl.files import format_bytes
 
-BAR_AFTER = 1.0  # seconds until a bar appears, so that short steps show none
-FIRST_LINE = 5.0  # seconds until the first line where there is no terminal
+BAR_AFTER = 1.0  # seconds until a bar appears, so that short operations show none
+FIRST_LINE = 5.0  # seconds until the first line, if there is no terminal
 LINE_EVERY = 30.0  # seconds between two lines
 
 logger = logging.getLogger("mtl")
@@ -21,20 +21,20 @@ Item = TypeVar("Item")
 
 
 class Progress:
-    """Shows how far a step is and how long it will take; a context manager.
+    """A context manager that shows how much of a long operation is done and how long the rest will take.
 
     >>> with Progress("reading a.txt", 5_000_000, "B") as shown:
     ...     shown.advance(1_000_000)
     ...     shown.reach(5_000_000)
 
-    On a terminal it is a bar, which disappears at the end. Elsewhere it is a line of the logger "mtl", as in "reading a.txt ·
-    1.2 GB of 7.2 GB (17 %) · 3 min 05 s left", after FIRST_LINE seconds and then every LINE_EVERY seconds, and a last one at the
-    end if there was a first. A step that takes less time shows nothing. Lines appear only when `advance` or `reach` is called.
+    On a terminal it shows a bar, which disappears at the end. Otherwise it logs lines to the logger "mtl", such as
+    "reading a.txt · 1.2 GB of 7.2 GB (17%) · 3 min 05 s left": the first after FIRST_LINE seconds, then one every LINE_EVERY
+    seconds, and a last one at the end. Shorter operations log nothing. Lines appear only when `advance`, `reach` or `note` is called.
     """
 
     def __init__(self, title: str, total: int | None, unit: str, done: int = 0) -> None:
-        """title: what is done, as in "tokenizing". total: units of the whole step; None: unknown. unit: a plural, or "B" for bytes.
-        done: units that were done before, as when an interrupted step continues."""
+        """title: such as "tokenizing". total: units of the whole operation; None: unknown. unit: a plural, or "B" for bytes.
+        done: units already done, when an interrupted operation continues."""
         self.title = title
         self.total = total
         self.unit = unit
@@ -66,14 +66,14 @@ class Progress:
             self._bar.close()
         elif self._has_lines and error is None:
             seconds = time.monotonic() - self._begin
-            logger.info("%s · finished: %s in %s", self.title, self._amount(self.done), duration(seconds))
+            logger.info("%s · finished: %s in %s", self.title, self._amount(self.done), format_duration(seconds))
 
     def advance(self, amount: int = 1) -> None:
-        """So many units more are done."""
+        """Count `amount` more units as done."""
         self.reach(self.done + amount)
 
     def reach(self, done: int) -> None:
-        """So many units are done in all."""
+        """Set the number of units done so far."""
         if self._bar is not None:
             self._bar.update(done - self.done)
         self.done = done
@@ -81,7 +81,7 @@ class Progress:
             self._write_line()
 
     def note(self, text: str) -> None:
-        """Show a remark, such as a score: behind the bar, or in a line at once."""
+        """Show a short text, such as a score: after the bar, or immediately as a line."""
         if self._bar is not None:
             self._bar.set_postfix_str(text)
         else:
@@ -90,27 +90,27 @@ class Progress:
     def _write_line(self, note: str = "") -> None:
         self._has_lines = True
         self._next_line = time.monotonic() + LINE_EVERY
-        logger.info("%s", " · ".join(filter(None, [self.title, self._state(), note, self._time()])))
+        logger.info("%s", " · ".join(filter(None, [self.title, self._amount_done(), note, self._time()])))
 
-    def _state(self) -> str:
+    def _amount_done(self) -> str:
         if not self.total:
             return self._amount(self.done)
-        done = in_words(self.done) if self.unit == "B" else f"{self.done:,}"
+        done = format_bytes(self.done) if self.unit == "B" else f"{self.done:,}"
         return f"{done} of {self._amount(self.total)} ({self.done / self.total:.0%})"
 
     def _time(self) -> str:
         seconds = time.monotonic() - self._begin
         done = self.done - self._first
         if not self.total or done <= 0:
-            return f"{duration(seconds)} so far"
-        return f"{duration(seconds / done * max(0, self.total - self.done))} left"
+            return f"{format_duration(seconds)} so far"
+        return f"{format_duration(seconds / done * max(0, self.total - self.done))} left"
 
     def _amount(self, amount: int) -> str:
-        return in_words(amount) if self.unit == "B" else f"{amount:,} {self.unit}"
+        return format_bytes(amount) if self.unit == "B" else f"{amount:,} {self.unit}"
 
 
 def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:
-    """The items one by one, with their progress shown as by `Progress`.
+    """Yield the items and show the progress with `Progress`.
 
     >>> for text in progress(["a", "b"], "tokenizing", "texts"):
     ...     pass
@@ -121,8 +121,8 @@ def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:
             shown.advance()
 
 
-def duration(seconds: float) -> str:
-    """Seconds in words: 42 s, 3 min 05 s, 2 h 10 min."""
+def format_duration(seconds: float) -> str:
+    """Seconds with units: 42 s, 3 min 05 s, 2 h 10 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

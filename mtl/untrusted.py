@@ -17,7 +17,7 @@ def read_yaml(path: Path) -> dict[Any, Any]:
     another key or of an environment variable.
     """
     try:
-        # OmegaConf's loader is yaml's safe one that also reads 1e-4 as a number.
+        # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
         content = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
@@ -31,29 +31,29 @@ def read_yaml(path: Path) -> dict[Any, Any]:
         raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
     if not isinstance(content, dict):
         raise InputError(f"{path}: must hold keys and values")
-    if key := _interpolated(content):
+    if key := _find_interpolation(content):
         raise InputError(f"{path}: {key}: holds '${{', a reference to another value; write the value itself")
     return content
 
 
-def _interpolated(value: Any, key: str = "") -> str | None:
-    """The dotted key below which a text with an OmegaConf interpolation stands, if there is one."""
+def _find_interpolation(value: Any, key: str = "") -> str | None:
+    """The dotted key of the first OmegaConf interpolation `${…}` in a key or a value; None if there is none."""
     if isinstance(value, str):
         return key if "${" in value else None
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, item in items:
         below = f"{key}.{name}".removeprefix(".")
-        if found := _interpolated(str(name), below) or _interpolated(item, below):
+        if found := _find_interpolation(str(name), below) or _find_interpolation(item, below):
             return found
     return None
 
 
 def is_inside(name: str) -> bool:
-    """Whether a path leads to a place below the folder that it is relative to, on any system."""
+    """Whether a relative path stays inside its folder, both as a POSIX and as a Windows path."""
     kinds = (PurePosixPath(name), PureWindowsPath(name))
     return "\0" not in name and not any(path.anchor or ".." in path.parts for path in kinds)
 
 
 def is_web_address(url: str) -> bool:
-    """Whether an address is one that a download may be made from."""
+    """Whether an address starts with https:// or http://, so that a download may use it."""
     return url.startswith(("https://", "http://"))

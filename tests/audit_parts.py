@@ -1,22 +1,29 @@
-"""Splits of a few rows, as an audit sees them."""
+"""Build small splits for tests of the audit."""
+
+from collections.abc import Sequence
 
 from mtl.audit.findings import Finding, Part
-from mtl.data.reader import Example
-from mtl.tasks.suite import Task
+from mtl.data.examples import Example, make_inputs
+from mtl.tasks.targets import Target
+from mtl.tasks.task import Task
 
-LABELS = Task(id="kansla", text=["text"], target="label", labels=["glad", "arg"], metric="accuracy")
-POSITIVE = Task(id="cbd", text=["text"], target="label", labels=["0", "1"], metric="f1", positive="1")
-RATING = Task(id="betyg", text=["text"], target="score", range=[0, 10], metric="spearman")
-PAIR = Task(id="samma", text=["a", "b"], target="same", labels=["0", "1"], metric="accuracy")
+LABELS = Task(id="kansla", kind="labels", text=["text"], target="label", labels=["glad", "arg"], metric="accuracy")
+POSITIVE = Task(id="cbd", kind="labels", text=["text"], target="label", labels=["0", "1"], metric="f1", positive="1")
+RATING = Task(id="betyg", kind="number", text=["text"], target="score", range=[0, 10], metric="spearman")
+PAIR = Task(id="samma", kind="labels", text=["a", "b"], target="same", labels=["0", "1"], metric="accuracy")
+CHOICE = Task(id="val", kind="choice", text=["q"], candidates=["a[]"], target="right", metric="accuracy")
+WORD = Task(id="ord", kind="word", text=["text"], target="word", metric="accuracy")
 
 
 def part(
-    *rows: tuple[str, ...] | str, targets: list[float] | None = None, task: Task = LABELS, split: str = "train"
+    *rows: tuple[str, ...] | str, targets: Sequence[Target] | None = None, task: Task = LABELS, split: str = "train"
 ) -> Part:
-    """Rows from line 2 on. targets: None for a test file."""
+    """A split with these rows, from line 2 of its file on. targets: None for a test file."""
     texts = [(row,) if isinstance(row, str) else row for row in rows]
     values = targets or [None] * len(texts)
-    examples = [Example(i, t, v) for i, (t, v) in enumerate(zip(texts, values, strict=True), start=2)]
+    examples = [
+        Example(i, make_inputs(task, t), v) for i, (t, v) in enumerate(zip(texts, values, strict=True), start=2)
+    ]
     return Part(task, split, f"{task.id}/{split}.tsv", examples)
 
 

@@ -1,4 +1,4 @@
-"""A small ELMo with large random weights, so that every clip is met, in a file as the original code dumps it."""
+"""Write a small ELMo in the original file format. Its random weights are large, so that values reach every clip."""
 
 import json
 from pathlib import Path
@@ -42,7 +42,7 @@ OPTIONS: dict[str, Any] = {
 
 
 def write_elmo(folder: Path, scale: float = 1.0, **changes: Any) -> tuple[Path, Path]:
-    """Options with changes such as lstm={"n_layers": 1}, and weights that fit them."""
+    """Write options.json, with changes such as lstm={"n_layers": 1}, and weights.hdf5 to fit; return both paths."""
     options = {part: {**values, **changes.get(part, {})} for part, values in OPTIONS.items()}
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "options.json").write_text(json.dumps(options))

@@ -1,4 +1,4 @@
-"""ELMo by the book: the formulas of SPEC and of Peters et al. 2018, word by word and step by step, in float64 NumPy.
+"""A reference ELMo: the formulas of Peters et al. 2018, computed word by word and step by step in float64 NumPy.
 
 It shares no code with the package.
 """
@@ -28,7 +28,7 @@ class Reference:
             )
 
     def characters(self, word: str | None, boundary: int = 0) -> list[int]:
-        """TensorFlow's ids: bytes are themselves, 256 and 257 begin and end a sentence, 258 and 259 a word, 260 pads."""
+        """TensorFlow's ids: a byte is its own id; 256 and 257 begin and end a sentence, 258 and 259 a word; 260 pads."""
         most = self.options["char_cnn"]["max_characters_per_token"]
         inner = [boundary] if word is None else list(word.encode("utf-8"))[: most - 2]
         ids = [258, *inner, 259]

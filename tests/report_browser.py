@@ -86,6 +86,16 @@ class Page:
 Opener = Callable[..., Page]
 
 
+def own_rows(suite: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of own runs."""
+    return [row for row in suite["rows"] if row["source"] == "run"]
+
+
+def own_row(suite: dict[str, Any], name: str) -> dict[str, Any]:
+    """The row of the own run of that name."""
+    return next(row for row in own_rows(suite) if row["name"] == name)
+
+
 def row_id(page: Page, name: str) -> str:
     """The id of the own run of that name."""
-    return next(row["id"] for row in page.suite["rows"] if row["name"] == name and row["source"] == "run")
+    return str(own_row(page.suite, name)["id"])

@@ -1,226 +1,76 @@
-"""A report as `mtl report` collects it: KLEJ's tasks and published rows, seven own runs, and markup where names may stand."""
+"""A report as `mtl report` makes it: KLEJ with published rows, seven own runs, and markup where names may stand."""
 
-import random
-from statistics import mean, median
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
 from typing import Any
 
-from mtl.config.load import load_config
-from mtl.tasks.suite import Suite
+import numpy as np
+import yaml
+from run_folders import Predict, make_run, right
+
+from mtl.config.files import find_suite
+from mtl.report.document import document
+from mtl.report.leaderboard import leaderboard
+from mtl.runs.finished import find_runs
+from mtl.tasks.task import Task
 
 SEEDS = (1, 2, 3, 4, 5)
 MARKUP = "<script>alert(1)</script>"
-# A name, a label, a family, a method, embeddings, a variant, units, and how good it is.
-RUNS = (
-    ("random", "Random guess", "floor", "random", None, None, None, 0.0),
-    ("constant", "Best constant", "floor", "constant", None, None, None, 0.05),
-    ("svm", "SVM, TF-IDF", "floor", "svm", None, None, None, 0.62),
-    ("random-frozen", "LSTM, random, frozen", "lstm", "lstm", "random", "frozen", 256, 0.66),
-    ("fasttext-frozen", "LSTM, fastText, frozen", "lstm", "lstm", "fasttext", "frozen", 1024, 0.78),
-    ("elmo-finetune", "LSTM, ELMo, finetune", "lstm", "lstm", "elmo", "finetune", 1024, 0.95),
-    (MARKUP, "LSTM, random, attention", "lstm", "lstm", "random", "attention", 256, 0.6),
-)
-PARTIAL = "random-frozen"
-REDUCED = ("cbd", "ar")
+# By name: the settings, the share of right predictions, and whether it depends on the seed.
+RUNS = {
+    "random": (["method=random"], 0.2, True),
+    "constant": (["method=constant"], 0.25, False),
+    "svm": (["method=svm"], 0.62, False),
+    "random-frozen": (["embeddings=random", "encoder.hidden_size=256"], 0.66, True),
+    "fasttext-frozen": (["embeddings=fasttext"], 0.78, True),
+    "elmo-finetune": (["embeddings=elmo", "variant=finetune"], 0.95, True),
+    MARKUP: (["embeddings=random", "variant=attention", "encoder.hidden_size=256"], 0.6, True),
+}
+PARTIAL = "random-frozen"  # without psc
+REDUCED = ("cbd", "ar")  # of the partial run
+OTHER_ROWS = "random"  # is scored on other rows than the others, so that it compares with none
 
 
 def report() -> dict[str, Any]:
-    """The whole report; the same at every call."""
-    _, suite = load_config(["suite=klej"])
-    return {
-        "title": "mtl report",
-        "generated": "2026-11-21 10:00 UTC",
-        "command": "mtl report runs --out report",
-        "version": "0.1.0",
-        "suites": [_suite(suite)],
-    }
+    """The whole report; the same at every call, and the caller's own."""
+    made: dict[str, Any] = json.loads(_report())
+    return made
 
 
-def _suite(suite: Suite) -> dict[str, Any]:
-    tasks = [
-        {"id": id, "title": task.title, "metric": task.metric, "labels": _labels(id, task.labels), "range": task.range}
-        for id, task in suite.tasks.items()
-    ]
-    own = [_run(number, suite, *run) for number, run in enumerate(RUNS)]
-    published = [_published(len(own) + number, row) for number, row in enumerate(suite.published)]
-    return {
-        "name": suite.name,
-        "title": suite.title,
-        "tasks": tasks,
-        "notes": ["Where there is no dev file, dev is rows held out of the training file: cbd, dyk, psc."],
-        "rows": own + published,
-        "comparisons": _comparisons(own),
-    }
+@cache
+def _report() -> str:
+    with tempfile.TemporaryDirectory() as name:
+        suite = _write_suite(Path(name))
+        tasks = [id for id in yaml.safe_load(suite.read_text(encoding="utf-8"))["tasks"] if id != "psc"]
+        for run, (settings, share, by_seed) in RUNS.items():
+            make_run(
+                Path(name) / "runs/klej" / run,
+                right(share) if by_seed else _without_seed(right(share)),
+                [f"suite={suite}", *settings],
+                tasks=tasks if run == PARTIAL else None,
+                seeds=SEEDS,
+                dev="other" if run == OTHER_ROWS else "dev",
+                reduced=REDUCED if run == PARTIAL else (),
+            )
+        board = leaderboard(find_runs(Path(name) / "runs"))
+        return json.dumps(document([board], "2026-11-21 10:00 UTC", "mtl report runs --out report"))
 
 
-def _labels(id: str, labels: list[str] | None) -> list[str] | None:
-    return ["<b>0</b>", MARKUP] if id == "psc" else list(labels) if labels else None
+def _write_suite(folder: Path) -> Path:
+    """KLEJ's suite file, with markup as labels of PSC."""
+    suite = yaml.safe_load(find_suite("klej").read_text(encoding="utf-8"))
+    suite["tasks"]["psc"] |= {"labels": ["<b>0</b>", MARKUP], "positive": MARKUP, "same_source": MARKUP}
+    path = folder / "klej.yaml"
+    path.write_text(yaml.safe_dump(suite, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    return path
 
 
-def _published(number: int, row: Any) -> dict[str, Any]:
-    scores = {id: {"median": s, "min": s, "max": s, "interval": None} for id, s in row.scores.items()}
-    return {
-        "id": f"r{number}",
-        "name": row.model,
-        "label": row.model,
-        "source": "published",
-        "family": row.family,
-        "method": "lstm" if row.family == "lstm" else None,
-        "embeddings": row.embeddings,
-        "variant": row.variant,
-        "size": None,
-        "split": "test",
-        "average": row.average,
-        "average_interval": None,
-        "partial": False,
-        "missing": [],
-        "reduced": [],
-        "scores": scores,
-        "cost": None,
-        "details": None,
-    }
+def _without_seed(predict: Predict) -> Predict:
+    """Predictions that are the same for every seed."""
 
+    def constant(task: Task, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return predict(task, gold, np.random.default_rng(list(task.id.encode())))
 
-def _run(
-    number: int,
-    suite: Suite,
-    name: str,
-    label: str,
-    family: str,
-    method: str,
-    embeddings: str | None,
-    variant: str | None,
-    size: int | None,
-    skill: float,
-) -> dict[str, Any]:
-    chance = random.Random(name)
-    floor, best = suite.published[0].scores, suite.published[5].scores
-    missing = ["psc"] if name == PARTIAL else []
-    spread = 0.0 if method in ("constant", "svm") else 2.0
-    by_seed = {
-        id: {seed: floor[id] + (best[id] - floor[id]) * skill + chance.gauss(0, spread) for seed in SEEDS}
-        for id in suite.tasks
-        if id not in missing
-    }
-    scores = {id: _score(list(seeds.values())) for id, seeds in by_seed.items()}
-    average = mean(score["median"] for score in scores.values())
-    lstm = method == "lstm"
-    parameters = (size or 0) * 40_000
-    return {
-        "id": f"r{number}",
-        "name": name,
-        "label": label,
-        "source": "run",
-        "family": family,
-        "method": method,
-        "embeddings": embeddings,
-        "variant": variant,
-        "size": size,
-        "split": "dev",
-        "average": average,
-        "average_interval": [average - 1.4, average + 1.3],
-        "partial": bool(missing),
-        "missing": missing,
-        "reduced": list(REDUCED) if name == PARTIAL else [],
-        "scores": scores,
-        "cost": {
-            "parameters": parameters + 9_000_000 if lstm else None,
-            "parameters_without_embeddings": parameters if lstm else None,
-            "pretrain_seconds": chance.uniform(600, 9000) if lstm else None,
-            "finetune_seconds": chance.uniform(20, 400) if method not in ("random", "constant") else 0.2,
-            "peak_memory": int(chance.uniform(0.8e9, 9e9)),
-            "sentences_per_second": chance.uniform(60, 900),
-        },
-        "details": {
-            "seeds": [
-                {
-                    "seed": seed,
-                    "scores": {id: seeds[seed] for id, seeds in by_seed.items()},
-                    "average": mean(seeds[seed] for seeds in by_seed.values()),
-                }
-                for seed in SEEDS
-            ],
-            "config": {
-                "embeddings.name": str(embeddings),
-                "encoder.hidden_size": str(size),
-                "encoder.num_layers": "2",
-                "finetune.max_epochs": "10",
-                "max_length": "512",
-                "pretrain.learning_rate": "0.001",
-                "variant": str(variant),
-            },
-            "inputs": {f"klej_{id}/train.tsv": f"{chance.getrandbits(256):064x}" for id in by_seed},
-            "versions": {"mtl": "0.1.0", "python": "3.11.7", "torch": "2.13.0"},
-            "machine": "CPU: AMD EPYC 7763, 16 threads",
-            "command": f"mtl baseline suite=klej embeddings={embeddings} variant={variant} 'seeds=[1, 2, 3, 4, 5]'",
-            "curves": _curves(by_seed, chance) if lstm else [],
-            "classes": {id: _classes(suite, id, chance, skill) for id in by_seed},
-        },
-    }
-
-
-def _score(values: list[float]) -> dict[str, Any]:
-    middle = median(values)
-    return {"median": middle, "min": min(values), "max": max(values), "interval": [middle - 3.2, middle + 2.9]}
-
-
-def _curves(by_seed: dict[str, dict[int, float]], chance: random.Random) -> list[dict[str, Any]]:
-    curves: list[dict[str, Any]] = []
-    for seed in SEEDS:
-        points = []
-        for step in range(250, 3001, 250):
-            part = 1 - 0.6 * 0.5 ** (step / 500)
-            scores = {id: seeds[seed] * part + chance.gauss(0, 0.5) for id, seeds in by_seed.items()}
-            points.append({"step": step, "average": mean(scores.values()), "loss": 2 - part, "scores": scores})
-        curves.append({"stage": "pretrain", "task": None, "seed": seed, "points": points})
-        for id, seeds in by_seed.items():
-            points = []
-            for step in range(0, 501, 50):
-                score = seeds[seed] * (1 - 0.3 * 0.5 ** (step / 100))
-                loss = {"loss": 1.0} if step else {}
-                points.append({"step": step, "average": score, **loss, "scores": {id: score}})
-            curves.append({"stage": "finetune", "task": id, "seed": seed, "points": points})
-    return curves
-
-
-def _classes(suite: Suite, id: str, chance: random.Random, skill: float) -> dict[str, Any]:
-    task = suite.tasks[id]
-    if task.labels is None:
-        low, high = task.range or (0.0, 5.0)
-        gold = [float(round(chance.uniform(low, high))) for _ in range(200)]
-        return {"seed": 3, "points": [[right, min(high, max(low, chance.gauss(right, 1.4 - skill)))] for right in gold]}
-    count = len(task.labels)
-    confusion = [
-        [chance.randint(60, 200) if gold == predicted else chance.randint(0, 40) for predicted in range(count)]
-        for gold in range(count)
-    ]
-    return {"seed": 3, "confusion": confusion}
-
-
-def _comparisons(own: list[dict[str, Any]]) -> dict[str, Any]:
-    """A paired test for each two runs, but for the random guess, which is compared with none."""
-    comparisons = {}
-    for later in range(2, len(own)):
-        for earlier in range(1, later):
-            left, right = own[later], own[earlier]
-            tests = {
-                id: _test(score["median"] - right["scores"][id]["median"])
-                for id, score in left["scores"].items()
-                if id in right["scores"]
-            }
-            tests["average"] = _test(mean(test["difference"] for test in tests.values()))
-            comparisons[f"{left['id']}|{right['id']}"] = tests
-    return comparisons
-
-
-def _test(difference: float) -> dict[str, Any]:
-    """Of an interval of 2.5 on either side; a difference of more than 8 is decided with Holm's correction, too."""
-    decided = "better" if difference > 0 else "worse"
-    return {
-        "difference": difference,
-        "low": difference - 2.5,
-        "high": difference + 2.5,
-        "p": 0.0004 if abs(difference) > 8 else 0.0123 if abs(difference) > 2.5 else 0.25,
-        "p_holm": 0.02 if abs(difference) > 8 else 0.5 if abs(difference) > 2.5 else 1.0,
-        "verdict": decided if abs(difference) > 2.5 else "undecided",
-        "verdict_holm": decided if abs(difference) > 8 else "undecided",
-    }
+    return constant

@@ -1,36 +1,57 @@
-"""Finished runs on KLEJ, made of predictions that are known."""
+"""Finished runs made of predictions that are known."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
+import yaml
 
-from mtl.config.load import flatten_config, load_config, save_config, shipped
-from mtl.runs.folder import RunFolder, write_json
+from mtl.config.files import find_suite, flatten_config, save_config
+from mtl.embedders import EMBEDDERS
+from mtl.files import read_json, write_json, write_text
+from mtl.jobs.job import Job, load_job, parse_settings
+from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
+from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.submission import write_predictions
-from mtl.runs.summary import summarize
-from mtl.tasks.metrics import score
-from mtl.tasks.suite import Task
+from mtl.runs.summary import DESCRIPTION, summarize
+from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.checkpoints import DONE
 
-ROWS = 60  # of each task's dev
+ROWS = 60  # of each task's scored split
 CONSTANT = 5.0  # the score of each task's best constant answer
+CANDIDATES = 4  # of each row of a choice
 
 Predict = Callable[[Task, np.ndarray, np.random.Generator], np.ndarray]
 
 
+def answers_of(task: Task) -> np.ndarray:
+    """Some answers to the task, all different: its labels, whole numbers in its range, candidates, or words."""
+    number = task.bounds[0] + np.arange(5) if task.range else ()
+    answers = {
+        "labels": range(len(task.labels or ())),
+        "number": number,
+        "choice": range(CANDIDATES),
+        "word": ["cold", "small", "slow"],
+    }
+    return np.array(answers[task.kind], dtype=target_kind(task).dtype)
+
+
 def gold_of(task: Task) -> np.ndarray:
-    """The dev targets: labels in turn, or whole numbers in the range."""
-    count = 5 if task.is_regression else task.outputs
-    return np.arange(ROWS) % count + (task.bounds[0] if task.is_regression else 0)
+    """The targets of the scored rows: the answers in turn."""
+    answers = answers_of(task)[:5]
+    return answers[np.arange(ROWS) % len(answers)]
 
 
 def right(share: float) -> Predict:
-    """Predictions of which about this share are right and the others the least label or number."""
+    """Predictions of which about this share are right and the others the first answer."""
 
     def predict(task: Task, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return np.where(rng.random(len(gold)) < share, gold, task.bounds[0] if task.is_regression else 0)
+        return np.where(rng.random(len(gold)) < share, gold, answers_of(task)[0])
 
     return predict
 
@@ -45,48 +66,104 @@ def make_run(
     reduced: Sequence[str] = (),
     recorded: bool = True,
 ) -> RunFolder:
-    """A run folder as `mtl baseline` leaves it.
+    """A run folder as `mtl baseline` leaves it, of KLEJ unless `settings` name another suite.
 
-    dev: what the fingerprints of the dev rows say. reduced: tasks with a training row less than published.
-    recorded: whether it says which dev rows belong together (DYK's, four by four) and which tasks share them (CDSC-E and -R).
+    dev: what the fingerprints of the scored rows say. reduced: tasks with a training row less than published.
+    recorded: whether it says which scored rows belong together (DYK's, four by four) and which tasks share them (CDSC-E and -R).
     """
-    config, suite = load_config(["suite=klej", f"seeds={list(seeds)}", *settings])
-    folder, chosen = RunFolder(path), suite.choose(tasks)
-    done = {}
-    held_out = {task.id: list(range(2, ROWS + 2)) for task in chosen if task.files["dev"] is None}
-    for seed in seeds:
-        scores = {}
-        for number, task in enumerate(chosen):
-            gold = gold_of(task)
-            predicted = predict(task, gold, np.random.default_rng([seed, number]))
-            write_predictions(folder.predictions(seed, "dev", task.id), task, predicted.tolist(), "task")
-            write_predictions(folder.gold(task.id), task, gold.tolist(), "task")
-            scores[task.id] = score(task, torch.from_numpy(predicted), torch.from_numpy(gold))
-        curve = [{"step": 10.0 * s, "dev/average": 5.0 * s, **{f"dev/{t.id}": 4.0 * s for t in chosen}} for s in (1, 2)]
-        if config.method == "lstm":
-            write_json(folder.pretrained(seed) / "done.json", {"curve": curve})
-            first = {"step": 0.0, "dev/average": 4.5, f"dev/{chosen[0].id}": 4.5}
-            write_json(folder.finetuned(seed, chosen[0].id) / "done.json", {"curve": [first, *curve]})
-        cost = {
-            "parameters": 2_000_000,
-            "parameters_without_embeddings": 1_000_000,
-            "pretrain_seconds": 100.0 * seed if config.method == "lstm" else None,
-            "finetune_seconds": 65.0,
-            "peak_memory": 2**30,
-            "sentences_per_second": 310.4,
-        }
-        done[seed] = {"scores": scores, "cost": cost, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
-    rows = {t.id: {**t.rows, "train": t.rows["train"] - (t.id in reduced)} for t in chosen}
-    summary = summarize(suite, chosen, config, done, rows, {task.id: CONSTANT for task in chosen})
-    summary |= {"held_out": {id: len(lines) for id, lines in held_out.items()}, "config": flatten_config(config)}
-    summary["inputs"] = {str(task.path("dev", Path()) or task.path("train", Path())): dev for task in chosen}
+    job = _job((*settings, f"seeds={list(seeds)}"))
+    folder, chosen = RunFolder(path), job.suite.choose(tasks)
+    held_out = {t.id: list(range(2, ROWS + 2)) for t in chosen if t.scored_split == "dev" and t.files["dev"] is None}
+    done = {seed: _make_seed(folder, job, chosen, predict, seed) for seed in seeds}
+    rows = {t.id: {**(t.rows or {t.scored_split: ROWS})} for t in chosen}
+    for id in reduced:
+        rows[id]["train"] -= 1
+    summary = summarize(job.suite, chosen, job.config, done, rows, {task.id: CONSTANT for task in chosen})
+    summary |= {"held_out": {id: len(lines) for id, lines in held_out.items()}, "config": flatten_config(job.config)}
+    files = [task.path(task.scored_split, Path()) or task.path("train", Path()) for task in chosen]
+    summary["inputs"] = {file.as_posix(): dev for file in files if file}
     summary["command"] = f"mtl baseline {' '.join(settings)}"
-    save_config(config, folder.config)
-    (path / "suite.yaml").write_bytes((shipped("configs") / "suite/klej.yaml").read_bytes())
-    folder.held_out.write_text(json.dumps(held_out), encoding="utf-8")
+    save_config(job.config, folder.config)
+    write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
+    write_json(folder.inputs, {"format": FORMAT, **summary["inputs"]})
+    write_text(folder.held_out, json.dumps(held_out) + "\n")
     if recorded:
-        groups = [row // 4 for row in range(ROWS)]
-        dev_rows = {t.id: {"texts": t.folder, "groups": groups if t.id == "dyk" else None} for t in chosen}
-        write_json(folder.dev_rows, dev_rows | {"cdsc-r": dev_rows["cdsc-e"]} if "cdsc-e" in dev_rows else dev_rows)
+        write_text(folder.scored_rows, json.dumps({task.id: _recorded_rows(task) for task in chosen}) + "\n")
     write_json(folder.summary, summary)
     return folder
+
+
+@cache
+def _job(settings: tuple[str, ...]) -> Job:
+    return load_job({"suite": "klej", **parse_settings(settings)})
+
+
+def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Predict, seed: int) -> Mapping[str, Any]:
+    """Write a seed's predictions and learning curves; return what its scores.json holds."""
+    scores = {}
+    for number, task in enumerate(tasks):
+        gold = gold_of(task)
+        predicted = predict(task, gold, np.random.default_rng([seed, number]))
+        write_predictions(folder.predictions(seed, task.scored_split, task.id), task, predicted, "task")
+        write_predictions(folder.gold(task.scored_split, task.id), task, gold, "task")
+        scores[task.id] = score(task, predicted, ScoredRows(gold))
+    lstm = job.config.method == "lstm"
+    if lstm:
+        _write_curves(folder, tasks, seed)
+    parameters = 40_000 * job.config.encoder.hidden_size
+    cost = {
+        "parameters": parameters + 9_000_000 if lstm else 500,
+        "parameters_without_embeddings": parameters if lstm else 500,
+        "pretrain_seconds": 100.0 * seed if lstm else None,
+        "finetune_seconds": 65.0,
+        "peak_memory": 2**30,
+        "sentences_per_second": 310.4,
+    }
+    return {"scores": scores, "cost": cost, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
+
+
+def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
+    """Both stages of an LSTM: two validations of each, and in stage 2 one before the first step."""
+    trained = [task for task in tasks if task.answered_by is None]
+    curve = [
+        {"step": 10, "seconds": 1.0, "train/loss": 0.5, "dev/average": 5.0, **{f"dev/{t.id}": 4.0 for t in trained}},
+        {"step": 20, "seconds": 2.0, "train/loss": 0.4, "dev/average": 10.0, **{f"dev/{t.id}": 8.0 for t in trained}},
+    ]
+    write_json(pretrain_folder(folder.seed(seed)) / DONE, {"curve": curve})
+    for task in trained:
+        first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{task.id}": 4.5}
+        after = [
+            {"step": 10 * n, "seconds": n, "train/loss": 0.3, "dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n}
+            for n in (1, 2)
+        ]
+        write_json(finetune_folder(folder.seed(seed), task.id) / DONE, {"curve": [first, *after]})
+
+
+def _recorded_rows(task: Task) -> dict[str, Any]:
+    recorded: dict[str, Any] = {
+        "texts": {"cdsc-r": "cdsc-e"}.get(task.id, task.id),
+        "groups": [row // 4 for row in range(ROWS)] if task.id == "dyk" else None,
+    }
+    return recorded if task.candidates is None else {**recorded, "candidates": [CANDIDATES] * ROWS}
+
+
+def make_older(folder: RunFolder, method: str | None = None) -> None:
+    """Turn a run folder into one of format 2, which knew no split but dev, no description of the method, and one set of keys for all
+    kinds of embeddings. method: the name that the method had then, if another."""
+    config = yaml.safe_load(folder.config.read_text(encoding="utf-8"))
+    keys = dict.fromkeys(name for kind in EMBEDDERS.values() for name in kind.options.__dataclass_fields__)
+    config["embeddings"] = {**dict.fromkeys(keys), **config["embeddings"]}
+    config["method"] = method or config["method"]
+    write_text(folder.config, yaml.safe_dump(config, sort_keys=False))
+    if folder.summary.exists():
+        summary = read_json(folder.summary)
+        older = {key: value for key, value in summary.items() if key not in DESCRIPTION}
+        older |= {"method": config["method"], "split": "dev"}
+        older["tasks"] = {
+            id: {key: value for key, value in task.items() if key != "split"} for id, task in summary["tasks"].items()
+        }
+        older["config"] |= {f"embeddings.{key}": value for key, value in config["embeddings"].items()}
+        write_json(folder.summary, older)
+    write_json(folder.inputs, {**read_json(folder.inputs), "format": "2"})
+    if folder.scored_rows.exists():
+        folder.scored_rows.rename(folder.path / "dev_rows.json")

@@ -53,7 +53,7 @@ def test_exact_arithmetic_is_set_and_restored() -> None:
     assert flags() == before
 
 
-def test_elmo_computes_so(elmo_files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_elmo_computes_with_exact_arithmetic(elmo_files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     elmo, seen = ELMo(*elmo_files), []
     vectors = elmo._token_vectors
     monkeypatch.setattr(elmo, "_token_vectors", lambda words: (seen.append(flags()), vectors(words))[1])

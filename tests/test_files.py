@@ -11,7 +11,7 @@ from mtl.errors import InputError
 from mtl.files import Busy, check_space, lock, read_json, replacing, sha256, write_json, write_text
 
 
-def test_the_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
+def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "file"
     write_text(path, "ołówek\r\n")
     assert path.read_bytes() == "ołówek\r\n".encode()
@@ -35,10 +35,12 @@ def test_json_is_read_back(tmp_path: Path) -> None:
         read_json(path)
 
 
-def test_no_room_says_how_much_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
     check_space(tmp_path, 2_500_000, "x")
-    with pytest.raises(InputError, match=r"7\.5 GB are needed and 3 MB free; make room, or set a=1"):
+    with pytest.raises(
+        InputError, match=r"needs 7\.5 GB of disk space, but 3 MB are free; free some space, or set a=1"
+    ):
         check_space(tmp_path, 7_500_000_000, "set a=1")
 
 
@@ -59,7 +61,9 @@ with lock(Path(sys.argv[1])):
 
 
 @pytest.mark.parametrize("missing", [0, errno.EOPNOTSUPP])
-def test_a_lock_ends_with_its_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
+def test_lock_is_released_when_its_process_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
+) -> None:
     def no_flock(*_: object) -> None:
         raise OSError(missing, "no flock here")
 
@@ -82,7 +86,7 @@ def test_a_lock_ends_with_its_process(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("missing", [errno.ENOSYS, errno.ENOLCK])
-def test_the_lock_of_another_machine_is_not_removed(
+def test_lock_of_another_machine_is_not_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
 ) -> None:
     def no_flock(*_: object) -> None:
@@ -90,5 +94,5 @@ def test_the_lock_of_another_machine_is_not_removed(
 
     monkeypatch.setattr("fcntl.flock", no_flock)
     (tmp_path / ".lock.process").write_text("1\nanother.machine\n", encoding="utf-8")
-    with pytest.raises(Busy, match=r"on another machine either, remove .*\.lock\.process"), lock(tmp_path / ".lock"):
+    with pytest.raises(Busy, match=r"runs on any machine, remove .*\.lock\.process"), lock(tmp_path / ".lock"):
         pass

@@ -20,16 +20,16 @@ for setting in (int, keep_memory):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the settings are glibc's")
-def test_memory_that_is_kept_is_not_asked_for_again() -> None:
+def test_kept_memory_causes_no_new_page_faults() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
-    given_back, kept = map(int, done.stdout.split())
+    default, kept = map(int, done.stdout.split())
     pages = 4 * 2**26 // 4096
     assert kept < pages / 100
-    assert given_back > pages / 2000  # a page may be as large as 2 MB
+    assert default > pages / 2000  # a page may be as large as 2 MB
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the system counts otherwise")
-def test_the_most_memory_is_in_bytes() -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count differently")
+def test_peak_memory_is_in_bytes() -> None:
     code = "import torch; from mtl.memory import peak_memory\n"
     code += "before = peak_memory(); torch.ones(2**28); print(before, peak_memory())"
     before, after = map(int, subprocess.check_output([sys.executable, "-c", code]).split())

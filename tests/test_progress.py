@@ -1,4 +1,4 @@
-"""Progress lines against a clock that the test moves, and bars on a terminal that is none."""
+"""Progress lines with a fake clock, and bars on a fake terminal."""
 
 import io
 import logging
@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from mtl import progress as module
-from mtl.progress import Progress, duration, progress
+from mtl.progress import Progress, format_duration, progress
 
 
 class Clock:
@@ -19,13 +19,15 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(module, "time", made)
+    fake = Clock()
+    monkeypatch.setattr(module, "time", fake)
     caplog.set_level(logging.INFO, logger="mtl")
-    return made
+    return fake
 
 
-def test_lines_come_from_time_to_time(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_lines_after_5_seconds_then_every_30_seconds_and_at_the_end(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
     with Progress("reading", 200, "rows") as shown:
         for _ in range(100):
             clock.now += 1
@@ -39,13 +41,15 @@ def test_lines_come_from_time_to_time(clock: Clock, caplog: pytest.LogCaptureFix
     ]
 
 
-def test_a_short_step_says_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_short_operation_logs_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     for _ in progress(["a", "b", "c"], "reading", "rows"):
         clock.now += 1
     assert caplog.messages == []
 
 
-def test_items_are_handed_on_and_counted_when_they_are_done(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_progress_yields_each_item_and_counts_it_when_it_is_done(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
     seen = []
     for item in progress(["a", "b"], "reading", "rows"):
         seen.append(item)
@@ -54,21 +58,21 @@ def test_items_are_handed_on_and_counted_when_they_are_done(clock: Clock, caplog
     assert caplog.messages[0] == "reading · 1 of 2 rows (50%) · 1 min 00 s left"
 
 
-def test_what_was_done_before_does_not_count_as_fast(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_time_left_ignores_units_done_before_the_start(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     with Progress("downloading", 2_000_000_000, "B", 1_000_000_000) as shown:
         clock.now += 10
         shown.reach(1_100_000_000)
     assert caplog.messages[0] == "downloading · 1.1 GB of 2.0 GB (55%) · 1 min 30 s left"
 
 
-def test_an_unknown_total(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_unknown_total(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     with Progress("reading", None, "rows") as shown:
         clock.now += 10
         shown.advance(12_345)
     assert caplog.messages == ["reading · 12,345 rows · 10 s so far", "reading · finished: 12,345 rows in 10 s"]
 
 
-def test_a_note_is_a_line_at_once(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_note_is_logged_immediately(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     with Progress("training", 10, "steps") as shown:
         clock.now += 1
         shown.reach(5)
@@ -76,7 +80,7 @@ def test_a_note_is_a_line_at_once(clock: Clock, caplog: pytest.LogCaptureFixture
     assert caplog.messages[0] == "training · 5 of 10 steps (50%) · perplexity 3.1 · 1 s left"
 
 
-def test_a_step_that_fails_is_not_finished(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+def test_failed_operation_logs_no_finished_line(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     with pytest.raises(ValueError), Progress("reading", 10, "rows") as shown:
         clock.now += 10
         shown.advance()
@@ -84,7 +88,7 @@ def test_a_step_that_fails_is_not_finished(clock: Clock, caplog: pytest.LogCaptu
     assert len(caplog.messages) == 1
 
 
-def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -97,9 +101,9 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
         shown.note("half of it")
     written = terminal.getvalue()
     assert "reading:  20%" in written and "5/10" in written and "half of it" in written
-    assert written.endswith("\r")  # the bar is wiped out
+    assert written.endswith("\r")  # the bar is erased
     assert caplog.messages == []
 
 
-def test_duration() -> None:
-    assert [duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]
+def test_format_duration() -> None:
+    assert [format_duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]

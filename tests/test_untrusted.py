@@ -17,7 +17,7 @@ from mtl.untrusted import is_inside, is_web_address, read_yaml
         ("a:\n  ${b}: 1\n", "a.${b}"),
     ],
 )
-def test_a_reference_to_another_value_is_refused(tmp_path: Path, text: str, key: str) -> None:
+def test_interpolation_is_rejected(tmp_path: Path, text: str, key: str) -> None:
     path = tmp_path / "x.yaml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(InputError) as caught:
@@ -26,7 +26,7 @@ def test_a_reference_to_another_value_is_refused(tmp_path: Path, text: str, key:
 
 
 @pytest.mark.parametrize("content", [b"a: [", b"- a\n", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"])
-def test_a_file_that_is_not_yaml_of_keys_and_values_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_no_yaml_mapping_is_rejected(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"x\.yaml") as caught:
@@ -40,13 +40,13 @@ def test_numbers_with_exponents(tmp_path: Path) -> None:
     assert read_yaml(path) == {"rates": [0.0001, 0.001]}
 
 
-def test_the_configuration_of_a_run_is_not_evaluated_either(tmp_path: Path) -> None:
+def test_interpolation_in_a_run_s_configuration_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("data_dir: ${oc.env:HOME}\n", encoding="utf-8")
     with pytest.raises(InputError, match="data_dir: holds"):
         read_config(tmp_path / "config.yaml", lambda name: embedder_kind(name).options)
 
 
-def test_paths_inside_a_folder() -> None:
+def test_is_inside() -> None:
     assert all(map(is_inside, ["", "a", "a/b.tsv", "..a", "a.."]))
     assert not any(map(is_inside, ["..", "../a", "a/../../b", "/a", "\\a", "a\\..\\b", "C:a", "C:\\a", "a\0b"]))
 

@@ -1,4 +1,4 @@
-"""Words and vectors to look up in files, and what must come of it."""
+"""Words and vectors for tests of vector files, and checks of the result."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def assert_table(read: WordVectors, words: list[str]) -> None:
     assert not read.from_ngrams.any()
 
 
-def assert_refused(path: Path, *fragments: str) -> None:
+def assert_rejected(path: Path, *fragments: str) -> None:
     with pytest.raises(InputError) as caught:
         read_vectors(path, ["kot", "0.5", "nowe"])
     message = str(caught.value)

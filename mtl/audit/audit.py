@@ -1,4 +1,4 @@
-"""The audit of a suite's data: everything that is found, as a report."""
+"""Check a suite's data for errors, duplicates and leaks between splits, and write a report."""
 
 import csv
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ HELD_OUT = "dev (held out)"
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found, and the report that says it in plain words (Markdown)."""
+    """The findings, and the report on them (Markdown)."""
 
     findings: list[Finding]
     report: str
@@ -32,49 +32,50 @@ class Audit:
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """A task's files as far as they can be read, and what is wrong with the others.
+    """The readable files of a task, and findings about the others.
 
-    files: the parts as they stand in the files. parts: the parts as training uses them, so that "dev" may be held-out rows.
+    files: the rows of each file, by split. parts: the rows of each split that training uses, where "dev" may be held-out rows.
+    notes: remarks for the report that are not findings.
     """
 
     task: Task
     files: dict[str, Part]
     parts: dict[str, Part]
     findings: list[Finding]
-    facts: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def audit(job: Job) -> Audit:
-    """Read the suite's data as a run would and say what a careful author would want to know.
+    """Read the suite's data as a run does, and check it.
 
-    Raises InputError where there is no data at all, and where a run could not have the embeddings.
+    Raises InputError if there is no data at all, and if the embeddings cannot be loaded.
     """
     config, suite, folder, tasks = job.config, job.suite, job.data_dir, job.tasks
-    _check_there(suite, tasks, folder)
+    _check_folder(suite, tasks, folder)
     read = [read_files(task, folder, config.held_out) for task in tasks]
     tokens = count_tokens(config, suite, folder, [(files.task, files.files, files.parts) for files in read])
     findings = {files.task.id: list(files.findings) for files in read}
-    facts = [fact for files in read for fact in files.facts]
+    notes = [note for files in read for note in files.notes]
     for number, files in enumerate(progress(read, "auditing", "tasks")):
         same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
         found = findings[files.task.id]
         found += _row_counts(files)
         found += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
         found += shared_within(files.parts)
-        facts += _sameness(files, same)
+        notes += _note_same_texts(files, same)
         if not set(files.files) <= {name for name, _ in same}:
-            facts += _other_pairs(files)
+            notes += _note_other_pairs(files)
     for finding in shared_across([files.parts for files in read]):
         findings[finding.task].append(finding)
-    facts += _edges(read)
-    facts += _quoting_reader(read, folder)
-    every = [finding for found in findings.values() for finding in found]
+    notes += _note_outer_whitespace(read)
+    notes += _note_quoting_reader(read, folder)
+    all_findings = [finding for found in findings.values() for finding in found]
     shown = [(files.task, _in_order({**files.files, **_held_out(files)})) for files in read]
-    return Audit(every, render(config, suite, folder, shown, tokens, every, facts))
+    return Audit(all_findings, render(config, suite, folder, shown, tokens, all_findings, notes))
 
 
-def _check_there(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
-    """Raise InputError unless the folder is there with a file of one of the tasks."""
+def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
+    """Raise InputError unless the folder exists and has a file of at least one of the tasks."""
     how = (
         f"; get it with: mtl data {suite.name}"
         if suite.generated or any(task.source or task.hub for task in tasks)
@@ -82,23 +83,23 @@ def _check_there(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
     )
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: no such folder, where the data of suite {suite.name} should be{how}, or set data_dir="
+            f"{folder}: no such folder; the data of suite {suite.name} should be there{how}, or set data_dir="
         )
     paths = [path for task in tasks for split in SPLITS if (path := task.path(split, folder))]
     if not any(path.exists() for path in paths):
-        raise InputError(f"{folder}: holds no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}")
+        raise InputError(f"{folder}: has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}")
 
 
 def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
-    """Read what can be read of a task's files; what cannot is a finding in the reader's words."""
+    """Read a task's files; a file that cannot be read gives a finding with the reader's message. share: of held-out rows."""
     files: dict[str, Part] = {}
     findings: list[Finding] = []
-    facts = []
+    notes = []
     paths = {split: path for split in SPLITS if (path := task.path(split, folder))}
     absent = [split for split, path in paths.items() if not path.exists()]
     if absent:
         names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
-        what = f"{'none of its files is' if len(absent) == len(paths) else 'not all its files are'} there: {names}"
+        what = f"{'all of its files are' if len(absent) == len(paths) else 'some of its files are'} missing: {names}"
         meaning = "a run must leave the task out (tasks=), and its average is partial"
         findings.append(Finding("missing", task.id, "", 1, what, meaning))
     for split, path in paths.items():
@@ -107,25 +108,25 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
         try:
             rows = read_split(task, path, split)
         except InputError as error:
-            meaning = "a run would stop here; the rest of the task is audited without it"
+            meaning = "a run would stop here; the audit continues without this file"
             findings.append(Finding("unreadable", task.id, split, 1, str(error).replace(f"{folder}/", ""), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
         if not task.has_targets(split) and task.target in column_names(path):
-            facts.append(f"{task.id}: its test file has the targets, too; a run does not read them.")
+            notes.append(f"{task.id}: its test file also has the targets; a run does not read them.")
     parts = dict(files)
     if task.files["dev"] is None and "train" in files:
         whole = files["train"]
         kept, held_out = hold_out(task, whole.rows, share)
         if kept and held_out:
             parts["train"], parts["dev"] = replace(whole, rows=kept), replace(whole, split=HELD_OUT, rows=held_out)
-            facts.append(
+            notes.append(
                 f"{task.id} has no dev file: {len(held_out)} of its {len(whole.rows)} training rows are held out as dev."
             )
         else:
             what = f"too few groups of rows to hold out {share:.0%} for validation"
             findings.append(whole.finding("unreadable", 1, what, "a run would stop here", whole.file))
-    return TaskFiles(task, files, parts, findings, facts)
+    return TaskFiles(task, files, parts, findings, notes)
 
 
 def _held_out(files: TaskFiles) -> dict[str, Part]:
@@ -144,17 +145,17 @@ def _row_counts(files: TaskFiles) -> list[Finding]:
             fewer = len(part.rows) < published
             what = f"{len(part.rows)} rows, {'fewer' if fewer else 'more'} than the {published} published"
             why = (
-                "rows were left out, or lost to a reader that takes quote marks for quoting"
+                "rows were left out, or a program lost them by reading quotation marks as CSV quoting"
                 if fewer
-                else "another edition"
+                else "another version of the data"
             )
-            meaning = f"{why}; scores do not compare with published ones"
+            meaning = f"{why}; scores cannot be compared with published ones"
             findings.append(part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file))
     return findings
 
 
 def _row_findings(files: TaskFiles, tokens: Tokens, max_length: int, same: dict[str, TaskFiles]) -> list[Finding]:
-    """What is wrong in each file. same: by split, an earlier task that has the same texts, where they were looked at."""
+    """The findings in each file. same: by split, an earlier task with the same texts, whose findings are not repeated."""
     findings = []
     for split, part in files.files.items():
         if split not in same:
@@ -170,33 +171,36 @@ def _same_texts(files: TaskFiles, other: TaskFiles, split: str) -> bool:
     return split in other.files and same_rows(files.files[split], other.files[split])
 
 
-def _sameness(files: TaskFiles, same: Sequence[tuple[str, TaskFiles]]) -> list[str]:
-    """In plain words, which files say what an earlier task's files say."""
-    facts = []
+def _note_same_texts(files: TaskFiles, same: Sequence[tuple[str, TaskFiles]]) -> list[str]:
+    """Notes on files with the same texts as those of an earlier task."""
+    notes = []
     for other in {id(other): other for _, other in same}.values():
         splits = [split for split, theirs in same if theirs is other]
         own = [split for split in splits if not same_targets(files.files[split], other.files[split])]
-        others = f", with targets of its own in {_and(own)}" if own else ""
-        facts.append(
-            f"{files.task.id} has the texts of {other.task.id} in {_and(splits)}{others}; what the texts show is said once."
+        others = f", but other targets in {_enumerate(own)}" if own else ""
+        notes.append(
+            f"{files.task.id} has the same texts as {other.task.id} in {_enumerate(splits)}{others};"
+            " findings about the texts are not repeated."
         )
-    return facts
+    return notes
 
 
-def _and(words: Sequence[str]) -> str:
+def _enumerate(words: Sequence[str]) -> str:
+    """The words as an English list: a, b and c."""
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-def _other_pairs(files: TaskFiles) -> list[str]:
+def _note_other_pairs(files: TaskFiles) -> list[str]:
+    """A note on texts of dev and test that also occur in train, in another pair."""
     counts = texts_in_other_pairs(files.parts)
     if not counts:
         return []
-    said = _and([f"{count} of {rows} rows of {split}" for split, count, rows in counts])
-    return [f"{files.task.id}: in {said} one of the texts stands in train, too, in another pair."]
+    rows_by_split = _enumerate([f"{count} of {rows} rows of {split}" for split, count, rows in counts])
+    return [f"{files.task.id}: in {rows_by_split}, one of the texts also occurs in train, in another pair."]
 
 
-def _edges(read: Sequence[TaskFiles]) -> list[str]:
-    """Whitespace at the ends of texts that are not blank: no finding, since the tokenizer drops it."""
+def _note_outer_whitespace(read: Sequence[TaskFiles]) -> list[str]:
+    """A note on texts that begin or end with whitespace. It is no finding, since the tokenizer drops the whitespace."""
     counts = []
     for part in (part for files in read for part in files.files.values()):
         rows = sum(any(text != text.strip() and not is_blank(text) for text in row.texts) for row in part.rows)
@@ -204,12 +208,12 @@ def _edges(read: Sequence[TaskFiles]) -> list[str]:
             counts.append(f"{rows} of {part.task.id} {part.split}")
     if not counts:
         return []
-    return [f"Rows with whitespace at an end of a text: {_and(counts)}. The tokenizer drops it."]
+    return [f"Rows with a text that begins or ends with whitespace: {_enumerate(counts)}. The tokenizer drops it."]
 
 
-def _quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
-    """How many rows a reader would make of the files that takes quote marks for quoting, as pandas does unless told not to."""
-    differing = []
+def _note_quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
+    """A note on files in which a reader with CSV quoting, such as pandas with its defaults, finds another number of rows."""
+    different = []
     for part in (part for files in read for part in files.files.values() if part.file.endswith(".tsv")):
         lines = (f"{line}\n" for line in read_lines(folder / part.file))
         try:
@@ -217,7 +221,7 @@ def _quoting_reader(read: Sequence[TaskFiles], folder: Path) -> list[str]:
         except csv.Error:
             rows = 0
         if rows != len(part.rows):
-            differing.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
-    if not differing:
+            different.append(f"{rows} of {len(part.rows)} rows of {part.task.id} {part.split}")
+    if not different:
         return []
-    return [f"A reader that takes quote marks for quoting (pandas, unless told not to) would find {_and(differing)}."]
+    return [f"A reader with CSV quoting (pandas with its defaults) would find {_enumerate(different)}."]

@@ -1,11 +1,11 @@
-"""What the characters of one cell betray: a quoting CSV writer, a spreadsheet, a wrong encoding, characters that are no text."""
+"""Detect errors in one cell: CSV quoting, spreadsheet errors, a wrong encoding, escapes, characters that are not text."""
 
 import html
 import re
 import unicodedata
 
-# What UTF-8 looks like once it was read as one of the old encodings of Europe: 'ł' as 'Ĺ‚' (cp1250) or 'Å‚' (cp1252). Only
-# common letters and signs count: any two characters above ASCII can be valid UTF-8 by chance, as 'ÓŁ' in 'OGÓŁEM' is.
+# UTF-8 text that was read in an older European encoding: 'ł' looks like 'Ĺ‚' (cp1250) or 'Å‚' (cp1252). Only frequent letters
+# and signs are searched for: other pairs of non-ASCII characters can be valid UTF-8 by chance, such as 'ÓŁ' in 'OGÓŁEM'.
 COMMON = "ąćęłńóśźżĄĆĘŁŃÓŚŹŻäöüßÄÖÜåÅæøéèêëáàâíîïñçúôőűčďěňřšťůýžČŘŠŽ–—‘’‚“”„…•€\xa0«»°§"
 OLD_ENCODINGS = ("cp1250", "cp1252", "iso8859-1", "iso8859-2")
 
@@ -21,7 +21,7 @@ def _damaged() -> dict[str, str]:
     return forms
 
 
-DAMAGED = _damaged()  # by what is seen, what it was
+DAMAGED = _damaged()  # wrongly decoded form -> original character
 _DAMAGED = re.compile("|".join(re.escape(form) for form in sorted(DAMAGED, key=len, reverse=True)))
 
 _SPREADSHEET = re.compile(r"#(NAME\?|REF!|VALUE!|DIV/0!|N/A|NUM!|NULL!)")
@@ -29,55 +29,56 @@ _ESCAPE = re.compile(r"""\\(?:[nr"']|u[0-9a-fA-F]{4})|&(?:#[0-9]+|#x[0-9a-fA-F]+
 
 
 def is_blank(cell: str) -> bool:
-    """Whether there is nothing to read: no character, or whitespace alone."""
+    """Whether the cell is empty or has only whitespace."""
     return not cell.strip()
 
 
 def is_wrapped(cell: str) -> bool:
-    """Whether a quote mark stands at either end."""
+    """Whether the cell begins and ends with a quotation mark."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"'
 
 
 def is_quoted(cell: str) -> bool:
-    """Whether a quoting CSV writer would leave a text with quote marks like this: wrapped, every inner mark doubled.
+    """Whether the cell looks like the output of a CSV writer with quoting: wrapped, and every inner quotation mark doubled.
 
-    A text that is a quotation, wrapped and without inner marks, is not: a quoting writer leaves 'a "b" c' as '"a ""b"" c"'.
+    Such a writer turns 'a "b" c' into '"a ""b"" c"'. A wrapped cell without inner marks may be an ordinary quotation, so
+    it does not count.
     """
     inner = cell[1:-1]
     return is_wrapped(cell) and '"' in inner and '"' not in inner.replace('""', "")
 
 
 def is_half_quoted(cell: str) -> bool:
-    """Whether it looks like one end of such a cell, torn apart: doubled marks inside, an odd number of them at one end only."""
+    """Whether the cell looks like one half of a quoted cell: doubled marks inside, and an odd number of marks at one end only."""
     inner = cell.strip('"')
     before, after = len(cell) - len(cell.lstrip('"')), len(cell) - len(cell.rstrip('"'))
     return '""' in inner and before % 2 != after % 2
 
 
 def plain(cell: str) -> str:
-    """The text for comparing: without a CSV writer's marks, runs of whitespace as one space, none at the ends."""
+    """The text in a form for comparison: without CSV quoting, with single spaces, and without whitespace at the ends."""
     text = cell[1:-1].replace('""', '"') if is_quoted(cell) else cell
     return " ".join(text.split())
 
 
 def control_character(cell: str) -> str | None:
-    """The first control character, or byte order mark inside a text, if there is one."""
-    if cell.isprintable():  # most are, and this is quick to know
+    """The first control character or byte order mark; None if there is none."""
+    if cell.isprintable():  # a fast check that is true for most cells
         return None
     return next((c for c in cell if unicodedata.category(c) == "Cc" or c == "\ufeff"), None)
 
 
 def damage(cell: str) -> str | None:
-    """The first sign of a wrong encoding, as it is seen ('Ĺ‚'); `DAMAGED` says what it was."""
+    """The first sequence that comes from a wrong encoding, such as 'Ĺ‚'; None if there is none. A key of `DAMAGED`."""
     found = None if cell.isascii() else _DAMAGED.search(cell)
     return found.group() if found else None
 
 
 def spreadsheet_error(cell: str) -> str | None:
-    """What a spreadsheet wrote in place of a text that it took for a formula, as '#NAME?'."""
+    """A spreadsheet's error message, such as '#NAME?', that replaced a text; None if the cell is not one."""
     return cell.strip() if _SPREADSHEET.fullmatch(cell.strip()) else None
 
 
 def escape(cell: str) -> str | None:
-    """The first sign that another format's escapes were never undone: a backslash with its n or quote mark, or HTML's '&amp;'."""
+    r"""The first escape sequence of another format, such as '\n', '\"' or HTML's '&amp;'; None if there is none."""
     return next((e for e in _ESCAPE.findall(cell) if e[0] == "\\" or html.unescape(e) != e), None)

@@ -1,4 +1,4 @@
-"""What is wrong with the rows of one split: plain functions, rows in, findings out."""
+"""Checks of the rows of one split: each function gets the rows and returns findings."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -23,17 +23,19 @@ from mtl.data.examples import Example
 from mtl.tasks.targets import Target, target_kind
 from mtl.tasks.task import Task
 
-SHOWN = 3  # places that a finding names: enough to look the matter up
+SHOWN = 3  # line numbers that a finding names
 EXCERPT = 40  # characters of a text that a finding quotes
-# A column of quotations is rare, and a writer that quotes every cell leaves no inner mark where the text has none.
+# If more than half of a column's cells are wrapped in quotation marks, all of them count as quoted, even without inner marks:
+# a column of quotations is rare.
 WRAPPED_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a careful author would want to know before believing a score.
+    """A problem in the data that may affect a score.
 
-    kind: a word for scripts. count: how many rows, or 1 where it is not about rows. where: `file:line` of the first ones.
+    kind: a fixed name, for scripts. count: the number of rows, or 1 if it is not about rows. what: the problem. meaning: its
+    consequence. where: `file:line` of the first rows.
     """
 
     kind: str
@@ -51,7 +53,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one split and the file that they stand in, named below the data folder."""
+    """The rows of one split and the file that they come from (a path relative to the data folder)."""
 
     task: Task
     split: str
@@ -60,13 +62,13 @@ class Part:
 
     @cached_property
     def keys(self) -> list[tuple[str, ...]]:
-        """Each row's texts for comparing; the empty tuple where one of them is blank: such rows are found as blank."""
+        """Each row's texts in a form for comparison; the empty tuple for rows with a blank text, which are a finding of their own."""
         keys = [tuple(plain(text) for text in row.texts) for row in self.rows]
         return [key if all(key) else () for key in keys]
 
     @cached_property
     def lines(self) -> dict[tuple[str, ...], list[Example]]:
-        """The rows by their texts, without blank ones."""
+        """The rows by their key, without rows that have a blank text."""
         by_key: dict[tuple[str, ...], list[Example]] = defaultdict(list)
         for key, row in zip(self.keys, self.rows, strict=True):
             if key:
@@ -81,12 +83,12 @@ class Part:
         return Finding(kind, self.task.id, self.split, count, what, meaning, where)
 
     def of(self, count: int, many: str, one: str) -> str:
-        """ "3 of 40 rows hold", "1 of 40 rows holds" """
+        """The subject and verb of a message: "3 of 40 rows have", "1 of 40 rows has"."""
         return f"{count} of {len(self.rows)} rows {one if count == 1 else many}"
 
 
 def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
-    """`file:2, 5, 9, …`."""
+    """The first lines of a finding: `file:2, 5, 9, …`."""
     return f"{file}:{separator.join([*lines[:SHOWN], *(['…'] if len(lines) > SHOWN else [])])}"
 
 
@@ -97,27 +99,28 @@ def excerpt(text: str) -> str:
 
 
 def text_findings(part: Part) -> list[Finding]:
-    """What the texts alone show."""
-    found = [blank(part), quoting(part), half_quoting(part), *foreign(part), *constant_columns(part)]
+    """The findings about the texts alone."""
+    found = [blank(part), quoting(part), half_quoting(part), *damaged_texts(part), *constant_columns(part)]
     return [finding for finding in found if finding]
 
 
 def target_findings(part: Part) -> list[Finding]:
-    """What the texts show together with their targets; in a test file, what repeats."""
+    """The findings about the texts together with their targets; without targets, only repeated texts."""
     found = [duplicates(part), conflicts(part), *targets(part)]
     return [finding for finding in found if finding]
 
 
 def blank(part: Part) -> Finding | None:
+    """Rows with a text that is empty or has only whitespace."""
     rows = [row for row in part.rows if any(map(is_blank, row.texts))]
     if not rows:
         return None
-    what = part.of(len(rows), "have an empty text", "has an empty text") + ", or one of whitespace alone"
-    return part.finding("blank", len(rows), what, "there is nothing to predict a target from", part.where(rows))
+    what = part.of(len(rows), "have an empty text", "has an empty text") + ", or one with only whitespace"
+    return part.finding("blank", len(rows), what, "a model has nothing to predict the target from", part.where(rows))
 
 
 def quoting(part: Part) -> Finding | None:
-    """Rows that a quoting CSV writer left its marks on."""
+    """Rows whose texts still have the quotation marks that a CSV writer added."""
     columns = list(
         zip_longest(*(row.texts for row in part.rows), fillvalue="")
     )  # rows of a choice may differ in length
@@ -131,55 +134,70 @@ def quoting(part: Part) -> Finding | None:
         return None
     count, marked = sum(map(marks, rows)), sum('"' in cell for column in columns for cell in column)
     cells = f"{count} cell is" if count == 1 else f"{count} cells are"
-    share = "as is every cell that has one" if count == marked else f"of {marked} cells that have one"
+    share = "all cells that have any" if count == marked else f"out of {marked} cells that have any"
     what = (
-        f"{part.of(len(rows), 'carry', 'carries')} the marks of a quoting CSV writer:"
-        f" {cells} wrapped in quote marks, inner ones doubled, {share}"
+        f"{part.of(len(rows), 'have', 'has')} the quotation marks of a CSV writer:"
+        f" {cells} wrapped in quotation marks, with inner ones doubled ({share})"
     )
-    meaning = "the added marks are read as part of the text"
+    meaning = "a run reads the added marks as part of the text"
     return part.finding("quoting", len(rows), what, meaning, part.where(rows))
 
 
 def half_quoting(part: Part) -> Finding | None:
+    """Rows with a text that looks like one half of a quoted cell."""
     rows = [row for row in part.rows if any(map(is_half_quoted, row.texts))]
     if not rows:
         return None
     what = (
-        f"{part.of(len(rows), 'have', 'has')} a cell with doubled quote marks inside and one more at one end only,"
-        " as if a quoted cell was torn apart"
+        f"{part.of(len(rows), 'have', 'has')} a cell with doubled quotation marks inside and one more at one end only,"
+        " as if a quoted cell was split"
     )
     return part.finding("half-quoting", len(rows), what, "part of the text may be lost", part.where(rows))
 
 
-def foreign(part: Part) -> list[Finding]:
-    """Rows whose texts hold what no author wrote."""
+def damaged_texts(part: Part) -> list[Finding]:
+    """Rows whose texts contain characters that come from a wrong conversion, not from an author."""
     found = [
-        _holding(
-            part, "control", control_character, "a control character, as {}", "a letter was lost, and its word with it"
+        _containing(
+            part,
+            "control",
+            control_character,
+            "a control character, such as {}",
+            "a letter is lost, and so is its word",
         ),
-        _holding(part, "replacement", _replacement, "the sign for a lost character, as {}", "a word is lost with each"),
-        _holding(
-            part, "encoding", damage, "UTF-8 that was read in another encoding, as {}", "no embeddings know such words"
+        _containing(
+            part, "replacement", _replacement, "the sign for a lost character, such as {}", "the word around it is lost"
         ),
-        _holding(
-            part, "spreadsheet", spreadsheet_error, "a spreadsheet's error in place of a text, {}", "the text is lost"
+        _containing(
+            part,
+            "encoding",
+            damage,
+            "UTF-8 that was read in another encoding, such as {}",
+            "no embeddings know such words",
         ),
-        _holding(
-            part, "escapes", escape, "escapes of another format, as {}", "they are read as words, or glued to words"
+        _containing(
+            part, "spreadsheet", spreadsheet_error, "a spreadsheet's error instead of a text, {}", "the text is lost"
+        ),
+        _containing(
+            part,
+            "escapes",
+            escape,
+            "escapes of another format, such as {}",
+            "a run reads them as words or parts of words",
         ),
     ]
     return [finding for finding in found if finding]
 
 
-def _holding(part: Part, kind: str, find: Callable[[str], str | None], what: str, meaning: str) -> Finding | None:
-    """Rows in one of whose texts something is found. what: with a place for the word around the first."""
+def _containing(part: Part, kind: str, find: Callable[[str], str | None], what: str, meaning: str) -> Finding | None:
+    """Rows with a text in which `find` finds something. what: a text with {} for the word around the first hit."""
     hits = [(row, text, hit) for row in part.rows for text in row.texts if (hit := find(text)) is not None]
     if not hits:
         return None
     rows = list(dict.fromkeys(row for row, _, _ in hits))
     _, text, hit = hits[0]
-    holds = part.of(len(rows), "hold", "holds")
-    return part.finding(kind, len(rows), f"{holds} {what.format(_around(text, hit))}", meaning, part.where(rows))
+    contain = part.of(len(rows), "contain", "contains")
+    return part.finding(kind, len(rows), f"{contain} {what.format(_around(text, hit))}", meaning, part.where(rows))
 
 
 def _replacement(cell: str) -> str | None:
@@ -187,7 +205,7 @@ def _replacement(cell: str) -> str | None:
 
 
 def _around(text: str, hit: str) -> str:
-    """The word that holds what was found, with what cannot be printed escaped; a long word's part around it."""
+    """The word that contains the hit, in quotes, with unprintable characters escaped; of a long word, the part around the hit."""
     start = text.index(hit)
     before, after = text[:start].rpartition(" ")[2], text[start + len(hit) :].partition(" ")[0]
     word = f"{before[-EXCERPT // 2 :]}{hit}{after[: EXCERPT // 2]}"
@@ -195,50 +213,52 @@ def _around(text: str, hit: str) -> str:
 
 
 def constant_columns(part: Part) -> list[Finding]:
+    """Text columns with the same text in all rows."""
     found = []
     columns = zip(*(row.texts[: len(part.task.text)] for row in part.rows), strict=True)
     for column, cells in zip(part.task.text, columns, strict=True):
         if len(cells) > 1 and len(set(cells)) == 1 and not is_blank(cells[0]):
-            what = f"column {column!r} holds the same text in all {len(cells)} rows, {excerpt(cells[0])}"
-            found.append(part.finding("constant", len(cells), what, "it tells the rows apart in nothing"))
+            what = f"column {column!r} has the same text in all {len(cells)} rows, {excerpt(cells[0])}"
+            found.append(part.finding("constant", len(cells), what, "the column carries no information"))
     return found
 
 
 def duplicates(part: Part) -> Finding | None:
-    """Rows that say again what an earlier row said: the same texts and, where there are targets, the same target."""
-    again, firsts = [], []
+    """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
+    repeated, firsts = [], []
     for rows in part.lines.values():
         seen: dict[Target | None, Example] = {}
         for row in rows:
             if row.target in seen:
-                again.append(row)
+                repeated.append(row)
                 firsts.append(seen[row.target])
             else:
                 seen[row.target] = row
-    if not again:
+    if not repeated:
         return None
-    same = "texts and target" if again[0].target is not None else "texts"
-    what = f"{part.of(len(again), 'repeat', 'repeats')} an earlier row ({same}), as {excerpt(again[0].texts[0])}"
-    meaning = f"what is said twice weighs double in {'training' if part.split == 'train' else 'the score'}"
+    same = "texts and target" if repeated[0].target is not None else "texts"
+    what = f"{part.of(len(repeated), 'repeat', 'repeats')} an earlier row ({same}), such as {excerpt(repeated[0].texts[0])}"
+    meaning = f"repeated rows count twice in {'training' if part.split == 'train' else 'the score'}"
     pairs = [
         f"{row.line} = {first.line}"
-        for row, first in sorted(zip(again, firsts, strict=True), key=lambda pair: pair[0].line)
+        for row, first in sorted(zip(repeated, firsts, strict=True), key=lambda pair: pair[0].line)
     ]
-    return part.finding("duplicates", len(again), what, meaning, places(part.file, pairs))
+    return part.finding("duplicates", len(repeated), what, meaning, places(part.file, pairs))
 
 
 def conflicts(part: Part) -> Finding | None:
-    """Texts that stand with different targets."""
+    """The same texts with different targets."""
     groups = [rows for rows in part.lines.values() if len({row.target for row in rows}) > 1]
     if not groups:
         return None
     count = sum(map(len, groups))
-    stand = "text stands" if len(groups) == 1 else "texts stand"
-    what = f"{len(groups)} {stand} with different targets, in {count} of {len(part.rows)} rows, as {excerpt(groups[0][0].texts[0])}"
+    texts = "text has" if len(groups) == 1 else "texts have"
+    example = excerpt(groups[0][0].texts[0])
+    what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
     kind = target_kind(part.task)
     if distance := kind.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
         what += f"; {distance}"
-    meaning = "what is right for one row is wrong for another"
+    meaning = "no prediction is right for all of these rows"
     ones = [{row.target: row for row in reversed(rows)}.values() for rows in groups]  # the first of each target
     shown = [
         ", ".join(
@@ -251,7 +271,7 @@ def conflicts(part: Part) -> Finding | None:
 
 
 def targets(part: Part) -> list[Finding]:
-    """Labels that never occur, and ratings that are all the same."""
+    """Labels that never occur, and numbers that are all the same."""
     values = {row.target for row in part.rows} - {None}
     if not values:
         return []
@@ -260,11 +280,13 @@ def targets(part: Part) -> list[Finding]:
     if not absent:
         if len(values) > 1 or len(part.rows) < 2:
             return []
-        return [part.finding("labels", 1, "all rows have the same target", "there is nothing to learn or to measure")]
+        return [part.finding("labels", 1, "all rows have the same target", "nothing can be learned or measured")]
     what = f"no row has the label{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
     meaning = (
-        "a model cannot learn what it never sees" if part.split == "train" else "a score is silent about such rows"
+        "a model cannot learn labels that it never sees"
+        if part.split == "train"
+        else "the score does not measure such rows"
     )
     if part.task.positive in absent and part.split != "train":
-        meaning = "F1 is of that label, and 0 whatever a model says"
+        meaning = "F1 is computed for this label, and is 0 for all predictions"
     return [part.finding("labels", len(absent), what, meaning)]

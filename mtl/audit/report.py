@@ -1,4 +1,4 @@
-"""An audit in plain words: Markdown that also reads well in a terminal."""
+"""The report of an audit, in Markdown that is also readable in a terminal."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,15 +22,15 @@ def render(
     tasks: Sequence[tuple[Task, dict[str, Part]]],
     tokens: Tokens,
     findings: Sequence[Finding],
-    facts: Sequence[str],
+    notes: Sequence[str],
 ) -> str:
-    """tasks: each with what is shown of it by split, held-out rows included. folder: where the data lies."""
+    """The report. tasks: each with the rows to show, by split, including held-out rows. folder: of the data."""
     sections = [
         f"## {suite.title}: audit of {folder}",
         _sizes(config, tasks, tokens),
         _note(config, tokens),
         _targets(tasks),
-        "\n".join(["### Good to know", "", *(f"- {fact}" for fact in facts)]) if facts else "",
+        "\n".join(["### Notes", "", *(f"- {note}" for note in notes)]) if notes else "",
         "\n".join(["### Findings", "", *(f"- {finding}" for finding in findings)]) if findings else "",
         verdict(findings),
     ]
@@ -38,7 +38,7 @@ def render(
 
 
 def verdict(findings: Sequence[Finding]) -> str:
-    """The last line."""
+    """The last line of the report: the number of findings."""
     if not findings:
         return "nothing found"
     tasks = len({finding.task for finding in findings})
@@ -82,9 +82,9 @@ def _numbers(part: Part, tokens: Tokens, max_length: int) -> list[str]:
 def _note(config: Config, tokens: Tokens) -> str:
     note = EMBEDDERS[config.embeddings.name].audit_note(config.embeddings)
     return (
-        f"Lengths in tokens, of each text of a pair by itself; cut: texts longer than max_length={config.max_length};"
-        f" unknown words: share of the running words, with {note}."
-        " Held-out rows stand in the training file and are counted there, too."
+        f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
+        f" unknown words: share of all tokens, with {note}."
+        " Held-out rows are part of the training file and are also counted there."
     )
 
 

@@ -1,16 +1,18 @@
-"""Texts that stand where they should not: in training rows and in the rows that a score is measured on."""
+"""Leaks: texts that occur both in training rows and in rows that a score is computed on."""
 
 from collections.abc import Sequence
 
+from mtl.audit.cells import plain
 from mtl.audit.findings import Finding, Part, excerpt, places
 from mtl.data.examples import Example
+from mtl.tasks.targets import Target
 
 Key = tuple[str, ...]
-Parts = dict[str, Part]  # by split: what is trained on, "dev" and "test"; held-out rows count as dev
+Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev
 
 
 def shared_within(parts: Parts) -> list[Finding]:
-    """Rows of dev and test that training rows of the same task have, and rows of test that dev has."""
+    """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
     found = []
     for split in ("dev", "test"):
         for other in ("train", "dev"):
@@ -20,7 +22,7 @@ def shared_within(parts: Parts) -> list[Finding]:
 
 
 def _within(part: Part, source: Part, other: str) -> Finding | None:
-    """other: "train" or "dev", which `source` is."""
+    """Rows of `part` that also occur in `source`. other: the kind of `source`, "train" or "dev"."""
     index = _pairs(source)
     shared = [(key, row) for key, row in zip(part.keys, part.rows, strict=True) if tuple(sorted(key)) in index]
     if not shared:
@@ -28,20 +30,28 @@ def _within(part: Part, source: Part, other: str) -> Finding | None:
     swapped = sum(key not in source.lines for key, _ in shared)
     hits = [(row, index[tuple(sorted(key))]) for key, row in shared]
     row = hits[0][0]
-    what = f"{part.of(len(hits), 'also stand', 'also stands')} in {source.split}, as {excerpt(row.texts[0])}"
+    what = f"{part.of(len(hits), 'also occur', 'also occurs')} in {source.split}, such as {excerpt(row.texts[0])}"
     if swapped:
-        what += f"; {swapped} of them with the two texts swapped"
+        order = "the two texts swapped" if part.task.candidates is None else "their texts in another order"
+        what += f"; {swapped} of them with {order}"
     if other == "dev":
-        meaning = "checkpoints are chosen on dev, which flatters the test score a little"
+        meaning = "checkpoints are chosen on dev, so the test score is slightly too high"
     elif row.target is None:
-        meaning = "a model that memorised train knows an answer by heart"
+        meaning = "a model that memorised train has seen a target for them"
     else:
-        right = sum(row.target in {there.target for there in rows} for row, rows in hits)
+        right = sum(_answer(part, row) in {_answer(source, same) for same in rows} for row, rows in hits)
         meaning = f"a model that memorised train would get {_right(right, len(hits))} right"
     shown = [f"{row.line} = {rows[0].line}" for row, rows in hits]
     same_file = part.file == source.file
     where = places(part.file, shown) if same_file else f"{places(part.file, shown)} of {source.file}"
     return part.finding("shared", len(hits), what, meaning, where)
+
+
+def _answer(part: Part, row: Example) -> Target | None:
+    """The row's target; of a choice the right candidate's text, which does not depend on the candidates' order."""
+    if part.task.candidates is None or row.target is None:
+        return row.target
+    return plain(row.inputs[int(row.target)][-1])
 
 
 def _right(right: int, hits: int) -> str:
@@ -51,10 +61,10 @@ def _right(right: int, hits: int) -> str:
 
 
 def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
-    """Rows of one task's dev and test whose texts all stand in another task's training rows.
+    """Rows of one task's dev and test whose texts all occur in another task's training rows.
 
-    Rows that the task's own training rows have, too, are left to `shared_within`. Of tasks with the same training texts the
-    first speaks for all.
+    Rows that also occur in the task's own training rows are left to `shared_within`. Of several tasks with the same training
+    texts, only the first is compared.
     """
     sources: dict[frozenset[Key], tuple[Part, dict[Key, list[Example]]]] = {}
     for parts in tasks:
@@ -74,20 +84,21 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
 
 def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict[Key, list[Example]]) -> Finding | None:
     hits = [
-        (row, index[place])
+        (row, index[pair])
         for key, row in zip(part.keys, part.rows, strict=True)
-        if (place := tuple(sorted(key))) in index and place not in own
+        if (pair := tuple(sorted(key))) in index and pair not in own
     ]
     if not hits:
         return None
-    what = f"{part.of(len(hits), 'also stand', 'also stands')} in {source.split} of {source.task.id}, as {excerpt(hits[0][0].texts[0])}"
+    occur = part.of(len(hits), "also occur", "also occurs")
+    what = f"{occur} in {source.split} of {source.task.id}, such as {excerpt(hits[0][0].texts[0])}"
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
     shown = [f"{row.line} = {rows[0].line}" for row, rows in hits]
     return part.finding("shared across", len(hits), what, meaning, f"{places(part.file, shown)} of {source.file}")
 
 
 def _pairs(part: Part, sides: bool = False) -> dict[Key, list[Example]]:
-    """Rows by their texts, those of a pair in either order. sides: and by each text of a pair alone."""
+    """Rows by their texts, sorted, so that the order of a pair does not count. sides: also by each single text of a pair."""
     index: dict[Key, list[Example]] = {}
     for key, rows in part.lines.items():
         index.setdefault(tuple(sorted(key)), []).extend(rows)
@@ -98,19 +109,19 @@ def _pairs(part: Part, sides: bool = False) -> dict[Key, list[Example]]:
 
 
 def same_rows(one: Part, other: Part) -> bool:
-    """Whether two files hold the same texts in the same order."""
+    """Whether two files have the same texts in the same order."""
     return [row.texts for row in one.rows] == [row.texts for row in other.rows]
 
 
 def same_targets(one: Part, other: Part) -> bool:
-    """Whether the rows of two tasks have the same targets, row by row, or none."""
+    """Whether the rows of two tasks have the same targets, row by row, or both have no targets."""
     if all(row.target is None for row in (*one.rows, *other.rows)):
         return True
     return one.task.labels == other.task.labels and [r.target for r in one.rows] == [r.target for r in other.rows]
 
 
 def texts_in_other_pairs(parts: Parts) -> list[tuple[str, int, int]]:
-    """For pairs: by split, how many rows of dev and test have a text that stands in train in another pair, and of how many."""
+    """For pair tasks: (split, count, rows) for dev and test. count: rows with a text that occurs in train in another pair."""
     train = parts.get("train")
     if train is None or not train.task.is_pair:
         return []

@@ -1,4 +1,4 @@
-"""Texts as a run reads them: how long they are, how many are cut, and how many of their words the embeddings know."""
+"""Token statistics of the texts: their lengths, how many are cut, and how many of their words the embeddings know."""
 
 import sys
 from collections.abc import Sequence
@@ -13,19 +13,20 @@ from mtl.data.text import TokenizedTexts
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
-# A cut of a few texts moves a score by less than the seeds do; one text in twenty is about a seed's spread.
+# A few cut texts change a score less than another seed does; one text in twenty changes it about as much as another seed.
 CUT_SHARE = 0.05
-# Of running words. Vectors learned from scratch miss a quarter of a harder test set, a third of another domain; where they
-# miss most, something is wrong: the language, the script, the tokenization.
+# Share of the tokens. Vectors learned from scratch miss a quarter of a difficult test set and a third of another domain. If
+# more than half is unknown, something is wrong: the language, the script or the tokenization.
 UNKNOWN_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of all texts: int64 (texts,) each.
+    """Token counts of all texts: int64 (texts,) each.
 
-    lengths: before anything is cut. read, unknown, from_ngrams: of what `max_length` leaves, how many there are, how many the
-    embeddings do not know, and how many they put together from n-grams. unknown: None where nothing could be trained on.
+    index: the number of each text. lengths: tokens before texts are cut. read: tokens after texts are cut to `max_length`.
+    unknown, from_ngrams: the tokens among `read` that the embeddings do not know, and those whose vectors they compute from
+    n-grams; None if this is not known or does not apply.
     """
 
     index: dict[str, int]
@@ -35,14 +36,15 @@ class Tokens:
     from_ngrams: np.ndarray | None
 
     def of(self, part: Part) -> np.ndarray:
-        """The texts of the rows, both sides of a pair, repeated where they repeat: int64."""
+        """The text numbers of all rows, with both texts of a pair, int64 (rows × texts per row,)."""
         return np.array([self.index[text] for row in part.rows for text in row.texts], dtype=np.int64)
 
     def share_cut(self, part: Part, max_length: int) -> float:
+        """The share of the part's texts that are longer than `max_length` tokens."""
         return float((self.lengths[self.of(part)] > max_length).mean())
 
     def share(self, part: Part, kind: np.ndarray) -> float:
-        """Of the part's running words. kind: `unknown` or `from_ngrams`."""
+        """The share of the part's tokens that are of this kind. kind: `unknown` or `from_ngrams`."""
         texts = self.of(part)
         return float(kind[texts].sum() / self.read[texts].sum())
 
@@ -50,9 +52,9 @@ class Tokens:
 def count_tokens(
     config: Config, suite: Suite, data_dir: Path, tasks: Sequence[tuple[Task, dict[str, Part], dict[str, Part]]]
 ) -> Tokens:
-    """Tokenize every text, and ask the embeddings that the configuration names which words they know. Raises InputError.
+    """Tokenize every text, and look the words up in the configured embeddings. Raises InputError if these cannot be loaded.
 
-    tasks: each with its files, and its parts as training uses them.
+    tasks: each task with its files, and with the splits that training uses.
     """
     rows = [row for _, files, _ in tasks for part in files.values() for row in part.rows]
     cache_dir = Path(config.cache_dir)
@@ -69,7 +71,7 @@ def count_tokens(
 def _unknown_tokens(
     config: Config, suite: Suite, data_dir: Path, texts: TokenizedTexts, training_texts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Tokens of each text that the embeddings do not know, and those whose vectors are built from n-grams, if any are."""
+    """Per text, the tokens that the embeddings do not know, and those with vectors from n-grams (None: not applicable)."""
     from mtl.device import device_of
     from mtl.embedders.find import build_embeddings
 
@@ -84,16 +86,16 @@ def _unknown_tokens(
 
 
 def token_findings(part: Part, tokens: Tokens, max_length: int) -> list[Finding]:
-    """Splits of which much is cut, or much is unknown."""
+    """Findings for a split with many cut texts or many unknown words."""
     findings = []
     cut = tokens.lengths[tokens.of(part)] > max_length
     if cut.mean() > CUT_SHARE:
-        what = f"{cut.mean():.1%} of the texts are longer than max_length={max_length} and lose their ends"
-        meaning = "what stands there is not read; set max_length higher where memory allows"
+        what = f"{cut.mean():.1%} of the texts are longer than max_length={max_length} and are cut"
+        meaning = "the rest of them is not read; set max_length higher if memory allows"
         rows = [row for row in part.rows if any(tokens.lengths[tokens.index[text]] > max_length for text in row.texts)]
         findings.append(part.finding("cut", len(rows), what, meaning, part.where(rows)))
     if tokens.unknown is not None and (share := tokens.share(part, tokens.unknown)) > UNKNOWN_SHARE:
         what = f"the embeddings do not know {share:.1%} of the words"
-        meaning = "vectors of another language or tokenization, or too little text for vectors learned from scratch"
+        meaning = "the vectors are of another language or tokenization, or there is too little text to learn vectors"
         findings.append(part.finding("unknown words", 1, what, meaning))
     return findings

@@ -1,4 +1,4 @@
-"""Fetching benchmark and embedding files: downloads that resume, and unpacking that trusts no archive."""
+"""Download benchmark and embedding files: resume interrupted downloads, verify files, and unpack untrusted archives safely."""
 
 import gzip
 import json
@@ -24,24 +24,24 @@ from mtl.files import replacing, write_text
 from mtl.progress import Progress
 
 ATTEMPTS = 4
-"""How many times in a row a transfer may fail without a new byte."""
+"""A download fails after this many failed attempts in a row that brought no new byte."""
 PAUSE = 1.0
-"""Seconds to wait before the first retry; each further failure in a row waits one pause longer."""
+"""Seconds before the first retry; each further retry in a row waits one pause longer."""
 TIMEOUT = (15.0, 60.0)
-"""Seconds to wait for a connection and for the next bytes."""
+"""The longest time in seconds to wait for a connection, and for the next bytes."""
 UNPACKED_LIMIT = 2**30
-"""The most bytes that the wanted members of one zip may hold together."""
+"""The largest total size in bytes of the members that `unpack` writes from one zip."""
 CHUNK = 2**16
 
 log = logging.getLogger("mtl")
 
 
-class _Broken(Exception):
-    """A transfer that stopped early or met a passing server fault: worth another attempt."""
+class _TemporaryError(Exception):
+    """The transfer stopped early, or the server has a temporary error: try again."""
 
 
 class _Part:
-    """The unfinished file beside the target, and a note of which version of which URL it is the start of."""
+    """The unfinished file NAME.part, and a note (a JSON file) with the URL and the version that its bytes come from."""
 
     def __init__(self, path: Path, url: str, checked: bool) -> None:
         self.path = path.with_name(path.name + ".part")
@@ -51,12 +51,12 @@ class _Part:
         self.total: int | None = None
         try:
             noted = json.loads(self.note.read_text(encoding="utf-8"))
-            known = noted["url"] == url
+            same_url = noted["url"] == url
             self.validator, self.total = noted["validator"], noted["total"]
         except (OSError, ValueError, KeyError, TypeError):
-            known = False
-        # Without a validator only the checksum could tell that two versions of a file were glued together.
-        if not known or (self.validator is None and not checked):
+            same_url = False
+        # Without a validator, only the checksum would show that the parts of two versions were joined.
+        if not same_url or (self.validator is None and not checked):
             self.remove()
 
     @property
@@ -64,65 +64,65 @@ class _Part:
         return self.path.stat().st_size if self.path.exists() else 0
 
     def start(self, validator: str | None, total: int | None) -> None:
-        """Begin a new file, with its note on disk before the first byte is."""
+        """Begin a new file. The note is written before the first byte."""
         self.remove()
         self.validator, self.total = validator, total
         write_text(self.note, json.dumps({"url": self.url, "validator": validator, "total": total}) + "\n")
 
     def remove(self) -> None:
-        # The note goes last: a part without a note is never continued, and a note without a part does no harm.
+        # The note is deleted last: a part without a note is never continued, and a note without a part does no harm.
         self.path.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)
         self.validator = self.total = None
 
 
 def download(url: str, path: Path, sha256: str | None = None, size: int | None = None) -> None:
-    """Fetch `url` to `path`, unless `path` is there already (and has the SHA-256, where one is given).
+    """Download `url` to `path`, unless `path` already exists (and has this SHA-256, if one is given).
 
-    The bytes go to `NAME.part` beside `path`; a call after an interruption asks for the rest only, unless the
-    file has changed on the server. `path` appears whole and verified. `sha256` is 64 hexadecimal digits and
-    `size` the exact number of bytes; where no SHA-256 is given, the one got is logged.
+    The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
+    file has changed on the server. `path` is created only when the file is complete and verified. `sha256` is 64
+    hexadecimal digits, `size` the exact number of bytes; without a `sha256`, the file's SHA-256 is logged.
 
-    Raises InputError when the file cannot be had, is cut short, or is not the one expected.
+    Raises InputError if the file cannot be downloaded, is truncated, or is not the expected one.
     """
     if sha256 is None and path.exists():
         return
 
     def transfer(url: str, output: str, _pooch: object) -> None:
-        # Pooch made an empty file to reserve the name: taken away here, so that a kill does not leave it behind.
+        # Pooch made an empty file to reserve the name: delete it, so that it does not remain when the process is killed.
         Path(output).unlink()
         part = _Part(path, url, checked=sha256 is not None)
         _fetch(part, size)
         with part.path.open("rb") as file:
             os.fsync(file.fileno())
-        # Pooch deletes `output` when stopped while it verifies: with a second name the part outlives that.
+        # Pooch deletes `output` if it is interrupted while verifying: a hard link keeps the part.
         try:
             os.link(part.path, output)
         except OSError:  # a file system without hard links
             part.path.replace(output)
 
-    # Its messages tell how to call pooch; the command line's user is told by this module.
+    # Pooch's messages are for its callers in Python; this module has its own messages for users of the command line.
     pooch.get_logger().setLevel(logging.WARNING)
     try:
         pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
         _Part(path, url, checked=True).remove()
     except ValueError as error:
-        # Its text gives the digest expected and the one got.
+        # Its message has the expected digest and the actual one.
         _Part(path, url, checked=True).remove()
         raise InputError(f"{url}: {error}") from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error}; mend that and run again") from error
+        raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
     if sha256 is None:
-        log.info("%s: no SHA-256 is known for this file; the one got is %s", url, pooch.file_hash(str(path)))
+        log.info("%s: not verified, since no SHA-256 is given; the file's is %s", url, pooch.file_hash(str(path)))
 
 
 def _fetch(part: _Part, size: int | None) -> None:
-    """Complete `part`, with a new attempt after each broken connection while attempts last."""
+    """Download the rest of `part`; after each broken connection try again, up to ATTEMPTS times in a row."""
     failures, furthest = 0, part.length
     while True:
         try:
             return _transfer(part, size)
-        except (_Broken, requests.ConnectionError, requests.Timeout, urllib3_errors.HTTPError) as error:
+        except (_TemporaryError, requests.ConnectionError, requests.Timeout, urllib3_errors.HTTPError) as error:
             have = part.length
             failures = 1 if have > furthest else failures + 1
             furthest = max(furthest, have)
@@ -130,18 +130,18 @@ def _fetch(part: _Part, size: int | None) -> None:
             if failures >= ATTEMPTS:
                 total = part.total or size
                 kept = f"{have} of {total} bytes are kept" if total else f"{have} bytes are kept"
-                advice = f"{kept}, and running the same command again continues" if have else "check and run again"
+                advice = f"{kept}; run the same command again to continue" if have else "check this and run again"
                 raise InputError(f"{part.url}: {reason}; {advice}") from error
             log.warning("%s: %s; trying again", part.url, reason)
             time.sleep(PAUSE * failures)
         except requests.RequestException as error:
-            raise InputError(f"{part.url}: cannot be fetched: {error}; check the address") from error
+            raise InputError(f"{part.url}: cannot be downloaded: {error}; check the address") from error
 
 
 def _transfer(part: _Part, size: int | None) -> None:
-    """Ask once for what `part` lacks and append it; raises InputError, _Broken or the libraries' errors."""
+    """Request the rest of `part` once and append it; raises InputError, _TemporaryError or the libraries' errors."""
     offset = part.length
-    # Bytes as they are on the server: a transfer encoding would spoil ranges and lengths.
+    # Request the file without compression: ranges and lengths would refer to the compressed bytes.
     headers = {"Accept-Encoding": "identity"}
     if offset:
         headers["Range"] = f"bytes={offset}-"
@@ -150,7 +150,7 @@ def _transfer(part: _Part, size: int | None) -> None:
     with requests.get(part.url, headers=headers, stream=True, timeout=TIMEOUT) as response:
         status = response.status_code
         if status == 429 or status >= 500:
-            raise _Broken(f"the server answers {status} {response.reason}")
+            raise _TemporaryError(f"the server answers {status} {response.reason}")
         if status not in (200, 206, 416) or (status != 200 and not offset):
             raise InputError(f"{part.url}: the server answers {status} {response.reason}; check the address")
         stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
@@ -169,7 +169,7 @@ def _transfer(part: _Part, size: int | None) -> None:
                 part.remove()
                 raise InputError(f"{part.url}: the server has {total} bytes where {size} are expected; it has changed")
             return _append(part, response, total if total is not None else size)
-    # Another version, or a range that was not asked for: what is here cannot be continued.
+    # The server has another version, or sent another range than requested: the part cannot be continued.
     part.remove()
     return _transfer(part, size)
 
@@ -178,72 +178,76 @@ def _append(part: _Part, response: requests.Response, total: int | None) -> None
     """Append the body of `response` to `part`; `total` is the length of the whole file, where known."""
     offset = part.length
     if total is not None and total - offset > shutil.disk_usage(part.path.parent).free:
-        raise InputError(f"{part.path}: {total - offset} more bytes do not fit on this disk; free some space")
+        raise InputError(f"{part.path}: the disk has no space for {total - offset} more bytes; free some space")
     shown = Progress(f"downloading {part.path.stem}", total, "B", offset)
     with shown, part.path.open("ab") as file:
-        # Not `iter_content`: that would decode a .gz which the server labels as an encoding.
+        # Not `iter_content`, which would unpack a .gz file that the server declares as "Content-Encoding: gzip".
         while chunk := response.raw.read(CHUNK, decode_content=False):
             file.write(chunk)
             shown.advance(len(chunk))
     length = part.length
     if total is not None and length < total:
-        raise _Broken("the connection broke (the file is cut short)")
+        raise _TemporaryError("the connection broke (the file is truncated)")
     if total is not None and length > total:
         part.remove()
-        raise InputError(f"{part.url}: {length} bytes came where {total} are expected; run again to start over")
+        raise InputError(f"{part.url}: received {length} bytes where {total} are expected; run again to start over")
 
 
 def _validator(response: requests.Response) -> str | None:
-    """What names this version of the file in an If-Range header: a strong ETag, else the date."""
+    """The value for an If-Range header that identifies this version of the file: a strong ETag, else the date."""
     tag = response.headers.get("ETag")
     return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
 
 
 def _reason(error: Exception) -> str:
-    """In a few words, why an attempt failed."""
+    """A short text that says why an attempt failed."""
     cause = error.args[0] if error.args else error
     cause = getattr(cause, "reason", cause)
-    if isinstance(error, _Broken):
+    if isinstance(error, _TemporaryError):
         return str(error)
     if isinstance(cause, urllib3_errors.NameResolutionError):
         return "the name of the server cannot be resolved"
     if isinstance(cause, urllib3_errors.NewConnectionError):
-        return "the server cannot be connected to"
+        return "cannot connect to the server"
     if isinstance(error, requests.Timeout | urllib3_errors.TimeoutError):
         return "the server does not answer in time"
     return f"the connection broke ({cause})"
 
 
 def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
-    """Write the members of the zip `archive` whose base name is in `names` to `folder/NAME`: all or, on failure, none.
+    """Write the members of the zip `archive` whose file name is in `names` to `folder/NAME`; on failure, write none.
 
-    Names that the archive lacks are left out. Raises InputError when it has none of them, is no sound zip, or
-    holds anything that a benchmark's archive does not: paths that lead outside, links, encrypted or doubled
-    members, more than UNPACKED_LIMIT bytes.
+    Names that the archive lacks are skipped. Raises InputError if the archive has none of them, is damaged, or contains
+    anything suspicious: paths outside the archive, links, encrypted members, two members with the same name, or more
+    than UNPACKED_LIMIT bytes.
     """
     name = "the list of members"
     try:
         with zipfile.ZipFile(archive) as source, ExitStack() as stack:
             for name, member in _wanted(archive, source, names).items():
                 partial = stack.enter_context(replacing(folder / name))
-                # zipfile stops at the declared size and checks the CRC there, so a longer stream is found too.
+                # zipfile stops at the declared size and checks the CRC there, so it detects a longer stream as well.
                 with source.open(member) as stream, partial.open("wb") as file:
                     shutil.copyfileobj(stream, file)
                     if file.tell() != member.file_size:
                         raise zipfile.BadZipFile("shorter than declared")
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, ValueError) as error:
-        raise InputError(f"{archive}: cannot unpack {name}: {error}; delete the archive and fetch it again") from error
+        raise InputError(
+            f"{archive}: cannot unpack {name}: {error}; delete the archive and download it again"
+        ) from error
     except OSError as error:
-        raise InputError(f"{archive}: cannot unpack {name} to {folder}: {error}; mend that and run again") from error
+        raise InputError(f"{archive}: cannot unpack {name} to {folder}: {error}; fix this and run again") from error
 
 
 def _wanted(archive: Path, source: zipfile.ZipFile, names: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
-    """The member for each of `names` that is there; raises InputError for an archive that is not to be trusted."""
+    """The member for each of `names` that the archive has; raises InputError if the archive is suspicious."""
     wanted: dict[str, zipfile.ZipInfo] = {}
     for member in source.infolist():
         path = PurePosixPath(member.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", str(path)):
-            raise InputError(f"{archive}: member {member.filename} leads outside the archive; do not use this file")
+            raise InputError(
+                f"{archive}: member {member.filename} has a path outside the archive; do not use this file"
+            )
         if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
             raise InputError(f"{archive}: member {member.filename} is a link or a device; do not use this file")
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.
@@ -251,12 +255,12 @@ def _wanted(archive: Path, source: zipfile.ZipFile, names: Sequence[str]) -> dic
             continue
         if path.name in wanted:
             other = wanted[path.name].filename
-            raise InputError(f"{archive}: members {other} and {member.filename} both claim {path.name}; keep one")
+            raise InputError(f"{archive}: both {other} and {member.filename} are named {path.name}; keep one")
         if member.flag_bits & 0x1:
             raise InputError(f"{archive}: member {member.filename} is encrypted; unpack it yourself")
         wanted[path.name] = member
     if not wanted:
-        raise InputError(f"{archive}: holds none of {', '.join(names)}; check that it is the right archive")
+        raise InputError(f"{archive}: contains none of {', '.join(names)}; check that it is the right archive")
     total = sum(member.file_size for member in wanted.values())
     if total > UNPACKED_LIMIT:
         listed = ", ".join(member.filename for member in wanted.values())
@@ -265,16 +269,16 @@ def _wanted(archive: Path, source: zipfile.ZipFile, names: Sequence[str]) -> dic
 
 
 def gunzip(archive: Path, path: Path) -> None:
-    """Unpack the gzip file `archive` to `path`, which appears whole or not at all.
+    """Unpack the gzip file `archive` to `path`, atomically.
 
-    Raises InputError when the archive is truncated, corrupt or no gzip file, or the disk is too small.
+    Raises InputError if the archive is truncated, corrupt or no gzip file, or if the disk is too small.
     """
     try:
         with replacing(path) as partial, archive.open("rb") as packed:
             size = archive.stat().st_size
-            # A file hardly ever unpacks to less than it was; the true size is not known beforehand.
+            # The unpacked size is not known in advance, but it is hardly ever smaller than the archive.
             if size > shutil.disk_usage(path.parent).free:
-                raise InputError(f"{path}: at least {size} bytes are needed on this disk; free some space")
+                raise InputError(f"{path}: needs at least {size} bytes of disk space; free some space")
             if not size:
                 raise EOFError("the file is empty")
             shown = Progress(f"unpacking {path.name}", size, "B")
@@ -283,6 +287,6 @@ def gunzip(archive: Path, path: Path) -> None:
                     file.write(chunk)
                     shown.reach(packed.tell())
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{archive}: not a whole gzip file: {error}; delete it and fetch it again") from error
+        raise InputError(f"{archive}: not a complete gzip file: {error}; delete it and download it again") from error
     except OSError as error:
-        raise InputError(f"{archive}: cannot be unpacked to {path}: {error}; mend that and run again") from error
+        raise InputError(f"{archive}: cannot be unpacked to {path}: {error}; fix this and run again") from error

@@ -5,7 +5,6 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,6 @@ from mtl.errors import InputError
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
-
-if TYPE_CHECKING:
-    from scipy.cluster.hierarchy import DisjointSet
 
 FORMAT = 2  # of the rule for held-out rows: raised when the same data comes to have other ones
 
@@ -68,8 +64,10 @@ def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]
     Pairs with the label `same_source` join their two texts. The connected components are the sources: of KLEJ's PSC the
     news articles, by which its official split was made (KLEJ, section 3.6).
     """
+    from scipy.cluster.hierarchy import DisjointSet  # not at the top: it takes longer to import than a prediction
+
     kind = target_kind(task)
-    sources = _disjoint_set([(side, text) for example in examples for side, text in enumerate(example.texts)])
+    sources = DisjointSet([(side, text) for example in examples for side, text in enumerate(example.texts)])
     for example in examples:
         if example.target is not None and kind.format(example.target) == task.same_source:
             sources.merge((0, example.texts[0]), (1, example.texts[1]))
@@ -101,7 +99,9 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     """The places of the rows that stay together, by a name that does not depend on the order of the rows."""
     texts = ["\t".join(example.texts) for example in examples]
     keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
-    joined, first = _disjoint_set(keys), dict(zip(reversed(texts), reversed(keys), strict=True))
+    from scipy.cluster.hierarchy import DisjointSet
+
+    joined, first = DisjointSet(keys), dict(zip(reversed(texts), reversed(keys), strict=True))
     for text, key in zip(texts, keys, strict=True):
         joined.merge(first[text], key)
     names = {key: min(group) for group in joined.subsets() for key in group}
@@ -109,13 +109,6 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
     for place, key in enumerate(keys):
         groups[names[key]].append(place)
     return groups
-
-
-def _disjoint_set(items: Sequence[Hashable]) -> "DisjointSet":
-    """Each item in a set of its own; sets can be merged."""
-    from scipy.cluster.hierarchy import DisjointSet  # imported here: prediction does without it and starts sooner
-
-    return DisjointSet(items)
 
 
 def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:

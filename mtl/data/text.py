@@ -1,4 +1,4 @@
-"""Texts as tokens: the tokenizer, the distinct texts of a suite, and the vocabulary that numbers their words."""
+"""Tokenization: the tokenizer, the distinct texts of a suite, and the vocabulary that gives each word an id."""
 
 import copy
 import gzip
@@ -19,7 +19,7 @@ from mtl.files import replacing
 from mtl.progress import Progress, progress
 
 UNKNOWN = "<unk>"
-FORMAT = 1  # of cached texts: raised when the same texts come to give other tokens, or the file another layout
+FORMAT = 1  # the version of cached texts: raised whenever the tokens of the same texts change, or the file's layout
 Tokenizer = Callable[[str], list[str]]
 
 logger = logging.getLogger("mtl")
@@ -27,7 +27,7 @@ logger = logging.getLogger("mtl")
 
 @lru_cache
 def moses(language: str) -> Tokenizer:
-    """The Moses tokenizer: what the official fastText vectors of most European languages were trained on."""
+    """The Moses tokenizer: the official fastText vectors of most European languages were trained on its tokens."""
     tokenizer = sacremoses.MosesTokenizer(lang=language)
 
     def tokenize(text: str) -> list[str]:
@@ -37,7 +37,7 @@ def moses(language: str) -> Tokenizer:
 
 
 class Vocabulary:
-    """Words by number. 0 is padding, 1 stands for every unknown word, `words` begin at 2."""
+    """Maps words to ids. Id 0 is padding, 1 is the unknown word, `words` have the ids from 2 on."""
 
     PADDING, UNKNOWN, FIRST = 0, 1, 2
 
@@ -50,13 +50,13 @@ class Vocabulary:
         return len(self.words) + self.FIRST
 
     def add(self, words: Iterable[str]) -> None:
-        """Number further words, which are new, after those that are there."""
+        """Append words that are not in the vocabulary yet."""
         for word in words:
             self._ids[word] = len(self)
             self.words.append(word)
 
     def ids(self, words: Iterable[str]) -> np.ndarray:
-        """The words' numbers, int64 (words,)."""
+        """The ids of the words, int64 (words,)."""
         return np.array([self._ids.get(word, self.UNKNOWN) for word in words], dtype=np.int64)
 
 
@@ -64,13 +64,13 @@ class TokenizedTexts:
     """The distinct texts of a suite, tokenized once for all tasks, seeds, stages and runs.
 
     `types` are the distinct words; the words of text i are `types[j] for j in tokens[starts[i]:starts[i + 1]]`. `empty`
-    counts the texts with no token, each of which is kept as one unknown token; `cut` those that were longer than the most.
+    is the number of texts without a token; each of them gets one unknown token. `cut` is the number of texts that were cut.
     """
 
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
-        """Tokenize the distinct ones among `texts` (Moses); each keeps its first `max_length` tokens.
+        """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens.
 
-        cache_dir: where the result is kept, under a name that follows from all that it follows from. None: nowhere.
+        cache_dir: the folder for a cached result, whose file name is a hash of all inputs. None: no cache.
         """
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         key = [str(FORMAT), language, str(max_length), sacremoses.__version__, *self.index]
@@ -104,7 +104,7 @@ class TokenizedTexts:
             np.savez(file, types=types, tokens=self.tokens, starts=self.starts, counted=counted)
 
     def _load(self, path: Path) -> bool:
-        """Whether the file is there and whole."""
+        """Load a cached result. Returns False if the file is missing or damaged."""
         try:
             with np.load(path) as file:
                 self.types = unpacked_words(file["types"])
@@ -126,8 +126,8 @@ class TokenizedTexts:
         """The same texts, each cut to its first `max_length` tokens."""
         short = copy.copy(self)
         lengths = self.lengths
-        places = np.arange(len(self.tokens)) - np.repeat(self.starts[:-1], lengths)
-        short.tokens = self.tokens[places < max_length]
+        positions = np.arange(len(self.tokens)) - np.repeat(self.starts[:-1], lengths)
+        short.tokens = self.tokens[positions < max_length]
         short.starts = np.concatenate([[0], np.cumsum(np.minimum(lengths, max_length))])
         short.cut += int((lengths > max_length).sum())
         return short
@@ -137,42 +137,43 @@ class TokenizedTexts:
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
     def counts(self, texts: np.ndarray) -> np.ndarray:
-        """How often each of `types` stands in these texts, int64 (types,). texts: int64 (texts,), different ones."""
+        """The occurrences of each of `types` in these texts, int64 (types,). texts: int64 (texts,), distinct indices."""
         chosen = np.zeros(len(self), dtype=bool)
         chosen[texts] = True
         return np.bincount(self.tokens[np.repeat(chosen, self.lengths)], minlength=len(self.types))
 
 
 def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
-    """The texts as tokens, each cut to its first `max_length`; logs how many are cut or have no token.
+    """Tokenize texts, each cut to its first `max_length` tokens, and log how many are cut or have no token.
 
-    cache_dir: where the result is kept. None: nowhere.
+    cache_dir: the folder for a cached result. None: no cache.
     """
-    made = TokenizedTexts(texts, language, max_length, cache_dir)
-    if made.empty:
+    result = TokenizedTexts(texts, language, max_length, cache_dir)
+    if result.empty:
         logger.warning(
-            "%d of %d distinct texts have no token; each is kept as one unknown token", made.empty, len(made)
+            "%d of %d distinct texts have no token; each is kept as one unknown token", result.empty, len(result)
         )
-    if made.cut:
+    if result.cut:
         logger.info(
-            "%d of %d distinct texts are longer than max_length=%d tokens and are cut", made.cut, len(made), max_length
+            "%d of %d distinct texts are longer than max_length=%d tokens and are cut",
+            *(result.cut, len(result), max_length),
         )
-    logger.info("%d distinct texts, %d tokens", len(made), len(made.tokens))
-    return made
+    logger.info("%d distinct texts, %d tokens", len(result), len(result.tokens))
+    return result
 
 
 def packed_words(words: Sequence[str]) -> np.ndarray:
-    """Words, at least one and none with a line end, as an array that a file can hold."""
+    """Pack words into a uint8 array for np.savez. At least one word; none may contain a line end."""
     return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
 def unpacked_words(packed: np.ndarray) -> list[str]:
-    """What `packed_words` packed."""
+    """The words of an array that `packed_words` made."""
     return packed.tobytes().decode("utf-8", "surrogatepass").split("\n")
 
 
 def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:
-    """The tokens of each line of text files, plain or gzip. Raises InputError for what cannot be read."""
+    """Yield the tokens of each line of text files, plain or gzipped. Raises InputError for a file that cannot be read."""
     for path in files:
         try:
             size = path.stat().st_size

@@ -7,10 +7,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many words of the texts an embedding knows: (types, tokens) of each kind, over the distinct texts.
+    """Types and tokens of the suite's distinct texts by the source of their vectors, each as (types, tokens).
 
-    unknown_types: bool (types,), the words without a vector. ngram_types: bool (types,), the words whose vectors are built from
-    character n-grams; None for embeddings that build none.
+    found: the word has a vector. from_ngrams: its vector comes from its character n-grams. unknown: it has no vector.
+    unknown_types: bool (types,), the words without a vector. ngram_types: bool (types,), the words whose vectors come from their
+    character n-grams; None for embeddings without n-grams.
     """
 
     found: tuple[int, int]
@@ -29,13 +30,13 @@ class Coverage:
         return "; ".join(f"{name} {share(kind)}" for name, kind in kinds.items() if kind[0])
 
     def as_dict(self) -> dict[str, dict[str, int]]:
-        """The same numbers, as summary.json has them."""
+        """The same numbers in the form of summary.json: {"found": {"types": …, "tokens": …}, …}."""
         kinds = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
         return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in kinds.items()}
 
 
 def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """tokens: the word types' numbers in the order of the texts. found, from_ngrams: bool (types,)."""
+    """Count types and tokens. tokens: the type ids of all texts, one after another. found, from_ngrams: bool (types,)."""
     counts = np.bincount(tokens, minlength=len(found))
     built = np.zeros_like(found) if from_ngrams is None else from_ngrams
     unknown = ~(found | built)

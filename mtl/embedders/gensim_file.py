@@ -1,7 +1,7 @@
-"""Reads word vectors that gensim saved (`KeyedVectors.save`) without running any code of the file.
+"""Read word vectors that gensim saved (`KeyedVectors.save`) without running any code from the file.
 
-gensim writes pickles, and a pickle may name any function to be called when it is loaded. Here every class and function that it
-names becomes a placeholder, which does nothing but keep what it is given. Words and arrays are then taken from the placeholders.
+gensim writes pickles, and a pickle may name any function to be called when it is loaded. Here, every class and function that
+a pickle names becomes a placeholder that only stores its arguments. The words and arrays are then read from the placeholders.
 """
 
 import pickle
@@ -22,8 +22,8 @@ _FLOATS = ("f2", "f4", "f8")
 def read_gensim(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The vectors of `words`, which are distinct and UTF-8 encoded, from a file that gensim 4 saved.
 
-    Returns the vectors (float32, len(words) × dimension, zeros where unknown) and two masks (bool, len(words)): the word is in
-    the file; it is not, but has n-grams. Raises InputError where the file is damaged or holds anything else.
+    Returns the vectors (float32, len(words) × dimension, zeros for unknown words) and two masks (bool, len(words)): the word is
+    in the file; the word is not, but it has n-grams. Raises InputError if the file is damaged or holds anything else.
     """
     try:
         with path.open("rb") as file:
@@ -33,13 +33,13 @@ def read_gensim(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndar
         raise
     except Exception as error:  # unpickling a damaged file can raise anything
         raise InputError(
-            f"{path}: not vectors that gensim saved, or damaged ({' '.join(str(error).split())}); give the file that "
+            f"{path}: not vectors saved by gensim, or damaged ({' '.join(str(error).split())}); give the file that "
             "KeyedVectors.save() wrote, with the .npy files beside it"
         ) from None
 
 
 class _Placeholder:
-    """Stands for a class or a function that a pickle names, and for whatever that would have made."""
+    """Replaces a class or a function that a pickle names, and the object that it would create."""
 
     arguments: tuple[Any, ...]
     state: Any
@@ -56,17 +56,17 @@ class _Placeholder:
         self.state = state
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Entries of mappings that are no plain dict are not needed."""
+        """Ignore the entries of mappings other than dict: they are not needed."""
 
     def extend(self, items: Any) -> None:
-        """Nor are those of sequences that are no plain list."""
+        """Ignore the entries of sequences other than list: they are not needed."""
 
 
 class _Unpickler(pickle.Unpickler):
-    """Imports nothing: every name in the pickle is a placeholder, or a function of its own that decodes bytes."""
+    """Imports nothing: every name in the pickle becomes a placeholder, except the function that decodes bytes."""
 
     def find_class(self, module: str, name: str) -> Any:
-        # How a pickle of protocol 2 writes bytes.
+        # Pickles of protocol 2 write bytes as a call of this function.
         if (module, name) == ("_codecs", "encode"):
             return lambda text, _: text.encode("latin-1")
         return type(name, (_Placeholder,), {})
@@ -74,10 +74,10 @@ class _Unpickler(pickle.Unpickler):
 
 @dataclass(frozen=True)
 class _KeyedVectors:
-    """Word vectors as gensim has them.
+    """Word vectors in gensim's layout.
 
-    rows: each word's row in vectors, float (words, dim). ngrams: float (buckets, dim), of the character n-grams of fastText
-    vectors; None: there are none. A fastText word's vector is the mean of its row and those of its n-grams.
+    rows: each word's row in vectors, float (words, dim). ngrams: the rows of fastText's character n-grams, float
+    (buckets, dim); None for vectors without n-grams. A fastText word's vector is the mean of its row and its n-grams' rows.
     """
 
     rows: dict[str, int]
@@ -90,30 +90,30 @@ class _KeyedVectors:
 def _keyed_vectors(path: Path, saved: Any) -> _KeyedVectors:
     name = str(path)
     if isinstance(saved, _Placeholder) and isinstance(saved.state, dict) and "wv" in saved.state:
-        saved, name = saved.state["wv"], f"{name}.wv"  # a whole model holds its vectors there
+        saved, name = saved.state["wv"], f"{name}.wv"  # the vectors of a saved model
     state = saved.state if isinstance(saved, _Placeholder) else None
     if not isinstance(state, dict) or "key_to_index" not in state:
         raise InputError(
-            f"{path}: holds a {type(saved).__name__} and no vectors of gensim 4; give the file that KeyedVectors.save() wrote"
+            f"{path}: holds a {type(saved).__name__}, not vectors of gensim 4; give the file that KeyedVectors.save() wrote"
         )
     if not state.get("bucket"):
         kind = "vectors_vocab" if "bucket" in state else "vectors"
         return _KeyedVectors(state["key_to_index"], _array(state, kind, name), None, 0, 0)
     if not state.get("compatible_hash"):
         raise InputError(
-            f"{path}: fastText vectors of a gensim before 3.8.3; save them again with gensim 3.8.3 or newer"
+            f"{path}: fastText vectors saved by gensim older than 3.8.3; save them again with gensim 3.8.3 or newer"
         )
     words, ngrams = (_array(state, kind, name) for kind in ("vectors_vocab", "vectors_ngrams"))
     return _KeyedVectors(state["key_to_index"], words, ngrams, int(state["min_n"]), int(state["max_n"]))
 
 
 def _array(state: dict[str, Any], attribute: str, name: str) -> np.ndarray:
-    """A matrix of floating-point numbers from the pickle, or from the .npy file beside it. Raises ValueError."""
+    """A matrix of floating-point numbers from the pickle, or from its .npy file. Raises ValueError for anything else."""
     if attribute in state.get("__numpys", ()):
         array: np.ndarray = np.load(f"{name}.{attribute}.npy", mmap_mode="r", allow_pickle=False)
     else:
         if state[attribute].state is None:
-            raise ValueError(f"{attribute}: saved with pickle_protocol=5; save it with 4")
+            raise ValueError(f"{attribute}: saved with pickle_protocol=5; save it with pickle_protocol=4")
         _, shape, dtype, by_column, content = state[attribute].state
         kind, order = dtype.arguments[0], dtype.state[1]
         if kind not in _FLOATS or order not in ("<", ">"):

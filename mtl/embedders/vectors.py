@@ -1,4 +1,4 @@
-"""Pretrained word vectors for a list of words, in memory that grows with the list and not with the file."""
+"""Read the pretrained vectors of a list of words; the memory depends on the list, not on the size of the file."""
 
 import gzip
 import io
@@ -24,11 +24,10 @@ _LINES_PER_UPDATE = 4096  # of the progress bar
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of words, in the order in which the words were given.
+    """Vectors of words, in the order of the words.
 
-    `vectors` is float32 (words × dimension), with zeros where a word is unknown. `found` (bool, words) says that
-    the word itself is in the file; `from_ngrams` (bool, words) that it is not, and that its vector was built from
-    its character n-grams.
+    vectors: float32 (words × dimension), zeros for unknown words. found: bool (words,), the word itself is in the file.
+    from_ngrams: bool (words,), the word is not in the file, and its vector comes from its character n-grams.
     """
 
     vectors: np.ndarray
@@ -47,49 +46,51 @@ class WordVectors:
 
 
 class VectorFile:
-    """A file of pretrained vectors, which can be asked for words again and again.
+    """A file of pretrained vectors; `read` may be called several times.
 
-    The file's content says what it is: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
-    text in gzip (.vec.gz), or vectors saved by gensim 4 (.kv). No code in a file is run, whatever it holds.
+    The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
+    gzipped text (.vec.gz), or vectors saved by gensim 4 (.kv). No code from a file is ever run.
     A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
-    Whoever asks a second time is likely to ask again: a fastText model's dictionary is then indexed, so that a further call
-    takes milliseconds. All other files are read whole in each call.
+    The second call indexes the dictionary of a fastText model, so that later calls take milliseconds. All other files are
+    read completely in each call.
     """
 
     def __init__(self, path: Path) -> None:
-        """The file need not be there yet."""
+        """The file may be missing until `read` is called."""
         self.path = path
         self._calls = 0
         self._indexed: fasttext_binary.IndexedModel | None = None
 
     def read(self, words: Sequence[str]) -> WordVectors:
-        """The vectors of `words`. Raises InputError when the file is missing, damaged or of another kind."""
+        """The vectors of `words`. Raises InputError if the file is missing, damaged or in another format."""
         encoded = [_encode(word) for word in words]
         distinct = list(dict.fromkeys(encoded))
         if not self.path.exists():
             raise InputError(f"{self.path}: no such file; check the path of the vectors")
         if self.path.is_dir():
-            raise InputError(f"{self.path}: this is a directory; give the file of vectors in it")
+            raise InputError(f"{self.path}: this is a folder; give the path of a file of vectors")
         self._calls += 1
         try:
             vectors, found, from_ngrams = self._read(distinct)
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read ({error}); check the file or download it again") from error
-        with np.errstate(all="ignore"):  # a row's sum is finite only where all its numbers are, and smaller than a mask
-            broken = np.flatnonzero(~np.isfinite(vectors.sum(axis=1)))
-        if len(broken):
-            word = distinct[broken[0]].decode("utf-8", "backslashreplace")
+        with np.errstate(
+            all="ignore"
+        ):  # a row's sum is finite if all its numbers are; it takes less memory than a mask
+            not_finite = np.flatnonzero(~np.isfinite(vectors.sum(axis=1)))
+        if len(not_finite):
+            word = distinct[not_finite[0]].decode("utf-8", "backslashreplace")
             raise InputError(
-                f"{self.path}: the vector of '{word}' holds numbers that are not finite; give another file"
+                f"{self.path}: the vector of '{word}' contains NaN or infinite numbers (not finite); give another file"
             )
         if len(distinct) < len(encoded):
-            places = {word: place for place, word in enumerate(distinct)}
-            order = np.fromiter((places[word] for word in encoded), dtype=np.int64, count=len(encoded))
+            positions = {word: position for position, word in enumerate(distinct)}
+            order = np.fromiter((positions[word] for word in encoded), dtype=np.int64, count=len(encoded))
             vectors, found, from_ngrams = vectors[order], found[order], from_ngrams[order]
         return WordVectors(vectors, found, from_ngrams)
 
     def _read(self, words: Sequence[bytes]) -> "_Arrays":
-        """The fields of WordVectors for distinct words, read as this kind of file is."""
+        """The fields of WordVectors for distinct words, read with the reader for the file's format."""
         with self.path.open("rb") as file:
             start = file.read(4)
         if not start:
@@ -113,10 +114,10 @@ def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
 
 
 def _encode(word: str) -> bytes:
-    """A word's bytes in UTF-8; bytes that were not UTF-8 when the word was read come back as they were."""
+    """A word's bytes in UTF-8. Bytes that were not UTF-8 when the word was read are restored."""
     try:
         return word.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # half a surrogate pair, which no valid file holds
+    except UnicodeEncodeError:  # half a surrogate pair, which no valid file contains
         return word.encode("utf-8", "surrogatepass")
 
 
@@ -135,27 +136,27 @@ def _read_text(path: Path, words: Sequence[bytes]) -> _Arrays:
 
 
 def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Callable[[], object]) -> _Arrays:
-    """Read `word number number ...` lines, after an optional first line `count dimension`.
+    """Read lines `word number number ...`, after an optional first line `count dimension`.
 
-    Only the lines that begin like a wanted word are parsed, so this runs at the speed of reading lines.
+    Only lines whose first part may be one of `words` are parsed, so this is almost as fast as reading lines.
     """
     first = lines.readline()
     if first.startswith(fasttext_binary.MAGIC):
-        raise InputError(f"{path}: a fastText model in gzip; unpack it first (gunzip) and give the .bin")
+        raise InputError(f"{path}: a gzipped fastText model; unpack it first (gunzip) and give the .bin")
     expected, dim, header_lines = _read_header(path, first)
     line = lines.readline() if header_lines else first
     if not line:
         raise InputError(f"{path}: no vectors after the first line; download or copy it again")
     number = 1 + header_lines
-    # the first row is parsed, wanted or not: it shows whether the dimension is right before memory is taken for it
+    # always parse the first row: it shows whether the dimension is right before memory is allocated
     _split_row(path, number, line, dim)
 
     index = {word: position for position, word in enumerate(words)}
-    heads = {word.partition(b" ")[0] for word in words}
+    first_parts = {word.partition(b" ")[0] for word in words}
     vectors = np.zeros((len(words), dim), dtype=np.float32)
     found = np.zeros(len(words), dtype=bool)
     while line:
-        if line.partition(b" ")[0] in heads:
+        if line.partition(b" ")[0] in first_parts:
             word, numbers = _split_row(path, number, line, dim)
             position = index.get(word)
             if position is not None and not found[position]:
@@ -167,12 +168,12 @@ def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Ca
         number += 1
     rows = number - 1 - header_lines
     if rows < expected:
-        raise InputError(f"{path}: line 1 promises {expected} vectors, but only {rows} follow; download it again")
+        raise InputError(f"{path}: line 1 announces {expected} vectors, but only {rows} follow; download it again")
     return vectors, found, np.zeros(len(words), dtype=bool)
 
 
 def _read_header(path: Path, first: bytes) -> tuple[int, int, int]:
-    """The number of vectors to expect (at least), their dimension, and how many lines the header takes (0 or 1)."""
+    """The least number of vectors to expect, their dimension, and the number of header lines (0 or 1)."""
     cells = first.split()
     if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
         expected, dim, header_lines = int(cells[0]), int(cells[1]), 1
@@ -184,20 +185,20 @@ def _read_header(path: Path, first: bytes) -> tuple[int, int, int]:
 
 
 def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, list[float]]:
-    """The word and the numbers of a row. The word is what precedes the last `dim` cells, so it may hold spaces."""
+    """The word and the numbers of a row. The word is everything before the last `dim` cells, so it may contain spaces."""
     cells = line.rstrip().rsplit(b" ", dim)
     word = cells[0].rstrip(b" ")
-    # a row that is too long looks like one whose word holds spaces, but then the word ends in a decimal number
+    # a row with too many numbers looks like a word with spaces, but such a word ends with a decimal number
     _, _, extra = word.rpartition(b" ")
     if len(cells) != dim + 1 or (extra != word and b"." in extra and _is_number(extra)):
-        held = line.rstrip().count(b" ")
+        count = line.rstrip().count(b" ")
         raise InputError(
-            f"{path}, line {number}: {held} space-separated numbers where {dim} are expected; mend or remove this line"
+            f"{path}, line {number}: {count} space-separated numbers where {dim} are expected; fix or delete this line"
         )
     try:
         return word, [float(cell) for cell in cells[1:]]
     except ValueError as error:
-        raise InputError(f"{path}, line {number}: {error}; mend or remove this line") from error
+        raise InputError(f"{path}, line {number}: {error}; fix or delete this line") from error
 
 
 def _is_number(cell: bytes) -> bool:

@@ -78,10 +78,12 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
     if recipe is None:
         recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
         names = [found.name for found in recipes if found.embeddings == name and found.url]
-        if len(names) != 1:
+        if not names:
             raise InputError(
-                f"embeddings fetch: name what to fetch: recipe=NAME, one of {', '.join(names) or 'your own'}"
+                f"embeddings fetch: no recipe says where to download {name} embeddings; name your own: recipe=PATH"
             )
+        if len(names) > 1:
+            raise InputError(f"embeddings fetch: name what to fetch: recipe=NAME, one of {', '.join(names)}")
         recipe = names[0]
         logger.info("recipe=%s", recipe)
     return fetch(recipe, Path(embeddings_dir))

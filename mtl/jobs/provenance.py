@@ -1,4 +1,4 @@
-"""What made a result: the versions of what computed it, and the kind of machine."""
+"""The software versions and the kind of machine that a result was computed with."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ PACKAGES = ("torch", "pytorch-lightning", "torchmetrics", "numpy", "scipy", "sci
 
 
 def versions() -> dict[str, str]:
-    """The version of mtl, of Python, and of each package that a score may depend on, by name."""
+    """The version of mtl, of Python, and of each installed package that a score may depend on, by name."""
     found = {"mtl": mtl.__version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -24,7 +24,7 @@ def versions() -> dict[str, str]:
 
 
 def machine(device: torch.device) -> str:
-    """The kind of processor that computes now, and its threads, or how a GPU computes float32: "GPU: …, float32 ieee"."""
+    """The CPU's model and threads ("CPU: …, 4 of 8 threads"), or the GPU's model and float32 mode ("GPU: …, float32 ieee")."""
     if device.type == "cuda":
         precision = torch.backends.cudnn.rnn.fp32_precision  # type: ignore[attr-defined]
         return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"

@@ -14,20 +14,20 @@ from mtl.embedders.sequences import Sequences
 from mtl.model.lstm import BiLSTM
 from mtl.progress import Progress
 
-# Tokens in one batch when texts are encoded for good.
+# Tokens in one batch when texts are encoded without training.
 ENCODING_TOKENS = 8192
 
 
 class Encoder(nn.Module):
     """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1).
 
-    Dropout falls on the embedded words and on the LSTM's output (jiant). A text's vector is the same in any batch.
+    Dropout is applied to the word embeddings and to the LSTM's outputs (as in jiant). A text's vector does not depend on its batch.
     """
 
     def __init__(
         self, embedder: Embedder, dim: int, hidden_size: int, num_layers: int, embedding_dropout: float, dropout: float
     ) -> None:
-        """embedder: word numbers (batch, time), or what else `Sequences.gather` returns, -> (batch, time, dim). hidden_size: units per direction."""
+        """embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim). hidden_size: units per direction."""
         super().__init__()
         self.embedder = embedder
         self.embedding_dropout = nn.Dropout(embedding_dropout)
@@ -37,7 +37,7 @@ class Encoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """The device of the LSTM's weights."""
         return next(self.lstm.parameters()).device
 
     def for_task(self) -> "Encoder":
@@ -45,19 +45,19 @@ class Encoder(nn.Module):
         return copy.deepcopy(self, {id(self.embedder): self.embedder.for_task()})
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """What the embedder reads (batch, time, …) and lengths (batch,) -> sentence vectors (batch, output_size)."""
+        """The embedder's input (batch, time, …) and lengths in tokens (batch,) -> sentence vectors (batch, output_size)."""
         return max_pool(self.outputs(tokens, lengths), lengths)
 
     def outputs(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """The same before pooling: a vector for each token, (batch, time, output_size)."""
+        """As `forward`, but without pooling: a vector for each token, (batch, time, output_size)."""
         embedded = self.embedding_dropout(self.embedder(tokens))
         states: Tensor = self.dropout(self.lstm(embedded, lengths))
         return states
 
     def encode(self, sequences: Sequences, texts: Tensor, title: str = "encoding texts") -> Tensor:
-        """The vectors of these texts, float32 on the CPU, (texts, output_size), without dropout.
+        """The vectors of these texts (int64 indices into `sequences`), float32 on the CPU, (texts, output_size), without dropout.
 
-        Texts of like length are encoded together. title: of the progress that is shown.
+        Texts of similar length share a batch. title: shown with the progress.
         """
         vectors = torch.empty(len(texts), self.output_size)
         for places, states, lengths in self._encoded(sequences, texts, title):
@@ -67,7 +67,7 @@ class Encoder(nn.Module):
     def encode_tokens(
         self, sequences: Sequences, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens"
     ) -> None:
-        """Write the outputs of these texts' tokens to `rows`, float32 (all their tokens, output_size), text after text."""
+        """Write the output of each token of these texts to `rows`, float32 (tokens, output_size), text after text."""
         ends = sequences.lengths[texts].cumsum(0).tolist()
         for places, states, lengths in self._encoded(sequences, texts, title):
             for place, length, outputs in zip(places.tolist(), lengths.tolist(), states.float().cpu(), strict=True):
@@ -75,7 +75,7 @@ class Encoder(nn.Module):
 
     @torch.no_grad()
     def _encoded(self, sequences: Sequences, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
-        """Batches of like length: places among `texts`, outputs (batch, time, output_size), lengths (batch,)."""
+        """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
         order = torch.argsort(sequences.lengths[texts], stable=True)
@@ -92,13 +92,13 @@ class Encoder(nn.Module):
 
 
 def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
-    """The largest value over time of each feature: (batch, time, dim), lengths (batch,) -> (batch, dim).
+    """The maximum over time of each feature: (batch, time, dim), lengths (batch,) -> (batch, dim).
 
-    Steps past a text's length take no part.
+    Steps past a text's length are ignored.
     """
     return outputs.masked_fill(past_end(outputs, lengths)[:, :, None], -math.inf).amax(dim=1)
 
 
 def past_end(outputs: Tensor, lengths: Tensor) -> Tensor:
-    """Which steps lie past a text's end: (batch, time, dim), lengths (batch,) -> bool (batch, time)."""
+    """True at the steps past a text's end: outputs (batch, time, dim), lengths (batch,) -> bool (batch, time)."""
     return torch.arange(outputs.shape[1], device=outputs.device) >= to_device(lengths, outputs.device)[:, None]

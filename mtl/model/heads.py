@@ -12,7 +12,7 @@ class Head(nn.Module):
     reads_tokens = False
 
     def __init__(self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float) -> None:
-        """dim: of a sentence vector. outputs: numbers for a row: one a label, or one for a regression."""
+        """dim: of a sentence vector. outputs: numbers per row: one for each label, or a single one for a regression."""
         super().__init__()
         self.pair = pair
         self.layers = nn.Sequential(
@@ -24,7 +24,7 @@ class Head(nn.Module):
         )
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Sentence vectors (sides * rows, dim), all first sides before all second ones -> (rows, outputs)."""
+        """Sentence vectors (sides * rows, dim), all first sentences before all second ones -> (rows, outputs)."""
         return self.layers(pair_features(*vectors.chunk(2)) if self.pair else vectors)
 
     def read(self, states: Tensor, lengths: Tensor) -> Tensor:
@@ -34,5 +34,5 @@ class Head(nn.Module):
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
-    """[u; v; |u − v|; u ∗ v]: (rows, dim) twice -> (rows, 4 * dim)."""
+    """[u; v; |u − v|; u ∗ v]: u and v (rows, dim) -> (rows, 4 * dim)."""
     return torch.cat([u, v, (u - v).abs(), u * v], dim=1)

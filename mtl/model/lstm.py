@@ -1,4 +1,4 @@
-"""A bidirectional LSTM over sequences of unlike length."""
+"""A bidirectional LSTM over sequences of different lengths."""
 
 import torch
 from torch import Tensor, nn
@@ -12,9 +12,9 @@ from mtl.recurrence.packing import Packing
 class BiLSTM(nn.LSTM):
     """Stacked bidirectional LSTM without dropout between its layers.
 
-    Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state.
-    On the CPU it runs on `mtl.recurrence`, which trains faster the longer the texts
-    (docs/performance.md); on a GPU on cuDNN.
+    Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state dict.
+    On a CPU, `mtl.recurrence` computes it, which trains faster than torch, most of all on long texts (docs/performance.md);
+    on a GPU, cuDNN does.
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:
@@ -24,7 +24,7 @@ class BiLSTM(nn.LSTM):
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
         """inputs (batch, time, input_size), lengths (batch,) in steps, on the CPU, at least 1 -> (batch, time, 2 * hidden_size).
 
-        What stands past a sequence's length is never read, and zero in the output.
+        Inputs past a sequence's length are never read; outputs there are zero.
         """
         if inputs.device.type == "cpu":
             return self._on_cpu(inputs, lengths)
@@ -38,7 +38,7 @@ class BiLSTM(nn.LSTM):
         return packing.unpack(data.T)
 
     def _on_accelerator(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """Sorted here, from lengths on the CPU: where torch sorts, the CPU waits for the GPU in every step."""
+        """Sorts the batch itself, by lengths on the CPU: if torch sorted it, the CPU would wait for the GPU in every step."""
         order = torch.argsort(lengths, descending=True, stable=True)
         packed = pack_padded_sequence(
             inputs.index_select(0, to_device(order, inputs.device)), lengths[order], batch_first=True

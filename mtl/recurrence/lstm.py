@@ -1,12 +1,12 @@
 """One bidirectional LSTM layer over packed sequences, for the CPU.
 
-PyTorch's own packed LSTM spends most of a CPU's training time on everything but arithmetic: the cost of its backward pass
-grows with the square of the length. Here the input products of many steps are one matrix product, a step's arithmetic
-stays within memory that it has just touched, and the weights' gradients are one matrix product each.
+PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass grows with the square of the length.
+This layer computes the input products of many steps in one matrix product, keeps a step's arithmetic in memory that is
+still in the cache, and computes the gradient of each weight matrix in one matrix product.
 
-Values stand feature by feature: a matrix has a row for each feature and a column for each step of each sequence
-(`mtl.recurrence.packing`). The recurrence's products, which have few sequences and many gates, run up to twice as
-fast that way round, and the four gates of a step are four blocks of memory.
+Matrices are feature-major: one row for each feature, one column for each step of each sequence
+(`mtl.recurrence.packing`). The recurrent products have few sequences and many gates; in this layout they run up to twice
+as fast, and each of a step's four gates is one contiguous block of memory.
 """
 
 from typing import Any
@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mtl.recurrence.packing import MULTIPLE
+from mtl.recurrence.packing import WIDTH_MULTIPLE
 from mtl.recurrence.steps import Step, packed_steps
 
-# Columns of one input product: enough for the product to run at the machine's full rate.
+# The most columns of one input product: enough for the product to run at the machine's full rate.
 PRODUCT_COLUMNS = 1024
 
 _sigmoid_backward = torch.ops.aten.sigmoid_backward.grad_input
@@ -29,9 +29,9 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
-        """sizes: sequences that have each step, descending; their columns are filled up to a multiple of MULTIPLE.
+        """sizes: the number of sequences that have each step, descending; a step's columns are padded to a multiple of WIDTH_MULTIPLE.
 
-        weights: w_ih, w_hh, b_ih, b_hh of either direction. Columns that stand for nothing are zero in the output.
+        weights: w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one. Padding columns are zero in the output.
         """
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
@@ -63,15 +63,15 @@ class PackedBiLSTMLayer(torch.autograd.Function):
             steps = _steps(ctx.sizes, reverse=bool(direction))
             _run_back(w_hh, steps, gates, cells, grad_output[half], grad_gates)
             grad_bias = grad_gates.sum(1)
-            grads += [grad_gates @ data.T, grad_gates @ _before(output[half], steps).T, grad_bias, grad_bias]
+            grads += [grad_gates @ data.T, grad_gates @ _previous_states(output[half], steps).T, grad_bias, grad_bias]
             if ctx.needs_input_grad[0]:
                 grad_data = w_ih.T @ grad_gates if grad_data is None else grad_data.addmm_(w_ih.T, grad_gates)
         return grad_data, None, *grads
 
 
 def _steps(sizes: list[int], reverse: bool) -> list[tuple[Step, int]]:
-    """The steps in the order in which a direction takes them, each with the number of its real sequences."""
-    widths = [-(-size // MULTIPLE) * MULTIPLE for size in sizes]
+    """The steps in the order in which a direction processes them, each with its number of sequences without padding."""
+    widths = [-(-size // WIDTH_MULTIPLE) * WIDTH_MULTIPLE for size in sizes]
     return list(zip(packed_steps(widths, reverse), sizes[::-1] if reverse else sizes, strict=True))
 
 
@@ -85,15 +85,15 @@ def _run(
     cells: Tensor,
     states: Tensor,
 ) -> None:
-    """Fill `states` (hidden, columns), and what the way back needs: gates i, f, g, o and cells, a block of memory a step.
+    """Forward pass: fill `states` (hidden, columns), `cells`, and `gates` (i, f, g, o), one block of memory per step.
 
-    gates: empty if there is no way back.
+    gates: empty if there will be no backward pass.
     """
     hidden = len(states)
     product, begin = data.new_empty(0, 0), 0
     for number, ((columns, before, carried), real) in enumerate(steps):
         if not begin <= columns.start < columns.stop <= begin + product.shape[1]:
-            begin, end = _span(steps, number)
+            begin, end = _product_columns(steps, number)
             product = torch.addmm(bias[:, None], w_ih, data[:, begin:end])
         inputs = product[:, columns.start - begin : columns.stop - begin]
         gate = _block(gates, 4 * hidden, columns).copy_(inputs) if len(gates) else inputs.contiguous()
@@ -108,17 +108,17 @@ def _run(
         if carried:
             last = _block(cells, hidden, steps[number - 1][0][0])
             cell[:, :carried].addcmul_(f[:, :carried], last[:, :carried])
-        cell[:, real:] = 0  # nothing may come from there
+        cell[:, real:] = 0  # the padding columns
         torch.mul(o, cell.tanh(), out=states[:, columns])
 
 
 def _run_back(
     w_hh: Tensor, steps: list[tuple[Step, int]], gates: Tensor, cells: Tensor, grad_states: Tensor, grad_gates: Tensor
 ) -> None:
-    """Fill the gradient of the gates' inputs (4 * hidden, columns), given that of the states (hidden, columns)."""
+    """Backward pass: fill grad_gates, of the gates' inputs (4 * hidden, columns), from grad_states (hidden, columns)."""
     hidden = len(grad_states)
     w_back = w_hh.T.contiguous()
-    came = 0  # sequences that go on in the step after this one
+    carried_after = 0  # sequences that continue in the step processed after this one
     gate_after = cell_after = gates
     for number in reversed(range(len(steps))):
         (columns, _, carried), real = steps[number]
@@ -126,16 +126,16 @@ def _run_back(
         i, f, g, o = gate.split(hidden)
         tanh_cell = cell.tanh()
         grad_state = grad_states[:, columns].clone(memory_format=torch.contiguous_format)
-        if came:
-            grad_state[:, :came].addmm_(w_back, gate_after[:, :came])
+        if carried_after:
+            grad_state[:, :carried_after].addmm_(w_back, gate_after[:, :carried_after])
         grad_gate = torch.empty_like(gate)
         grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
         grad_state[:, real:] = 0
         torch.mul(grad_state, tanh_cell, out=grad_o)
         grad_cell = grad_state.mul_(o)
         _tanh_backward(grad_cell, tanh_cell, grad_input=grad_cell)
-        if came:
-            grad_cell[:, :came] += cell_after
+        if carried_after:
+            grad_cell[:, :carried_after] += cell_after
             grad_cell[:, real:] = 0
         torch.mul(grad_cell, g, out=grad_i)
         torch.mul(grad_cell, i, out=grad_g)
@@ -148,11 +148,11 @@ def _run_back(
         _tanh_backward(grad_g, g, grad_input=grad_g)
         _sigmoid_backward(grad_o, o, grad_input=grad_o)
         grad_gates[:, columns] = grad_gate
-        gate_after, came = grad_gate, carried
+        gate_after, carried_after = grad_gate, carried
 
 
-def _span(steps: list[tuple[Step, int]], number: int) -> tuple[int, int]:
-    """The columns of this step and of those that are taken after it, up to PRODUCT_COLUMNS or the one step."""
+def _product_columns(steps: list[tuple[Step, int]], number: int) -> tuple[int, int]:
+    """Begin and end of the columns of one input product: this step's, and the next steps' up to PRODUCT_COLUMNS."""
     begin, end = steps[number][0][0].start, steps[number][0][0].stop
     for (columns, _, _), _ in steps[number + 1 :]:
         if max(end, columns.stop) - min(begin, columns.start) > PRODUCT_COLUMNS:
@@ -162,12 +162,12 @@ def _span(steps: list[tuple[Step, int]], number: int) -> tuple[int, int]:
 
 
 def _block(values: Tensor, features: int, columns: slice) -> Tensor:
-    """A step's own block of memory, (features, columns), in an array that holds one for each step."""
+    """One step's block of memory, (features, columns), in a flat array that holds one block per step."""
     return values[features * columns.start : features * columns.stop].view(features, -1)
 
 
-def _before(states: Tensor, steps: list[tuple[Step, int]]) -> Tensor:
-    """Each column's state one step before in its sequence, zero at its first step: (hidden, columns)."""
+def _previous_states(states: Tensor, steps: list[tuple[Step, int]]) -> Tensor:
+    """For each column the state of its sequence's previous step, zero at the first step: (hidden, columns)."""
     result = torch.empty_like(states, memory_format=torch.contiguous_format)
     for (columns, before, carried), _ in steps:
         result[:, columns.start : columns.start + carried] = states[:, before]

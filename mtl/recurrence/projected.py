@@ -1,7 +1,7 @@
 """One LSTM layer with a projected state, in one direction, over packed sequences: ELMo's recurrence.
 
-Whatever need not wait for the step before is one matrix product over all rows. No library
-clips the cell and the state in a layer that trains at this speed; allennlp-light's cell takes one step at a time.
+Everything that does not depend on the previous step is one matrix product over all rows. No library has a layer that
+clips the cell and the state and trains at this speed; allennlp-light's layer computes each product step by step.
 """
 
 from typing import Any
@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mtl.recurrence.steps import earlier, packed_steps
+from mtl.recurrence.steps import packed_steps, previous_values
 
 
 class ProjectedLSTMLayer(torch.autograd.Function):
     """data (rows, input_size) -> projected states (rows, projection_size).
 
-    With gates o, i, f of a sigmoid and a candidate g of a tanh, over inputs x and the state h before:
-    c = clip(f * c + i * g, cell_clip), h = clip(P (o * tanh(c)), state_clip).
+    The gates o, i, f are sigmoids and the candidate g is a tanh, each of a linear function of the input and the previous
+    state h: c = clip(f * c + i * g, cell_clip), h = clip(P (o * tanh(c)), state_clip).
     """
 
     @staticmethod
@@ -32,10 +32,10 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         cell_clip: float | None,
         state_clip: float | None,
     ) -> Tensor:
-        """sizes: sequences that have each step, descending. reverse: from the last step to the first.
+        """sizes: the number of sequences that have each step, descending. reverse: from the last step to the first.
 
         w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size) and bias (4 * hidden,) have their gates in
-        the order o, i, f, g. w_projection (projection_size, hidden). A clip of None is none.
+        the order o, i, f, g. w_projection (projection_size, hidden). A clip of None: no clipping.
         """
         hidden = w_projection.shape[1]
         steps = packed_steps(sizes, reverse)
@@ -70,30 +70,30 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         hidden = cells.shape[1]
         o, i, f, g = gates.split(hidden, 1)
         cell_clip, state_clip = ctx.clips
-        # What a gate's gradient is multiplied by: o's meets the output's gradient, the others' meet the cell's.
+        # The local derivative of each gate. The loop multiplies o's with the output's gradient, the others with the cell's.
         grad_gates = torch.empty_like(gates)
         grad_o, grad_i, grad_f, grad_g = grad_gates.split(hidden, 1)
         torch.mul(o, 1 - o, out=grad_o).mul_(tanh_cells)
         torch.mul(i, 1 - i, out=grad_i).mul_(g)
-        torch.mul(f, 1 - f, out=grad_f).mul_(earlier(cells, ctx.steps))
+        torch.mul(f, 1 - f, out=grad_f).mul_(previous_values(cells, ctx.steps))
         torch.addcmul(i, i, g * g, value=-1, out=grad_g)
-        into_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
+        output_to_cell = torch.addcmul(o, o, tanh_cells * tanh_cells, value=-1)
         forget = f.contiguous()
-        # A clipped value has no gradient; one at the limit was clipped.
+        # A clipped value has no gradient. A value at the limit counts as clipped.
         if cell_clip is not None:
-            open_cell = cells.abs() < cell_clip
+            unclipped_cell = cells.abs() < cell_clip
         if state_clip is not None:
-            open_state = states.abs() < state_clip
+            unclipped_state = states.abs() < state_clip
         grad_state = grad_states.clone()
         grad_cell = torch.zeros_like(cells)
         for rows, before, carried in reversed(ctx.steps):
             gate, dh, dc = grad_gates[rows], grad_state[rows], grad_cell[rows]
             if state_clip is not None:
-                dh.mul_(open_state[rows])
+                dh.mul_(unclipped_state[rows])
             d_output = dh @ w_projection
-            dc.addcmul_(d_output, into_cell[rows])
+            dc.addcmul_(d_output, output_to_cell[rows])
             if cell_clip is not None:
-                dc.mul_(open_cell[rows])
+                dc.mul_(unclipped_cell[rows])
             gate[:, :hidden].mul_(d_output)
             gate[:, hidden:].unflatten(1, (3, hidden)).mul_(dc[:, None])
             if carried:
@@ -104,7 +104,7 @@ class ProjectedLSTMLayer(torch.autograd.Function):
             None,
             None,
             grad_gates.T @ data,
-            grad_gates.T @ earlier(states, ctx.steps),
+            grad_gates.T @ previous_values(states, ctx.steps),
             grad_gates.sum(0),
             grad_state.T @ outputs,
             None,
@@ -113,6 +113,6 @@ class ProjectedLSTMLayer(torch.autograd.Function):
 
 
 def reorder_gates(weight: Tensor, order: tuple[int, ...]) -> Tensor:
-    """A weight or bias (4 * hidden, …) with its four gates in another order."""
+    """A weight or bias (4 * hidden, …) with its four gates in another order: result's gate n is gate `order[n]`."""
     parts = weight.chunk(4)
     return torch.cat([parts[gate] for gate in order])

@@ -1,19 +1,19 @@
-"""Packed sequences: the order in which a recurrence walks over their rows.
+"""The order in which a recurrence processes the rows of packed sequences.
 
-A packed row is one step of one sequence: rows of step 0 of all sequences (the longest first), then of step 1, and so on.
+A packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
 """
 
 from torch import Tensor
 
-# Rows of a step, rows of the step before it in the direction's order, and how many sequences come from there.
+# Rows of a step; of the previous step in the direction's order, the rows of the sequences that continue; their number.
 Step = tuple[slice, slice, int]
 
 
 def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
-    """The steps in the order in which a direction takes them.
+    """The steps in the order in which a direction processes them.
 
-    Sequences that begin at a step (when going backwards, the shorter ones later) stand after those that come from the
-    step before.
+    Within a step, sequences that begin there come after those that continue from the previous step (only the backward
+    direction has steps after the first where a sequence begins: at the last token of each shorter sequence).
     """
     starts = [0]
     for size in sizes:
@@ -29,8 +29,8 @@ def packed_steps(sizes: list[int], reverse: bool) -> list[Step]:
     return steps
 
 
-def earlier(values: Tensor, steps: list[Step]) -> Tensor:
-    """Each row's value one step before in its sequence, zero at its first step: (rows, hidden) -> (rows, hidden)."""
+def previous_values(values: Tensor, steps: list[Step]) -> Tensor:
+    """For each row the values of its sequence's previous step, zero at the first: (rows, hidden) -> (rows, hidden)."""
     result = values.new_zeros(values.shape)
     for rows, before, carried in steps:
         if carried:

@@ -1,9 +1,9 @@
 """How sure a score, or the difference between two runs, is: standard errors, intervals, p-values and verdicts.
 
-What is estimated is the score that a configuration is expected to have with another seed, on other dev rows of the same kind.
+What is estimated is the score that a configuration is expected to have with another seed, on other rows of the same kind.
 Its estimate is the mean over seeds. The variance of the difference between two runs' means is the sum of
 
-- rows: the variance of the difference over resamples of the groups of dev rows (`mtl.report.resampling`), times
+- rows: the variance of the difference over resamples of the groups of scored rows (`mtl.report.resampling`), times
   G / (G - 1) of G groups;
 - seeds, for each run: S² / n - I, or 0 if that is less. S² is the variance of its n seeds' scores: to draw the seeds with replacement as
   well would add (n - 1) / n of S² / n, which is too little for few seeds. Scores of seeds differ for two reasons: one seed is better
@@ -40,7 +40,7 @@ Key = TypeVar("Key", bound=Hashable)
 class Sample:
     """A run's scores × 100 on one task, or their average over tasks.
 
-    by_seed: (seeds,), on the dev rows. resampled: (seeds, RESAMPLES), for each set of dev rows what its tasks add to the score.
+    by_seed: (seeds,), on the scored rows. resampled: (seeds, RESAMPLES), for each set of scored rows what its tasks add to the score.
     """
 
     by_seed: np.ndarray
@@ -63,7 +63,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score × 100 or a difference of two, its standard error, and the degrees of freedom of that. groups: of dev rows."""
+    """A score × 100 or a difference of two, its standard error, and the degrees of freedom of that. groups: of scored rows."""
 
     value: float
     error: float
@@ -126,7 +126,7 @@ class Comparison:
 
 
 def average(samples: Sequence[Sample]) -> Sample:
-    """The mean over tasks. The tasks of one seed belong together, and tasks on the same dev rows were drawn together."""
+    """The mean over tasks. The tasks of one seed belong together, and tasks on the same scored rows were drawn together."""
     resampled: dict[RowGroups, np.ndarray] = {}
     for sample in samples:
         for rows, scores in sample.resampled.items():
@@ -135,7 +135,7 @@ def average(samples: Sequence[Sample]) -> Sample:
 
 
 def estimate(one: Sample, other: Sample | None = None) -> Estimate:
-    """The mean over seeds, or one run's minus another's on the same dev rows."""
+    """The mean over seeds, or one run's minus another's on the same scored rows."""
     runs = [one] if other is None else [one, other]
     signs = [1, -1][: len(runs)]
     parts = []  # of the variance, with the degrees of freedom
@@ -151,7 +151,7 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
 
 
 def compare(one: Sample, other: Sample) -> Comparison:
-    """One run against another on the same dev rows."""
+    """One run against another on the same scored rows."""
     difference = estimate(one, other)
     enough = min(len(one.by_seed), len(other.by_seed)) >= LEAST_SEEDS
     return Comparison(difference.value, *difference.interval, difference.p if enough else None)

@@ -85,7 +85,7 @@ def _row(row: Row, place: int) -> dict[str, Any]:
         "partial": bool(row.missing),
         "missing": list(row.missing),
         "reduced": list(row.reduced),
-        "scores": {id: _score(score) for id, score in row.scores.items()},
+        "scores": {id: _score(score, row.split_of(id)) for id, score in row.scores.items()},
         "cost": {key: summary["cost"].get(key) for key in COSTS} if row.run else None,
         "details": _details(row.run) if row.run else None,
     }
@@ -112,7 +112,7 @@ def _details(run: Run) -> dict[str, Any]:
         "machine": "; ".join(summary["machine"]),
         "command": summary["command"],
         "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed)],
-        "classes": {task.id: _classes(run, task) for task in run.tasks},
+        "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).chart},
     }
 
 
@@ -127,7 +127,7 @@ def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
             if "train/loss" in row:
                 point["loss"] = _short(row["train/loss"])
             if first:
-                point["scores"] = {task.id: _short(row[f"dev/{task.id}"]) for task in run.tasks}
+                point["scores"] = {t.id: _short(row[key]) for t in run.tasks if (key := f"dev/{t.id}") in row}
             points.append(point)
         stage = {"stage": "pretrain", "task": None} if first else {"stage": "finetune", "task": file.parent.name}
         curves.append({**stage, "seed": seed, "points": points})
@@ -151,15 +151,14 @@ def _classes(run: Run, task: Task) -> dict[str, Any]:
     if kind.chart == "points":
         chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
         return {"seed": seed, "points": [[_short(gold[i]), _short(predicted[i])] for i in chosen]}
-    if kind.chart == "confusion":
-        size = len(task.labels or ())
-        counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
-        return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
-    return {"seed": seed}
+    size = len(task.labels or ())
+    counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
+    return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
 
 
-def _score(score: Score) -> dict[str, Any]:
+def _score(score: Score, split: str) -> dict[str, Any]:
     return {
+        "split": split,
         "median": _short(score.median),
         "min": _short(score.min),
         "max": _short(score.max),

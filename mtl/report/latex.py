@@ -1,4 +1,4 @@
-r"""The report as LaTeX: a table a suite, as a paper prints it (\usepackage{booktabs,graphicx})."""
+r"""The report as LaTeX: one table per suite for a paper (needs \usepackage{booktabs,graphicx})."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _SPECIAL = {
 
 
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """A table environment a suite; rows of a family stand together, the best of each split in bold."""
+    """One table environment per suite; rows are grouped by family, the best score of each split is bold."""
     head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
     return "\n".join([*head, *map(_table, boards)]) + "\n"
 
@@ -66,5 +66,5 @@ def _cell(row: Row, column: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Text as LaTeX that prints it, in one line."""
+    """Text with LaTeX's special characters escaped, in one line."""
     return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))

@@ -32,7 +32,7 @@ FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer"}
 
 @dataclass(frozen=True)
 class Score:
-    """A task's score × 100, or an average's: the median over seeds, the least and the most, a 95 % interval over dev rows."""
+    """A task's score × 100, or an average's: the median over seeds, the least and the most, a 95 % interval."""
 
     median: float
     min: float
@@ -66,6 +66,11 @@ class Row:
             return ("*" if self.missing else "") + ("†" if self.reduced else "")
         return "†" if column in self.reduced else ""
 
+    def split_of(self, column: str) -> str:
+        """The split that a task's score is on, or the splits of an average. column: a task's id, or AVERAGE."""
+        tasks = self.run.summary["tasks"] if self.run else {}
+        return str(tasks[column]["split"]) if column in tasks else self.split
+
     def score(self, column: str) -> Score | None:
         """Of a task's id, or AVERAGE."""
         return self.average if column == AVERAGE else self.scores.get(column)
@@ -76,7 +81,7 @@ class Leaderboard:
     """The rows of one suite: floors, LSTMs, transformers, ours before the published ones; and ours against each other.
 
     comparisons: by the places of two of `rows`, one minus the other, by task id and AVERAGE; what cannot be compared is absent.
-    ungrouped: names of runs that did not record the groups of their dev rows.
+    ungrouped: names of runs that did not record the groups of their scored rows.
     """
 
     suite: Suite
@@ -92,9 +97,10 @@ class Leaderboard:
     def is_best(self, row: Row, column: str) -> bool:
         """Whether no row that compares with it has a better score, to the digit that is shown.
 
-        Rows of the same split compare; scores with a mark compare only where all are marked for the same reason.
+        Scores on the same split compare; those with a mark compare only where all are marked for the same reason.
         """
-        scored = [other for other in self.rows if other.split == row.split and other.score(column)]
+        split = row.split_of(column)
+        scored = [other for other in self.rows if other.split_of(column) == split and other.score(column)]
         compared = [other for other in scored if not other.mark(column)] or scored
         reasons = {(*other.missing, "", *other.reduced) for other in compared if column == AVERAGE}
         if row not in compared or len(compared) < 2 or len(reasons) > 1:
@@ -133,23 +139,23 @@ class Leaderboard:
 
     @property
     def facts(self) -> list[str]:
-        """The others: how intervals and tests came about, and what the dev rows are."""
+        """The others: how intervals and tests came about, and what the scored rows are."""
         facts = [
-            f"Intervals ({COVERAGE:g} %) are of the mean over seeds: how far it may be from the score to expect with other seeds and other dev "
-            f"rows. The variance over rows comes from {RESAMPLES} bootstrap resamples of the dev rows (of groups, where rows belong "
+            f"Intervals ({COVERAGE:g} %) are of the mean over seeds: how far it may be from the score to expect with other seeds and other "
+            f"rows. The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
             f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds an interval is of the rows alone."
         ]
         if tests := sum(len(found) for found in self.comparisons.values()):
             facts.append(
                 "Paired tests compare the means over seeds of two runs, so that a difference may not be that of the medians shown. Runs on "
-                f"the same dev rows are resampled together. A difference is better or worse where p is below {LEVEL:g}, which is where its "
+                f"the same rows are resampled together. A difference is better or worse where p is below {LEVEL:g}, which is where its "
                 f"interval leaves out 0, else undecided; where a run has fewer than {LEAST_SEEDS} seeds there is no verdict. Of tests between "
                 f"equal runs, {100 * LEVEL:g} % come out better or worse by chance. With Holm's correction for the {tests} tests of this suite "
                 f"(every pair of runs, every task and the average), the chance of even one such error is at most {100 * LEVEL:g} %."
             )
         if self.ungrouped:
             facts.append(
-                "Runs that did not record which dev rows belong together: each row is resampled on its own, and each task apart: "
+                "Runs that did not record which scored rows belong together: each row is resampled on its own, and each task apart: "
                 f"{', '.join(self.ungrouped)}."
             )
         held_out = {id: n for row in self.rows if row.run for id, n in row.run.summary["held_out"].items()}
@@ -260,7 +266,7 @@ def _comparisons(rows: Sequence[Row]) -> dict[tuple[int, int], dict[str, Compari
 
 
 def _compared(one: Row, other: Row) -> dict[str, Comparison]:
-    """One row minus another: the tasks that both have on the same dev rows, and the average where that is all of both."""
+    """One row minus another: the tasks that both have on the same rows, and the average where that is all of both."""
     assert one.run and other.run
     shared = [
         task for task in one.run.tasks if task.id in other.scores and one.run.rows_key(task) == other.run.rows_key(task)

@@ -1,4 +1,4 @@
-"""The report as Markdown that also reads well as plain text."""
+"""The report as Markdown that is also readable as plain text."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from mtl.report.quantities import COSTS, cost_cells
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """Every suite's rows, ranges, paired tests and costs, and what made each run."""
+    """For each suite its rows, ranges, paired tests and costs, and the versions and settings of each run."""
     return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
 
 
@@ -29,7 +29,7 @@ def _board(board: Leaderboard) -> str:
 
 
 def _scores(board: Leaderboard) -> str:
-    """Table 3's layout; the best of each split in bold."""
+    """The scores in the layout of the paper's Table 3; the best score of each split is bold."""
     body = []
     for row in board.rows:
         seeds = f", {row.seeds} seed{'s' if row.seeds > 1 else ''}" if row.seeds else ""
@@ -60,7 +60,7 @@ def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
 
 
 def _tests(board: Leaderboard) -> str:
-    """A row for each pair: one minus the other, and what the test says."""
+    """A row for each pair of runs: the difference of their scores and the verdict of the test."""
     sign = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
     body = []
     for (one, other), found in board.comparisons.items():
@@ -72,8 +72,8 @@ def _tests(board: Leaderboard) -> str:
         ]
         body.append([f"{_text(board.rows[one].name)} − {_text(board.rows[other].name)}", *cells])
     legend = (
-        "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction, too; ≈ undecided, "
-        "? too few seeds, – not on the same dev rows."
+        "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
+        "? too few seeds, – not on the same rows."
     )
     return f"{legend}\n\n" + markdown_table([["", *map(_text, board.columns.values())], *body])
 
@@ -91,14 +91,14 @@ def _origin(row: Row) -> str:
 
 
 def _code(text: str) -> str:
-    """Text in a code span, where nothing is escaped; a longer fence than any in the text."""
+    """Text in a code span, where nothing is escaped; the fence is longer than any in the text."""
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if "`" in text else ""
     return f"{fence}{space}{' '.join(text.split())}{space}{fence}"
 
 
 def _text(text: str) -> str:
-    """Text that is shown as it is, in one line."""
+    """Text with Markdown's special characters escaped, in one line."""
     shown = " ".join(text.split())
     for character in "\\`*_[]<>":
         shown = shown.replace(character, "\\" + character)

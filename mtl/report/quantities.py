@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from mtl.files import in_words
+from mtl.files import format_bytes
 from mtl.markdown import MISSING
-from mtl.progress import duration
+from mtl.progress import format_duration
 
 # A cost's title, by its key in a summary.
 COSTS = {
@@ -26,7 +26,7 @@ def _cell(key: str, value: float | None) -> str:
     if value is None:
         return MISSING
     if key.endswith("seconds"):
-        return duration(value)
+        return format_duration(value)
     if "memory" in key:
-        return in_words(int(value))
+        return format_bytes(int(value))
     return f"{value:,.0f}"

@@ -2,7 +2,7 @@
 
 A resample draws as many groups of rows as there are, with replacement, each with all its rows (Efron and Tibshirani 1993, chapter 8;
 Davison and Hinkley 1997, section 3.8: of nested data, draw the outermost level alone). The same draws serve all seeds,
-all runs and all tasks on the same dev rows, so that differences are taken draw by draw (Berg-Kirkpatrick et al. 2012).
+all runs and all tasks on the same scored rows, so that differences are taken draw by draw (Berg-Kirkpatrick et al. 2012).
 """
 
 import zlib

@@ -1,4 +1,4 @@
-"""The report as CSV: a score a line, a pair a line, a cost a line."""
+"""The report as three CSV files: scores, comparisons and costs."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from mtl.tasks.suite import AVERAGE
 
 
 def render_scores(boards: Sequence[Leaderboard]) -> str:
-    """A line for each row and task, and for each row's average; scores × 100 in full."""
+    """A line for each row and task, and for each row's average; scores × 100, not rounded."""
     header = ["suite", "name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"]
     lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced"]]
     for board in boards:
@@ -25,7 +25,7 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
                 source = "run" if row.run else "published"
                 lines.append(
                     [
-                        *(board.suite.name, row.name, row.label, row.family, source, row.split, column),
+                        *(board.suite.name, row.name, row.label, row.family, source, row.split_of(column), column),
                         *(task.metric if task else "mean", score.median, score.min, score.max),
                         *(score.interval or ("", "")),
                         " ".join(map(str, by_seed)),
@@ -39,7 +39,7 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
 
 
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """A line for each two runs and task, or average: one minus the other; p is empty where there is no verdict."""
+    """A line for each pair of runs and each task or average: one minus the other; p is empty if there is no verdict."""
     header = ["suite", "one", "other", "task", "difference", "low", "high", "p", "p_holm", "verdict", "verdict_holm"]
     lines: list[Sequence[Any]] = [header]
     for board in boards:
@@ -52,7 +52,7 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
 
 
 def render_costs(boards: Sequence[Leaderboard]) -> str:
-    """A line for each run: numbers, seconds, bytes, texts a second."""
+    """A line for each run: parameters, seconds, bytes, texts per second."""
     lines: list[Sequence[Any]] = [["suite", "name", *COSTS, "machine", "command"]]
     for board in boards:
         for row in board.rows:

@@ -118,7 +118,7 @@ def find_runs(runs_dir: Path) -> list[Run]:
     """
     if not runs_dir.is_dir():
         raise InputError(f"{runs_dir}: no such folder; it must hold run folders, as mtl baseline makes them")
-    runs = []
+    runs, suites = [], dict[bytes, Suite]()
     for config in sorted(runs_dir.rglob("config.yaml")):
         folder = RunFolder(config.parent)
         where = folder.path.relative_to(runs_dir)
@@ -126,7 +126,7 @@ def find_runs(runs_dir: Path) -> list[Run]:
             logger.warning("%s: not finished, left out", folder.path)
             continue
         try:
-            runs.append(_read(folder, where))
+            runs.append(_read(folder, where, suites))
         except (InputError, UnicodeDecodeError) as error:
             logger.warning("%s; %s is left out; remove it and run it again", error, folder.path)
     if not runs:
@@ -134,15 +134,21 @@ def find_runs(runs_dir: Path) -> list[Run]:
     return runs
 
 
-def _read(folder: RunFolder, where: Path) -> Run:
-    """The run in a folder. where: its path from where it was looked for. Raises InputError if it is damaged."""
+def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
+    """The run in a folder. where: its path from where it was looked for. suites: those read so far, by their files' content.
+
+    Raises InputError if it is damaged.
+    """
     summary = read_json(folder.summary)
     if not isinstance(summary, dict) or not set(KEYS) <= set(summary):
         raise InputError(f"{folder.summary}: not a summary of this version of mtl")
     if not set(DESCRIPTION) <= set(summary):
         summary = _completed(summary, folder)
     parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
-    run = Run("/".join(parts) or folder.path.resolve().name, folder, summary, load_suite(folder.suite))
+    content = folder.suite.read_bytes() if folder.suite.exists() else b""
+    if content not in suites:
+        suites[content] = load_suite(folder.suite)
+    run = Run("/".join(parts) or folder.path.resolve().name, folder, summary, suites[content])
     run.check()
     return run
 

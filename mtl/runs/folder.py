@@ -70,14 +70,22 @@ class RunFolder:
             raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None
 
     def check(self, config: Config) -> None:
-        """Raise InputError that names the differing keys if the folder belongs to another configuration."""
-        if self.config.exists() and (keys := differences(self.config, config)):
+        """Raise InputError if the folder belongs to a version of mtl with other results, or to another configuration, with the
+        differing keys."""
+        if not self.config.exists():
+            return
+        if read_json(self.inputs).get("format") != FORMAT:
+            raise InputError(
+                f"{self.path}: was made by a version of mtl that splits or trains in another way; "
+                "set run_dir= or remove the folder"
+            )
+        if keys := differences(self.config, config):
             raise InputError(
                 f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
             )
 
     def claim(self, config: Config, inputs: dict[str, str]) -> None:
-        """Make the folder belong to this configuration and these inputs, by their fingerprints, or check that it does.
+        """Make the folder belong to this configuration and these inputs, by their fingerprints, or check the inputs.
 
         Raises InputError that names the inputs that have changed.
         """
@@ -90,11 +98,6 @@ class RunFolder:
     def check_inputs(self, inputs: dict[str, str]) -> None:
         """Raise InputError that names those of these inputs that have changed since the run was begun."""
         before = read_json(self.inputs)
-        if before.get("format") != FORMAT:
-            raise InputError(
-                f"{self.path}: was made by a version of mtl that splits or trains in another way; "
-                "set run_dir= or remove the folder"
-            )
         if changed := sorted(name for name in inputs if before.get(name) != inputs[name]):
             raise InputError(
                 f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "

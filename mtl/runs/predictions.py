@@ -140,9 +140,15 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows
 
 def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredRows:
     """The rows that a run's task is scored on: these targets, with what the run recorded of them. Raises InputError."""
-    recorded = read_json(folder.scored_rows).get(task.id, {}) if folder.scored_rows.exists() else {}
-    candidates = recorded.get("candidates")
-    return ScoredRows(targets, None if candidates is None else np.array(candidates), recorded.get("columns", {}))
+    try:
+        recorded = read_json(folder.scored_rows).get(task.id, {}) if folder.scored_rows.exists() else {}
+        candidates, columns = recorded.get("candidates"), recorded.get("columns", {})
+        counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
+    except (AttributeError, TypeError):
+        counts = set()
+    if counts != {len(targets)}:
+        raise InputError(f"{folder.scored_rows}: {task.id}: not rows as mtl baseline records them")
+    return ScoredRows(targets, None if candidates is None else np.array(candidates), columns)
 
 
 def _rows_of(task: Task, examples: Sequence[Example]) -> ScoredRows | None:

@@ -1,12 +1,12 @@
 """The words and sentence frames of the embedded suite `klej-sample`: Polish, written for it.
 
-In a frame `[a|b|c]` stands for one of its parts and `{x}` for a word that the grammar puts in. Names and nouns
-enter frames in the nominative, or in an accusative of the same form, so that no word has to be inflected.
+In a frame, `[a|b|c]` means one of its alternatives, and `{x}` is replaced by a word. Frames use names and nouns only in the
+nominative, or in an accusative of the same form, so that no word has to be inflected.
 """
 
 
 def _lines(text: str) -> tuple[str, ...]:
-    """The lines of a block, stripped, without the empty ones."""
+    """The lines of a block, stripped, without empty lines."""
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
@@ -14,7 +14,7 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-# Named entities: stems and endings. Stems are parted between the training rows and the others.
+# Named entities: stems and endings. Some stems are used only in the training rows, the rest only in the others.
 SURNAMES = _words(
     "Jankow Kozłow Zalew Borow Makow Wilczew Sadow Grabow Olszew Malinow Rutkow Tarnow Bielew Czajkow Kruszew Lasow "
     "Pawłow Gajew Nowakow Ostrow Piotrow Rakow Sikorow Tomaszew Urbanow Witkow Zarew Adamow Bartow Dobrow Filipow "
@@ -50,7 +50,7 @@ THINGS = {
     "n": _words("krzesło okno lustro biurko pudełko radio jabłko ciasto pióro łóżko wiadro mydło"),
 }
 THING_ADJECTIVES = _words("stary nowy zielony duży mały drewniany ciężki pusty biały drogi piękny zepsuty czysty")
-# Frames that tell nothing of the kind of name: here only the name itself can.
+# Frames that give no hint at the kind of name: only the name itself does.
 NAME_FRAMES = _lines("""
     [Na kartce|Na okładce|W nagłówku|Na tablicy] [napisano|wypisano] : {x} .
     " {x} " - [przeczytał|przeczytała|powtórzyła] [głośno|cicho|powoli] .
@@ -108,7 +108,7 @@ ENTITY_FRAMES = {
         """),
 }
 
-# Captions: each thing said in two ways of the same meaning and in one more general.
+# Captions: each subject and action has synonyms and a more general form.
 SUBJECTS = (
     (("mężczyzna", "pan"), "dorosły", "żaden"),
     (("kobieta", "pani"), "osoba", "żadna"),
@@ -176,7 +176,7 @@ CHAT_FRAMES = _lines("""
 """)
 TWEET_TAILS = ("", "", "", " ;)", " :)", " 😀", " #mecz", " #polityka", " Pozdrawiam.", " Serio.", " I tyle.")
 
-# Reviews: adjectives by strength from -2 to 2 and, by field, nouns with their gender and sentences without judgement.
+# Reviews: adjectives by strength from -2 to 2; for each field, nouns with their gender and neutral sentences.
 STRENGTHS = {
     -2: _words("fatalny okropny tragiczny koszmarny beznadziejny skandaliczny obrzydliwy żałosny"),
     -1: _words("słaby kiepski marny niedbały brzydki nieprzyjemny niesolidny rozczarowujący"),
@@ -184,7 +184,7 @@ STRENGTHS = {
     1: _words("dobry miły porządny solidny przyjemny ładny staranny udany"),
     2: _words("znakomity wspaniały rewelacyjny doskonały fantastyczny cudowny wyśmienity bezbłędny"),
 }
-# The judgements of the fields outside the training set: most of them known from it.
+# The adjectives for the fields that are not in the training rows; most of them also occur in the training rows.
 OUTSIDE_STRENGTHS = {
     -2: _words("fatalny okropny koszmarny beznadziejny chaotyczny"),
     -1: _words("słaby kiepski nudny niesolidny"),
@@ -288,7 +288,7 @@ FACTS = {
         """),
 }
 
-# Questions on buildings, all of a gender whose accusative is the nominative, and sentences that point to one of them.
+# Questions about buildings, whose accusative has the form of the nominative, and sentences that describe each building.
 BUILDINGS = {
     "most": _lines("""
         [Kamienne|Stalowe] przęsła łączą oba brzegi rzeki
@@ -358,8 +358,8 @@ REMARKS = _lines("""
     Miejscowi nazywają [to miejsce|go] "[Stary|Samotnik|Olbrzym]"
 """)
 
-# News: by event, sentences of the article and of its summary. Neighbours in the order (1st and 2nd, 3rd and 4th ...)
-# share a field and some words.
+# News: for each event, sentences of the article and of its summary. Neighbours in the order (1st and 2nd, 3rd and 4th, …)
+# have the same topic and share some words.
 NEWS = {
     "powódź": (
         _lines("""
@@ -434,7 +434,7 @@ NEWS = {
             """),
     ),
 }
-# Events of which there are summaries alone.
+# Events that occur only in summaries.
 OTHER_NEWS = {
     "wybory": (
         _lines("""

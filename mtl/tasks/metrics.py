@@ -32,7 +32,7 @@ Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric. kinds: names of the target kinds that it fits. lowest: the least score × 100; the greatest is 100.
+    """One metric. kinds: names of the target kinds that it fits, with those derived from them. lowest: the least score × 100; the greatest is 100.
 
     problem: what is wrong with a task's declaration for this metric, as "key: what", or None.
     """

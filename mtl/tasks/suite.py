@@ -151,7 +151,8 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
     if task.metric not in METRICS:
         return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     metric = METRICS[task.metric]
-    if task.kind not in metric.kinds:
+    # A kind that is derived from another one has its metrics, too.
+    if not issubclass(TARGET_KINDS[task.kind], tuple(TARGET_KINDS[kind] for kind in metric.kinds)):
         return f"metric: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
     return metric.problem(task)
 

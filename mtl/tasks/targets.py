@@ -232,7 +232,7 @@ class Number(TargetKind):
 
     def distance(self, groups: Sequence[Sequence[Target]]) -> str:
         largest = max(max(map(float, group)) - min(map(float, group)) for group in groups)
-        return f"at most {largest:g} apart"
+        return f"the targets differ by up to {largest:g}"
 
 
 class Choice(TargetKind):

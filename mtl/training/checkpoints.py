@@ -33,8 +33,9 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is not whole."""
     try:
         weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
-    except (OSError, RuntimeError, pickle.UnpicklingError, KeyError) as error:
-        raise InputError(f"{path}: not a checkpoint that can be read: {str(error).splitlines()[0]}") from None
+    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError, KeyError) as error:
+        reason = str(error).partition("\n")[0] or "it ends too early"
+        raise InputError(f"{path}: not a checkpoint that can be read: {reason}") from None
     return weights
 
 

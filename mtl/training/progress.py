@@ -8,7 +8,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import ProgressBar
 from tqdm import tqdm
 
-from mtl.progress import duration
+from mtl.progress import format_duration
 
 
 class StageProgress(ProgressBar):
@@ -55,7 +55,7 @@ class StageProgress(ProgressBar):
             done = max(1, trainer.global_step - first)
             left = (time.monotonic() - since) / done * (self.total_steps - trainer.global_step)
             print(
-                f"{self.title} · step {trainer.global_step}/{self.total_steps} · average {average:.1f} · at most {duration(left)} left",
+                f"{self.title} · step {trainer.global_step}/{self.total_steps} · average {average:.1f} · at most {format_duration(left)} left",
                 file=sys.stderr,
                 flush=True,
             )

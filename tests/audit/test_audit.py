@@ -1,22 +1,20 @@
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import job
 from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
 from mtl.cli import main
-from mtl.config.load import load_config
 
 
 def run(settings: list[str], *more: str) -> Audit:
-    return audit(*load_config([*settings, *more]))
+    return audit(job([*settings, *more]))
 
 
 @pytest.fixture(autouse=True)
 def data(suite_file: Path) -> Path:
-    """The small suite's data, its pairs replaced by 60 different ones, three a topic."""
+    """The small suite's data, with its pairs replaced by 60 different ones, three per topic."""
     folder = suite_file.parent / "data"
     pairs = [(str(i // 3), f"fråga {i}", f"svar {i}", str(i % 2)) for i in range(60)]
     write_tsv(folder / "pairs/train.tsv", ("topic", "a", "b", "same"), *pairs)
@@ -31,7 +29,7 @@ def lines_of(path: Path) -> list[tuple[str, ...]]:
     return [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def test_a_clean_suite_has_no_finding(settings: list[str]) -> None:
+def test_clean_suite_has_no_finding(settings: list[str]) -> None:
     done = run(settings)
     assert kinds(done) == []
     assert done.report.splitlines()[-1] == "nothing found"
@@ -43,13 +41,12 @@ def test_a_clean_suite_has_no_finding(settings: list[str]) -> None:
     assert ["kansla", "train", "glad 66.7%, arg 33.3%"] in cells
     assert "- samma has no dev file: 6 of its 60 training rows are held out as dev." in done.report
     assert (
-        "- betyg has the texts of kansla in train, dev and test, with targets of its own in train and dev"
-        in done.report
+        "- betyg has the same texts as kansla in train, dev and test, but other targets in train and dev" in done.report
     )
 
 
-def test_every_row_of_one_task_is_said_once(settings: list[str], data: Path) -> None:
-    """kansla and betyg have the same texts; so a blank one is one finding, a doubled text one a task for its targets."""
+def test_findings_about_texts_are_not_repeated_for_a_task_with_the_same_texts(settings: list[str], data: Path) -> None:
+    """kansla and betyg have the same texts: a blank text is one finding, a repeated row one finding per task, by its target."""
     for folder, target in (("", "glad"), ("scores", "3")):
         path = data / folder / "train.tsv"
         rows = lines_of(path)
@@ -61,7 +58,7 @@ def test_every_row_of_one_task_is_said_once(settings: list[str], data: Path) -> 
     ]
 
 
-def test_row_counts_are_compared_with_the_published(settings: list[str], suite_file: Path) -> None:
+def test_row_counts_are_compared_with_published_counts(settings: list[str], suite_file: Path) -> None:
     text = suite_file.read_text(encoding="utf-8")
     suite_file.write_text(text + "    rows: {train: 60, dev: 31, test: 8}\n", encoding="utf-8")
     done = run(settings)
@@ -72,7 +69,7 @@ def test_row_counts_are_compared_with_the_published(settings: list[str], suite_f
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("content", "message"),
     [
         ("text\tlabel\nsol\tglad\nregn\n", "dev.tsv:3: 1 cells where the header has 2"),
         ("text\tlabel\nsol\tGlad\n", "dev.tsv:2: column 'label': unknown label 'Glad'"),
@@ -81,15 +78,15 @@ def test_row_counts_are_compared_with_the_published(settings: list[str], suite_f
         ("text\tlabel\ngrät\tglad\n".encode("latin-1"), "dev.tsv:2: not UTF-8"),
     ],
 )
-def test_what_the_reader_refuses_is_a_finding_and_the_audit_goes_on(
-    content: str | bytes, complaint: str, settings: list[str], data: Path
+def test_unreadable_file_is_a_finding_and_the_audit_continues(
+    content: str | bytes, message: str, settings: list[str], data: Path
 ) -> None:
     (data / "dev.tsv").write_bytes(content if isinstance(content, bytes) else content.encode())
     rows = lines_of(data / "scores/test.tsv")
     write_tsv(data / "scores/test.tsv", *rows, rows[-1])
     done = run(settings)
     assert kinds(done) == [("unreadable", "kansla", "dev", 1), ("duplicates", "betyg", "test", 1)]
-    assert f"**kansla dev**: {complaint}" in done.report
+    assert f"**kansla dev**: {message}" in done.report
     assert "| kansla | train" in done.report and "| kansla | dev            | none" in done.report
 
 
@@ -98,12 +95,12 @@ def test_missing_files_are_a_finding(settings: list[str], data: Path) -> None:
     (data / "pairs/train.tsv").unlink()
     done = run(settings)
     assert kinds(done) == [("missing", "samma", "", 1), ("missing", "betyg", "", 1)]
-    assert "**samma**: none of its files is there: pairs/train.tsv" in done.report
-    assert "**betyg**: not all its files are there: scores/dev.tsv" in done.report
+    assert "**samma**: all of its files are missing: pairs/train.tsv" in done.report
+    assert "**betyg**: some of its files are missing: scores/dev.tsv" in done.report
 
 
-def test_held_out_rows_are_compared_as_training_splits_them(settings: list[str], data: Path) -> None:
-    """Rows of one topic stay on one side, and so do the same texts; texts that differ in their spaces do not."""
+def test_held_out_rows_are_those_that_training_holds_out(settings: list[str], data: Path) -> None:
+    """Rows of one topic, and rows with the same texts, are never separated; rows whose texts differ in spaces may be."""
     path = data / "pairs/train.tsv"
     header, *rows = lines_of(path)
     write_tsv(path, header, *rows, *((f"more{topic}", *others) for topic, *others in rows))
@@ -122,8 +119,8 @@ def test_too_few_rows_to_hold_out(settings: list[str], data: Path) -> None:
     assert kinds(run(settings)) == [("unreadable", "samma", "train", 1)]
 
 
-def test_other_tasks_training_rows(settings: list[str], data: Path) -> None:
-    """A text of kansla's dev in betyg's train, which now has texts of its own."""
+def test_texts_in_another_task_s_training_rows(settings: list[str], data: Path) -> None:
+    """A text of kansla's dev is added to betyg's train, so that the two tasks' training texts differ."""
     rows = lines_of(data / "scores/train.tsv")
     leaked = lines_of(data / "dev.tsv")[1][0]
     write_tsv(data / "scores/train.tsv", *rows, (leaked, "5"))
@@ -132,30 +129,32 @@ def test_other_tasks_training_rows(settings: list[str], data: Path) -> None:
     assert found == [("shared across", "kansla", "dev", 1), ("shared", "betyg", "dev", 1)]
 
 
-def test_a_test_file_with_targets_is_a_fact(settings: list[str], data: Path) -> None:
+def test_test_file_with_targets_gives_a_note(settings: list[str], data: Path) -> None:
     header, *rows = lines_of(data / "test.tsv")
     write_tsv(data / "test.tsv", (*header, "label"), *((*row, "glad") for row in rows))
     done = run(settings)
     assert done.findings == []
-    assert "- kansla: its test file has the targets, too; a run does not read them." in done.report
+    assert "- kansla: its test file also has the targets; a run does not read them." in done.report
 
 
-def test_whitespace_and_a_quoting_reader_are_facts(settings: list[str], data: Path) -> None:
+def test_whitespace_and_csv_quoting_give_notes(settings: list[str], data: Path) -> None:
     rows = lines_of(data / "test.tsv")
     write_tsv(data / "test.tsv", *rows, (" kant",), ('"öppet',), ("nästa",), ('slut"',))
     done = run(settings)
     assert done.findings == []
-    assert "- Rows with whitespace at an end of a text: 1 of kansla test." in done.report
-    # The mark at the start of its row opens a quotation that the reader ends three rows on.
+    assert "- Rows with a text that begins or ends with whitespace: 1 of kansla test." in done.report
+    # The mark at the start of a row begins a quoted cell, which ends three rows later.
     assert "would find 12 of 14 rows of kansla test." in done.report
 
 
-def test_strict_says_by_its_exit_status_that_something_was_found(settings: list[str], data: Path) -> None:
+def test_strict_gives_exit_status_1_if_there_are_findings(
+    settings: list[str], data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     def status(*more: str) -> tuple[int, str]:
-        command = [sys.executable, "-m", "mtl", "audit", *settings, *more]
-        done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
-        assert done.stderr == ""
-        return done.returncode, done.stdout.splitlines()[-1]
+        done = main(["audit", *settings, *more])
+        printed = capsys.readouterr()
+        assert printed.err == ""
+        return done, printed.out.splitlines()[-1]
 
     assert status("--strict") == (0, "nothing found")
     rows = lines_of(data / "test.tsv")
@@ -166,20 +165,20 @@ def test_strict_says_by_its_exit_status_that_something_was_found(settings: list[
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "message"),
     [
         (["suite=none"], "suite=none: unknown"),
-        (["data_dir=none"], "none: no such folder, where the data of suite liten should be"),
-        (["data_dir=."], ".: holds no file of kansla, samma, betyg (train.tsv, …)"),
+        (["data_dir=none"], "none: no such folder; the data of suite liten should be there"),
+        (["data_dir=."], ".: has no file of kansla, samma, betyg (train.tsv, …)"),
         (["max_lenght=3"], "unknown key 'max_lenght'; did you mean max_length?"),
         (["tasks=[glue]"], "suite liten has no task glue"),
         (["embeddings=fasttext"], "embeddings.path: suite liten names no fasttext vectors"),
         (["embeddings=fasttext", "embeddings.path=none.bin"], "none.bin: no such vectors"),
     ],
 )
-def test_what_makes_no_sense_is_one_line_and_exit_status_2(
+def test_bad_input_gives_one_line_and_exit_status_2(
     arguments: list[str],
-    complaint: str,
+    message: str,
     suite_file: Path,
     settings: list[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -191,11 +190,11 @@ def test_what_makes_no_sense_is_one_line_and_exit_status_2(
     assert main(["audit", *small, *arguments, "--strict"]) == 2
     printed = capsys.readouterr()
     errors = printed.err.splitlines()
-    assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and complaint in errors[0]
+    assert len(errors) == 1 and errors[0].startswith("mtl: error: ") and message in errors[0]
     assert printed.out == ""
 
 
-def test_a_suite_that_can_be_fetched_says_how(
+def test_missing_data_error_names_the_command_that_downloads_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -18,7 +18,7 @@ TEXTS = ['"Tak" - powiedział.', 'film "Ida"', '"a" i "b"', 'cal: 5"', '"']
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_what_a_quoting_writer_leaves_is_seen_and_undone(text: str) -> None:
+def test_csv_quoting_is_detected_and_removed(text: str) -> None:
     file = io.StringIO()
     csv.writer(file, delimiter="\t", lineterminator="").writerow([text, "1"])
     cell = file.getvalue().split("\t")[0]
@@ -27,7 +27,7 @@ def test_what_a_quoting_writer_leaves_is_seen_and_undone(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", '""', '"Nie rozumiem ."', 'a ""b""', "'a'"])
-def test_quotations_and_empty_quotes_are_no_trace(text: str) -> None:
+def test_quotations_and_empty_quotes_are_not_csv_quoting(text: str) -> None:
     assert not is_quoted(text) and not is_half_quoted(text)
 
 
@@ -41,7 +41,7 @@ def test_texts_are_compared_without_their_whitespace() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["cp1250", "cp1252", "iso8859-1", "iso8859-2"])
-def test_a_wrong_encoding_is_seen(encoding: str) -> None:
+def test_wrong_encoding_is_detected(encoding: str) -> None:
     right = "Zażółć gęślą jaźń – över ån"
     wrong = right.encode().decode(encoding, errors="ignore")
     hit = damage(wrong)
@@ -49,18 +49,18 @@ def test_a_wrong_encoding_is_seen(encoding: str) -> None:
     assert damage(right) is None
 
 
-def test_letters_that_are_utf8_by_chance_are_no_damage() -> None:
+def test_letters_that_are_valid_utf8_by_chance_are_not_damage() -> None:
     for text in ["OGÓŁEM", "BĘŻ", "ÓŹ", "ciężą", "SMÅ”", "«Å»"[:2]]:
         assert damage(text) is None
 
 
-def test_characters_that_are_no_text() -> None:
+def test_control_characters() -> None:
     assert control_character("Vel\x87zqueza") == "\x87"
     assert control_character("a\ufeffb") == "\ufeff"
     assert control_character("zwykły\u00a0tekst \U0001f468\u200d\U0001f469") is None
 
 
-def test_spreadsheets_and_escapes() -> None:
+def test_spreadsheet_errors_and_escapes() -> None:
     assert spreadsheet_error(" #NAME? ") == "#NAME?"
     assert spreadsheet_error("hasło #NAME? w arkuszu") is None
     assert [escape(t) for t in [r"a\nb", r"\"a\"", "sin&theta;", "&#8211;", r"\u0142"]] == [

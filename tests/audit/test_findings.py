@@ -1,5 +1,5 @@
 import pytest
-from audit_parts import PAIR, POSITIVE, RATING, only, part
+from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
 
 from mtl.audit.findings import target_findings, text_findings
 
@@ -14,25 +14,25 @@ def test_blank_texts() -> None:
     assert (found.kind, found.count, found.where) == ("blank", 3, "kansla/train.tsv:3, 5, 6")
     pairs = only(text_findings(part(("a", "b"), ("c", ""), ("d", "e"), task=PAIR)))
     assert str(pairs) == (
-        "**samma train**: 1 of 3 rows has an empty text, or one of whitespace alone (samma/train.tsv:3);"
-        " there is nothing to predict a target from."
+        "**samma train**: 1 of 3 rows has an empty text, or one with only whitespace (samma/train.tsv:3);"
+        " a model has nothing to predict the target from."
     )
 
 
-def test_blank_texts_are_not_repeated_and_do_not_contradict() -> None:
+def test_blank_texts_are_neither_duplicates_nor_conflicts() -> None:
     assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []
 
 
-def test_a_quoting_writer_s_marks() -> None:
+def test_csv_quoting() -> None:
     found = only(text_findings(part('"a ""b"""', "c", 'd "e"', '"""f"" g"', '"h"', "i")))
     assert (found.kind, found.count) == ("quoting", 2)
-    assert "2 of 6 rows carry" in found.what and "2 cells are wrapped" in found.what and "of 4 cells" in found.what
+    assert "2 of 6 rows have" in found.what and "2 cells are wrapped" in found.what and "of 4 cells" in found.what
     assert found.where == "kansla/train.tsv:2, 5"
     pairs = only(text_findings(part(('"a ""b"""', '"""c"""'), ("d", "e"), task=PAIR)))
-    assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "as is every cell" in pairs.what
+    assert pairs.count == 1 and "2 cells are wrapped" in pairs.what and "all cells that have any" in pairs.what
 
 
-def test_a_writer_that_quotes_every_cell() -> None:
+def test_csv_quoting_of_every_cell() -> None:
     found = only(text_findings(part('"a"', '"b"', '"c"', "d")))
     assert (found.kind, found.count) == ("quoting", 3)
 
@@ -52,16 +52,16 @@ def test_half_of_a_quoted_cell() -> None:
         ("escapes", ["raz\\ndwa trzy", "a", "AT&amp;T"], 2, r"“raz\ndwa”"),
     ],
 )
-def test_what_no_author_wrote(kind: str, texts: list[str], count: int, shown: str) -> None:
+def test_damaged_texts(kind: str, texts: list[str], count: int, shown: str) -> None:
     found = only(text_findings(part(*texts)))
     assert (found.kind, found.count) == (kind, count)
     assert shown in found.what
 
 
-def test_a_constant_column() -> None:
+def test_constant_column() -> None:
     found = only(text_findings(part(("a", "b"), ("c", "b"), ("d", "b"), task=PAIR)))
     assert (found.kind, found.count) == ("constant", 3)
-    assert found.what == "column 'b' holds the same text in all 3 rows, “b”"
+    assert found.what == "column 'b' has the same text in all 3 rows, “b”"
 
 
 def test_repeated_rows() -> None:
@@ -72,17 +72,17 @@ def test_repeated_rows() -> None:
     assert test.count == 1 and "(texts)" in test.what and "score" in test.meaning
 
 
-def test_a_pair_s_order_counts() -> None:
+def test_pairs_in_another_order_are_not_duplicates() -> None:
     assert target_findings(part(("a", "b"), ("b", "a"), targets=[0, 1], task=PAIR)) == []
 
 
 def test_contradicting_rows() -> None:
     found = only(target_findings(part("a", "b", "a", "c", targets=[0, 1, 1, 1])))
     assert (found.kind, found.count, found.where) == ("conflicts", 2, "kansla/train.tsv:2 glad, 4 arg")
-    assert found.what == "1 text stands with different targets, in 2 of 4 rows, as “a”"
+    assert found.what == "1 text has different targets, in 2 of 4 rows, such as “a”"
     ratings = target_findings(part("a", "a", "b", "b", "a", "a", targets=[1, 4.5, 2, 2.5, 1, 3], task=RATING))
     assert [(f.kind, f.count) for f in ratings] == [("duplicates", 1), ("conflicts", 6)]
-    assert ratings[1].what.startswith("2 texts stand") and ratings[1].what.endswith("at most 3.5 apart")
+    assert ratings[1].what.startswith("2 texts have") and ratings[1].what.endswith("differ by up to 3.5")
     assert ratings[1].where == "betyg/train.tsv:2 1, 3 4.5, 7 3; 4 2, 5 2.5"
 
 
@@ -96,3 +96,29 @@ def test_labels_that_never_occur() -> None:
 def test_ratings_that_are_all_the_same() -> None:
     found = only(target_findings(part("a", "b", targets=[2, 2], task=RATING)))
     assert (found.kind, found.what) == ("labels", "all rows have the same target")
+
+
+def test_rows_of_a_choice_may_differ_in_their_number_of_candidates() -> None:
+    rows = [("q1", "a", "b", "c"), ("q2", "a"), ("q3", "", "b"), ("q1", "a", "b", "c")]
+    train = part(*rows, targets=[2, 0, 1, 1], task=CHOICE)
+    assert [(f.kind, f.count, f.where) for f in text_findings(train)] == [("blank", 1, "val/train.tsv:4")]
+    found = only(target_findings(train))
+    assert (found.kind, found.where) == ("conflicts", "val/train.tsv:2 2, 5 1")
+    quoted = part(("q", "a", "b"), ("r", "c", '"d ""e"""'), targets=[0, 0], task=CHOICE)
+    assert [(f.kind, f.where) for f in text_findings(quoted)] == [("quoting", "val/train.tsv:3")]
+
+
+def test_a_question_that_is_always_the_same_is_a_constant_column() -> None:
+    same = part(("q", "a", "b"), ("q", "a"), ("q", "a", "c"), targets=[0, 0, 0], task=CHOICE)
+    assert [(f.kind, f.what) for f in text_findings(same)] == [
+        ("constant", "column 'q' has the same text in all 3 rows, “q”")
+    ]
+
+
+def test_words_as_targets() -> None:
+    train = part("a", "b", "a", targets=["katt", "hund", "fisk"], task=WORD)
+    found = only(target_findings(train))
+    assert (found.kind, found.where) == ("conflicts", "ord/train.tsv:2 katt, 4 fisk")
+    assert found.what == "1 text has different targets, in 2 of 3 rows, such as “a”"
+    same = only(target_findings(part("a", "b", targets=["katt", "katt"], task=WORD)))
+    assert (same.kind, same.what) == ("labels", "all rows have the same target")

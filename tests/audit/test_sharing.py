@@ -1,14 +1,14 @@
-from audit_parts import LABELS, PAIR, POSITIVE, only, part
+from audit_parts import CHOICE, LABELS, PAIR, POSITIVE, only, part
 
 from mtl.audit.sharing import shared_across, shared_within, texts_in_other_pairs
 
 
-def test_nothing_shared_is_no_finding() -> None:
+def test_different_texts_give_no_finding() -> None:
     parts = {"train": part("a", "b"), "dev": part("c", split="dev"), "test": part("d", " ", split="test")}
     assert shared_within(parts) == []
 
 
-def test_rows_of_dev_in_train_and_how_many_memory_gets_right() -> None:
+def test_rows_of_dev_in_train_and_how_many_a_memorising_model_gets_right() -> None:
     train = part("a", "b", "c", "", targets=[0, 1, 1, 0])
     dev = part("x", " b ", "a", "", targets=[0, 1, 1, 0], split="dev")
     found = only(shared_within({"train": train, "dev": dev}))
@@ -28,12 +28,12 @@ def test_rows_of_test_in_train_and_in_dev() -> None:
     assert (dev.split, dev.count) == ("test", 1) and "in dev" in dev.what
 
 
-def test_a_quoted_text_is_the_text() -> None:
+def test_quoted_text_equals_the_text_without_quoting() -> None:
     parts = {"train": part('a "b"'), "test": part('"a ""b"""', split="test")}
     assert only(shared_within(parts)).count == 1
 
 
-def test_pairs_count_as_pairs_and_swapped() -> None:
+def test_pairs_are_compared_as_pairs_in_either_order() -> None:
     train = part(("a", "b"), ("c", "d"), targets=[0, 1], task=PAIR)
     dev = part(("b", "a"), ("c", "d"), ("a", "d"), ("x", "y"), targets=[0, 1, 0, 1], task=PAIR, split="dev")
     found = only(shared_within({"train": train, "dev": dev}))
@@ -42,12 +42,20 @@ def test_pairs_count_as_pairs_and_swapped() -> None:
     assert texts_in_other_pairs({"train": train, "dev": dev}) == [("dev", 1, 4)]
 
 
-def test_another_task_s_training_rows() -> None:
+def test_the_right_candidate_counts_wherever_it_stands() -> None:
+    train = part(("q1", "a", "b"), ("q2", "c", "d"), targets=[0, 1], task=CHOICE)
+    dev = part(("q1", "b", "a"), ("q2", "d", "c"), ("q3", "c", "d"), targets=[1, 1, 0], task=CHOICE, split="dev")
+    found = only(shared_within({"train": train, "dev": dev}))
+    assert found.count == 2 and "2 of them with their texts in another order" in found.what
+    assert found.meaning == "a model that memorised train would get 1 of these 2 right"
+
+
+def test_rows_in_another_task_s_training_rows() -> None:
     one = {"train": part("a", "b", targets=[0, 1]), "dev": part("c", "b", "p", targets=[0, 1, 1], split="dev")}
     two = {"train": part("c", "b", targets=[0, 1], task=POSITIVE), "dev": part("z", task=POSITIVE, split="dev")}
     pairs = {"train": part(("p", "q"), task=PAIR), "test": part(("q", "p"), ("a", "b"), task=PAIR, split="test")}
     found = shared_across([one, two, pairs])
-    # b stands in the task's own train: that is said elsewhere. A pair stands nowhere else, though a and b do.
+    # b is in the task's own train, which is another finding. The pair (a, b) is nowhere else, but the texts a and b are.
     assert [(f.kind, f.task, f.split, f.count) for f in found] == [
         ("shared across", "kansla", "dev", 1),
         ("shared across", "kansla", "dev", 1),
@@ -56,7 +64,7 @@ def test_another_task_s_training_rows() -> None:
     assert found[0].where == "kansla/dev.tsv:2 = 2 of cbd/train.tsv"
 
 
-def test_tasks_with_one_training_set_do_not_flood() -> None:
+def test_tasks_with_the_same_training_texts_give_one_finding() -> None:
     one = {"train": part("a", "b"), "dev": part("a", split="dev")}
     two = {"train": part("a", "b", task=POSITIVE), "dev": part("a", "c", task=POSITIVE, split="dev")}
     other = {"train": part("x", task=PAIR), "dev": part("b", task=LABELS, split="dev")}

@@ -1,22 +1,43 @@
-import logging
 from pathlib import Path
 
 import numpy as np
 import pytest
+from data_files import write_table
 
-from mtl.data.dataset import describe_rows, load_dataset
-from mtl.data.reader import Example
+from mtl.data.dataset import Dataset, build_dataset, describe_rows, load_dataset, make_split
+from mtl.data.examples import Example
+from mtl.data.splits import TaskExamples
+from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
+from mtl.tasks.task import Task
+
+LABELS = Task(id="t", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")
+WORDS = Task(id="w", kind="word", text=["x"], target="y", metric="accuracy")
+CHOICE = Task(
+    id="c", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy", columns=["topic", "source"]
+)
+CHOICES = [  # rows with three candidates, one and two
+    Example(2, (("q1", "a"), ("q1", "b"), ("q1", "c")), 2.0, columns=("sun", "x")),
+    Example(3, (("q2", "a"),), 0.0, columns=("rain", "y")),
+    Example(4, (("q3", "d"), ("q3", "q1")), 1.0, columns=("sun", "z")),
+]
+
+
+def load(suite_file: Path, tasks: list[str] | None = None) -> Dataset:
+    suite = load_suite(suite_file)
+    return load_dataset(suite, suite.choose(tasks), suite_file.parent / "data", 0.1)
+
+
+def numbered(texts: list[str]) -> dict[str, int]:
+    return {text: number for number, text in enumerate(texts)}
 
 
 def test_rows_are_indices_into_distinct_texts(suite_file: Path) -> None:
-    suite = load_suite(suite_file)
-    dataset = load_dataset(suite, suite.choose(None), suite_file.parent / "data", 50, 0.1)
-    texts = list(dataset.texts.index)
+    dataset = load(suite_file)
     first = dataset.splits["kansla"]["train"]
-    assert texts[first.texts[0, 0]] == "regnet faller nummer 0"
+    assert dataset.texts[first.texts[0, 0]] == "regnet faller nummer 0"
     np.testing.assert_array_equal(first.texts, dataset.splits["betyg"]["train"].texts)  # the same texts, stored once
-    assert len(dataset.texts) == 100
+    assert len(dataset.texts) == len(set(dataset.texts)) == 100
     assert dataset.splits["samma"]["train"].texts.shape == (54, 2)
     assert np.isnan(dataset.splits["kansla"]["test"].targets).all()
     assert dataset.rows() == {
@@ -25,38 +46,94 @@ def test_rows_are_indices_into_distinct_texts(suite_file: Path) -> None:
         "betyg": {"train": 60, "dev": 30, "test": 10},
     }
     assert len(dataset.held_out["samma"]) == 6
-    assert set(dataset.distinct_texts("test")) == {dataset.texts.index[t] for t in texts[-10:]}
+    assert dataset.distinct_texts("test").tolist() == list(range(90, 100))
 
 
 def test_fingerprints_follow_content(suite_file: Path) -> None:
     suite = load_suite(suite_file)
     data = suite_file.parent / "data"
-    before = load_dataset(suite, suite.choose(None), data, 50, 0.1).fingerprints
+    before = load_dataset(suite, suite.choose(None), data, 0.1).fingerprints
     path = data / "scores/test.tsv"
     path.write_text(path.read_text(encoding="utf-8") + "en till\n", encoding="utf-8")
     suite.tasks["kansla"].labels = ["arg", "glad"]
-    after = load_dataset(suite, suite.choose(None), data, 50, 0.1).fingerprints
+    after = load_dataset(suite, suite.choose(None), data, 0.1).fingerprints
     assert {name for name in before if before[name] != after[name]} == {"scores/test.tsv", "tasks.kansla"}
     suite.language = "en"
-    other = load_dataset(suite, suite.choose(None), data, 50, 0.1).fingerprints
+    other = load_dataset(suite, suite.choose(None), data, 0.1).fingerprints
     assert {name for name in other if other[name] != after[name]} == {"language"}
 
 
-def test_texts_without_tokens_are_counted(suite_file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    suite = load_suite(suite_file)
-    path = suite_file.parent / "data/test.tsv"
-    path.write_text("text\n\n \nhej\n", encoding="utf-8")
-    with caplog.at_level(logging.WARNING, "mtl"):
-        dataset = load_dataset(suite, suite.choose(["kansla"]), suite_file.parent / "data", 50, 0.1)
-    assert len(dataset.splits["kansla"]["test"]) == 3
-    assert "2 of 93 distinct texts have no token" in caplog.text
+def test_a_missing_file_is_named(suite_file: Path) -> None:
+    (suite_file.parent / "data/dev.tsv").unlink()
+    with pytest.raises(InputError, match=r"dev\.tsv: no such file; missing of suite liten: kansla"):
+        load(suite_file)
+    assert [task.id for task in load(suite_file, ["samma", "betyg"]).tasks] == ["samma", "betyg"]
 
 
-def test_dev_rows_are_described_without_their_texts() -> None:
+def test_empty_texts_are_rows_too(suite_file: Path) -> None:
+    write_table(suite_file.parent / "data/test.tsv", ["text"], [[""], [" "], ["hej"]])
+    dataset = load(suite_file, ["kansla"])
+    assert [dataset.texts[text] for text in dataset.splits["kansla"]["test"].texts[:, 0]] == ["", " ", "hej"]
+
+
+def test_a_row_of_a_choice_has_as_many_inputs_as_candidates() -> None:
+    index = numbered(["q1", "a", "b", "c", "q2", "q3", "d"])
+    split = make_split(CHOICE, CHOICES, index)
+    assert split.texts.tolist() == [[0, 1], [0, 2], [0, 3], [4, 1], [5, 6], [5, 0]]
+    assert (len(split), split.targets.tolist()) == (3, [2.0, 0.0, 1.0])
+    assert split.sizes is not None and split.sizes.tolist() == [3, 1, 2]
+    assert split.columns == {"topic": ["sun", "rain", "sun"], "source": ["x", "y", "z"]}
+    assert split.scored.candidates is split.sizes and split.scored.columns == split.columns
+    assert split.inputs(np.array([2, 0])).tolist() == [4, 5, 0, 1, 2]
+    assert split.inputs(np.array([], dtype=np.int64)).tolist() == []
+
+
+def test_other_rows_have_one_input_each() -> None:
+    split = make_split(LABELS, [Example(2, (("a",),), 1.0), Example(3, (("b",),))], numbered(["b", "a"]))
+    np.testing.assert_array_equal(split.targets, [1.0, np.nan])
+    assert split.texts.tolist() == [[1], [0]] and split.sizes is None and split.columns == {}
+    assert split.inputs(np.array([1, 0])).tolist() == [1, 0]
+
+
+def test_rows_without_targets_have_no_columns_for_the_metric() -> None:
+    split = make_split(CHOICE, [Example(2, (("q", "a"), ("q", "b")))], numbered(["q", "a", "b"]))
+    assert split.columns == {"topic": [], "source": []}
+    assert split.sizes is not None and split.sizes.tolist() == [2]
+
+
+def test_the_answers_of_a_word_task_are_the_words_of_its_training_rows() -> None:
+    train = [Example(2, (("a",),), "katt"), Example(3, (("b",),), "hund"), Example(4, (("c",),), "katt")]
+    dev = [Example(2, (("d",),), "fisk")]
+    dataset = build_dataset([TaskExamples(WORDS, {"train": train, "dev": dev}, [])])
+    assert dataset.answers == {"w": ["hund", "katt"]}
+    assert dataset.splits["w"]["dev"].targets.tolist() == ["fisk"]
+    assert dataset.splits["w"]["dev"].targets.dtype == object
+
+
+def test_a_task_without_training_rows_has_no_answers_and_is_not_trained() -> None:
+    other = Task(id="o", kind="word", text=["x"], target="y", metric="accuracy", answered_by="w", scored="test")
+    rows = [Example(2, (("a",),), "katt"), Example(3, (("b",),), "hund")]
+    dataset = build_dataset(
+        [TaskExamples(WORDS, {"train": rows, "dev": rows}, []), TaskExamples(other, {"test": rows}, [])]
+    )
+    assert (dataset.trained_tasks, list(dataset.answers)) == ([WORDS], ["w"])
+    assert dataset.scored(other) is dataset.splits["o"]["test"]
+    assert dataset.scored(WORDS) is dataset.splits["w"]["dev"]
+    assert dataset.rows() == {"w": {"train": 2, "dev": 2}, "o": {"test": 2}}
+
+
+def test_scored_rows_are_described_without_their_texts() -> None:
     cells = [("a", "q1"), ("b", "q2"), ("c", None), ("d", "q1"), ("e", None)]
-    grouped = describe_rows([Example(line, (text,), 1.0, group) for line, (text, group) in enumerate(cells)])
+    grouped = describe_rows(LABELS, [Example(line, ((text,),), 1.0, group) for line, (text, group) in enumerate(cells)])
     assert grouped["groups"] == [0, 1, 2, 0, 3]
-    others = [Example(line + 7, (text,), 0.0) for line, (text, _) in enumerate(cells)]  # another task on the same texts
-    assert describe_rows(others) == {"texts": grouped["texts"], "groups": None}
-    for changed in (others[::-1], others[:4], [Example(1, ("a", "b")), *others[2:]]):
-        assert describe_rows(changed)["texts"] != grouped["texts"]
+    # Another task on the same texts.
+    others = [Example(line + 7, ((text,),), 0.0) for line, (text, _) in enumerate(cells)]
+    assert describe_rows(LABELS, others) == {"texts": grouped["texts"], "groups": None}
+    for changed in (others[::-1], others[:4], [Example(1, (("a", "b"),)), *others[2:]]):
+        assert describe_rows(LABELS, changed)["texts"] != grouped["texts"]
+
+
+def test_the_description_of_a_choice_has_what_its_metric_reads() -> None:
+    described = describe_rows(CHOICE, CHOICES)
+    assert described["candidates"] == [3, 1, 2]
+    assert described["columns"] == {"topic": ["sun", "rain", "sun"], "source": ["x", "y", "z"]}

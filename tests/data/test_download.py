@@ -1,4 +1,4 @@
-"""Downloads against a small server that misbehaves on request, and unpacking of sound and of hostile archives."""
+"""Downloads from a test server that can misbehave, and unpacking of good and of malicious archives."""
 
 import errno
 import gzip
@@ -31,7 +31,7 @@ CUT = 200_000
 
 
 class Server(ThreadingHTTPServer):
-    """Serves `content` at every path; its attributes say how it misbehaves."""
+    """Serves `content` at every path; its attributes set how it misbehaves."""
 
     daemon_threads = True
     block_on_close = False
@@ -41,13 +41,15 @@ class Server(ThreadingHTTPServer):
         self.content = CONTENT
         self.etag: str | None = '"one"'
         self.modified: str | None = None
-        self.cuts: list[int] = []  # how many body bytes the next answers send before the connection is cut
-        self.statuses: list[int] = []  # what the next requests are answered with, whatever they ask
+        self.cuts: list[
+            int
+        ] = []  # number of body bytes that each of the next answers sends before it closes the connection
+        self.statuses: list[int] = []  # status codes of the next answers
         self.ranges = True
         self.if_range = True
-        self.content_range: str | None = None  # a false Content-Range
+        self.content_range: str | None = None  # a wrong Content-Range header
         self.chunked = False
-        self.stall = False  # send what `cuts` says, then hold the connection
+        self.stall = False  # after a cut, keep the connection open without sending anything
         self.release = threading.Event()
         self.stalled = threading.Event()
         self.requests: list[dict[str, str]] = []
@@ -55,7 +57,7 @@ class Server(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_address[1]}/file.bin"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that was killed is no news."""
+        """Print nothing when a client was killed."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -129,11 +131,11 @@ def target(tmp_path: Path) -> Path:
 
 
 def interrupted(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None = None) -> None:
-    """A first run that ends after CUT bytes."""
+    """A first call that is interrupted after CUT bytes."""
     with monkeypatch.context() as patch:
         patch.setattr(module, "ATTEMPTS", 1)
         server.cuts = [CUT]
-        with pytest.raises(InputError, match="running the same command again continues"):
+        with pytest.raises(InputError, match="run the same command again to continue"):
             download(server.url, target, sha256)
     assert not target.exists()
     assert (target.parent / "file.bin.part").read_bytes() == server.content[:CUT]
@@ -142,11 +144,11 @@ def interrupted(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, s
 
 
 def only(target: Path) -> bool:
-    """Whether nothing but the target is in its folder."""
+    """Whether the target is the only file in its folder."""
     return [path.name for path in target.parent.iterdir()] == [target.name]
 
 
-def test_a_file_is_fetched_verified_and_nothing_else_is_left(server: Server, target: Path) -> None:
+def test_file_is_downloaded_and_verified_and_no_other_file_remains(server: Server, target: Path) -> None:
     download(server.url, target, SHA256, len(CONTENT))
     assert target.read_bytes() == CONTENT
     assert only(target)
@@ -154,20 +156,20 @@ def test_a_file_is_fetched_verified_and_nothing_else_is_left(server: Server, tar
     assert server.requests[0]["accept-encoding"] == "identity"
 
 
-def test_progress_is_silent_off_a_terminal(server: Server, target: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_progress_without_a_terminal(server: Server, target: Path, capfd: pytest.CaptureFixture[str]) -> None:
     download(server.url, target)
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper()])
-def test_a_file_that_is_there_is_not_fetched(server: Server, target: Path, sha256: str | None) -> None:
+def test_existing_file_is_not_downloaded(server: Server, target: Path, sha256: str | None) -> None:
     target.parent.mkdir()
     target.write_bytes(CONTENT)
     download(server.url, target, sha256)
     assert not server.requests
 
 
-def test_a_file_that_is_there_with_another_checksum_is_replaced(server: Server, target: Path) -> None:
+def test_existing_file_with_another_checksum_is_replaced(server: Server, target: Path) -> None:
     target.parent.mkdir()
     target.write_bytes(OTHER)
     download(server.url, target, SHA256)
@@ -175,9 +177,7 @@ def test_a_file_that_is_there_with_another_checksum_is_replaced(server: Server, 
     assert only(target)
 
 
-def test_the_checksum_got_is_logged_where_none_is_known(
-    server: Server, target: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_checksum_is_logged_if_none_is_given(server: Server, target: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="mtl"):
         download(server.url, target)
     assert SHA256 in caplog.text
@@ -186,7 +186,7 @@ def test_the_checksum_got_is_logged_where_none_is_known(
 
 @pytest.mark.parametrize("sha256", [None, SHA256])
 @pytest.mark.parametrize("modified", [None, "Mon, 01 Jan 2024 00:00:00 GMT"])
-def test_the_next_call_asks_only_for_the_rest(
+def test_next_call_requests_only_the_rest(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None, modified: str | None
 ) -> None:
     if modified:
@@ -200,7 +200,7 @@ def test_the_next_call_asks_only_for_the_rest(
     assert only(target)
 
 
-def test_a_dropped_connection_is_continued_in_the_same_call(server: Server, target: Path) -> None:
+def test_download_continues_after_a_dropped_connection_in_the_same_call(server: Server, target: Path) -> None:
     server.cuts = [CUT, 100, 0, 0, 50]
     download(server.url, target, SHA256)
     starts = [request.get("range") for request in server.requests]
@@ -210,15 +210,15 @@ def test_a_dropped_connection_is_continued_in_the_same_call(server: Server, targ
     assert target.read_bytes() == CONTENT
 
 
-def test_a_server_without_ranges_that_cuts_each_time_is_given_up(server: Server, target: Path) -> None:
+def test_error_after_repeated_cuts_by_a_server_without_ranges(server: Server, target: Path) -> None:
     server.ranges = False
     server.cuts = [CUT] * 20
-    with pytest.raises(InputError, match=f"{CUT} of {len(CONTENT)} bytes are kept, and running the same command again"):
+    with pytest.raises(InputError, match=f"{CUT} of {len(CONTENT)} bytes are kept; run the same command again"):
         download(server.url, target, SHA256)
     assert len(server.requests) == module.ATTEMPTS
 
 
-def test_a_killed_process_is_continued(server: Server, target: Path) -> None:
+def test_download_continues_after_a_killed_process(server: Server, target: Path) -> None:
     server.cuts, server.stall = [CUT], True
     code = "import sys; from pathlib import Path; from mtl.data.download import download\n"
     code += "download(sys.argv[1], Path(sys.argv[2]))"
@@ -231,17 +231,17 @@ def test_a_killed_process_is_continued(server: Server, target: Path) -> None:
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    had = part.stat().st_size
-    assert CUT - module.CHUNK <= had <= CUT
+    kept = part.stat().st_size
+    assert CUT - module.CHUNK <= kept <= CUT
     assert {path.name for path in target.parent.iterdir()} == {"file.bin.part", "file.bin.part.json"}
     download(server.url, target, SHA256)
-    assert server.requests[1]["range"] == f"bytes={had}-"
-    assert server.sent[1] == len(CONTENT) - had
+    assert server.requests[1]["range"] == f"bytes={kept}-"
+    assert server.sent[1] == len(CONTENT) - kept
     assert target.read_bytes() == CONTENT
     assert only(target)
 
 
-def test_an_interrupt_keeps_what_was_fetched(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_download_continues_after_an_interrupt(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Interrupting(module.Progress):
         def advance(self, amount: int = 1) -> None:
             raise KeyboardInterrupt
@@ -257,7 +257,7 @@ def test_an_interrupt_keeps_what_was_fetched(server: Server, target: Path, monke
 
 
 @pytest.mark.parametrize("linked", [True, False])
-def test_an_interrupt_during_verification_loses_nothing_where_links_are_possible(
+def test_interrupt_during_verification_keeps_the_part_if_hard_links_are_supported(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
 ) -> None:
     def stop(*_: object, **__: object) -> None:
@@ -280,7 +280,7 @@ def test_an_interrupt_during_verification_loses_nothing_where_links_are_possible
 
 
 @pytest.mark.parametrize("if_range", [True, False])
-def test_a_file_that_changed_starts_over(
+def test_changed_file_is_downloaded_from_the_start(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, if_range: bool
 ) -> None:
     interrupted(server, target, monkeypatch)
@@ -290,7 +290,7 @@ def test_a_file_that_changed_starts_over(
     assert only(target)
 
 
-def test_a_file_that_got_shorter_than_the_part_starts_over(
+def test_file_that_is_now_shorter_than_the_part_is_downloaded_from_the_start(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch)
@@ -299,9 +299,7 @@ def test_a_file_that_got_shorter_than_the_part_starts_over(
     assert target.read_bytes() == OTHER[: CUT - 1]
 
 
-def test_the_part_of_another_url_is_not_continued(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_part_of_another_url_is_not_continued(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(server, target, monkeypatch)
     download(server.url + "?other", target)
     assert "range" not in server.requests[0]
@@ -309,7 +307,9 @@ def test_the_part_of_another_url_is_not_continued(
 
 
 @pytest.mark.parametrize("note", [None, "{", "[]", "{}"])
-def test_a_part_without_a_readable_note_starts_over(server: Server, target: Path, note: str | None) -> None:
+def test_part_without_a_readable_note_is_downloaded_from_the_start(
+    server: Server, target: Path, note: str | None
+) -> None:
     target.parent.mkdir()
     (target.parent / "file.bin.part").write_bytes(OTHER[:CUT])
     if note is not None:
@@ -320,7 +320,7 @@ def test_a_part_without_a_readable_note_starts_over(server: Server, target: Path
 
 
 @pytest.mark.parametrize("sha256", [None, SHA256])
-def test_without_etag_and_date_only_a_checksum_allows_to_continue(
+def test_without_etag_and_date_a_part_is_continued_only_with_a_checksum(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None
 ) -> None:
     server.etag = None
@@ -330,7 +330,7 @@ def test_without_etag_and_date_only_a_checksum_allows_to_continue(
     assert target.read_bytes() == CONTENT
 
 
-def test_a_server_that_ignores_ranges_starts_over(
+def test_server_that_ignores_ranges_sends_the_file_from_the_start(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch)
@@ -340,7 +340,7 @@ def test_a_server_that_ignores_ranges_starts_over(
 
 
 @pytest.mark.parametrize("stated", ["bytes 0-9/512000", f"bytes {CUT}-511999/512001", "nonsense"])
-def test_a_range_that_was_not_asked_for_starts_over(
+def test_wrong_range_starts_the_download_over(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, stated: str
 ) -> None:
     interrupted(server, target, monkeypatch)
@@ -350,9 +350,7 @@ def test_a_range_that_was_not_asked_for_starts_over(
     assert target.read_bytes() == CONTENT
 
 
-def test_a_part_that_is_whole_is_not_fetched_again(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_complete_part_is_not_downloaded_again(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(server, target, monkeypatch)
     with (target.parent / "file.bin.part").open("ab") as part:
         part.write(CONTENT[CUT:])
@@ -361,7 +359,9 @@ def test_a_part_that_is_whole_is_not_fetched_again(
     assert target.read_bytes() == CONTENT
 
 
-def test_416_without_a_length_starts_over(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_416_without_a_length_starts_the_download_over(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupted(server, target, monkeypatch)
     server.statuses = [416]
     download(server.url, target, SHA256)
@@ -369,14 +369,14 @@ def test_416_without_a_length_starts_over(server: Server, target: Path, monkeypa
     assert target.read_bytes() == CONTENT
 
 
-def test_a_body_of_unknown_length_is_fetched_and_continued(server: Server, target: Path) -> None:
+def test_body_of_unknown_length_is_downloaded_and_continued(server: Server, target: Path) -> None:
     server.chunked, server.cuts = True, [CUT]
     download(server.url, target, SHA256)
     assert [request.get("range") is None for request in server.requests] == [True, False]
     assert target.read_bytes() == CONTENT
 
 
-def test_a_wrong_checksum_is_refused_and_the_part_removed(server: Server, target: Path) -> None:
+def test_wrong_checksum_raises_an_error_and_removes_the_part(server: Server, target: Path) -> None:
     with pytest.raises(InputError) as caught:
         download(server.url, target, "0" * 64)
     message = str(caught.value)
@@ -384,7 +384,7 @@ def test_a_wrong_checksum_is_refused_and_the_part_removed(server: Server, target
     assert list(target.parent.iterdir()) == []
 
 
-def test_a_resumed_file_with_a_wrong_checksum_is_removed_too(
+def test_resumed_file_with_a_wrong_checksum_is_removed(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch)
@@ -394,28 +394,28 @@ def test_a_resumed_file_with_a_wrong_checksum_is_removed_too(
     assert list(target.parent.iterdir()) == []
 
 
-def test_another_size_is_refused_before_the_transfer(server: Server, target: Path) -> None:
+def test_wrong_size_raises_an_error_before_the_transfer(server: Server, target: Path) -> None:
     with pytest.raises(InputError, match="512000 bytes where 7 are expected"):
         download(server.url, target, size=7)
     assert list(target.parent.iterdir()) == []
 
 
-def test_more_bytes_than_expected_are_refused(server: Server, target: Path) -> None:
+def test_more_bytes_than_expected_raise_an_error(server: Server, target: Path) -> None:
     server.chunked = True
-    with pytest.raises(InputError, match="512000 bytes came where 7 are expected"):
+    with pytest.raises(InputError, match="received 512000 bytes where 7 are expected"):
         download(server.url, target, size=7)
     assert list(target.parent.iterdir()) == []
 
 
-def test_less_than_the_expected_size_is_not_taken_for_the_whole(server: Server, target: Path) -> None:
+def test_fewer_bytes_than_expected_raise_an_error(server: Server, target: Path) -> None:
     server.chunked, server.ranges = True, False
-    with pytest.raises(InputError, match=r"cut short.*512000 of 512001 bytes are kept"):
+    with pytest.raises(InputError, match=r"truncated.*512000 of 512001 bytes are kept"):
         download(server.url, target, size=len(CONTENT) + 1)
     assert not target.exists()
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
-def test_a_missing_file_is_one_clear_error(server: Server, target: Path, status: int) -> None:
+def test_missing_file(server: Server, target: Path, status: int) -> None:
     server.statuses = [status]
     with pytest.raises(InputError, match=f"^{re.escape(server.url)}: the server answers {status} "):
         download(server.url, target)
@@ -423,7 +423,7 @@ def test_a_missing_file_is_one_clear_error(server: Server, target: Path, status:
     assert list(target.parent.iterdir()) == []
 
 
-def test_a_missing_file_does_not_cost_the_part(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_file_does_not_remove_the_part(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(server, target, monkeypatch)
     server.statuses = [404]
     with pytest.raises(InputError, match="404"):
@@ -431,27 +431,27 @@ def test_a_missing_file_does_not_cost_the_part(server: Server, target: Path, mon
     assert (target.parent / "file.bin.part").stat().st_size == CUT
 
 
-def test_a_passing_fault_is_tried_again_and_a_lasting_one_is_an_error(server: Server, target: Path) -> None:
+def test_temporary_server_error_is_retried_and_a_permanent_one_raises_an_error(server: Server, target: Path) -> None:
     server.statuses = [503, 429, 500]
     download(server.url, target, SHA256)
     assert target.read_bytes() == CONTENT
     target.unlink()
     server.statuses = [503] * 9
-    with pytest.raises(InputError, match="the server answers 503 Service Unavailable; check and run again"):
+    with pytest.raises(InputError, match="the server answers 503 Service Unavailable; check this and run again"):
         download(server.url, target)
 
 
-def test_a_refused_connection_is_one_clear_error(server: Server, target: Path) -> None:
+def test_refused_connection(server: Server, target: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin"
-        with pytest.raises(InputError, match=f"^{url}: the server cannot be connected to") as caught:
+        with pytest.raises(InputError, match=f"^{url}: cannot connect to the server") as caught:
             download(url, target)
     assert "\n" not in str(caught.value)
     assert list(target.parent.iterdir()) == []
 
 
-def test_an_unknown_server_is_one_clear_error(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_server(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -461,41 +461,39 @@ def test_an_unknown_server_is_one_clear_error(server: Server, target: Path, monk
         download("http://nowhere.invalid/x", target)
 
 
-def test_silence_is_one_clear_error_and_the_bytes_stay(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timeout_while_reading_keeps_the_part(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server.cuts, server.stall = [CUT, 0], True
     monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.2))
     monkeypatch.setattr(module, "ATTEMPTS", 1)
-    with pytest.raises(InputError, match=r"does not answer in time; .* running the same command again continues"):
+    with pytest.raises(InputError, match=r"does not answer in time; .* run the same command again to continue"):
         download(server.url, target)
     assert (target.parent / "file.bin.part").stat().st_size > 0
 
 
-def test_a_timeout_while_connecting_is_one_clear_error(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timeout_while_connecting(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*_: object, **__: object) -> None:
         raise requests.ConnectTimeout("late")
 
     monkeypatch.setattr(requests, "get", late)
-    with pytest.raises(InputError, match="does not answer in time; check and run again"):
+    with pytest.raises(InputError, match="does not answer in time; check this and run again"):
         download(server.url, target)
 
 
 @pytest.mark.parametrize("url", ["file.bin", "gopher://127.0.0.1/file.bin", "http://"])
-def test_a_malformed_address_is_one_clear_error(target: Path, url: str) -> None:
+def test_malformed_address(target: Path, url: str) -> None:
     with pytest.raises(InputError, match="check the address"):
         download(url, target)
 
 
-def test_a_full_disk_is_told_before_the_transfer(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_full_disk_raises_an_error_before_the_transfer(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
-    with pytest.raises(InputError, match="512000 more bytes do not fit"):
+    with pytest.raises(InputError, match="no space for 512000 more bytes"):
         download(server.url, target)
 
 
-def test_a_folder_that_cannot_be_made_is_one_clear_error(server: Server, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created(server: Server, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
     with pytest.raises(InputError, match="cannot be written"):
         download(server.url, tmp_path / "data" / "file.bin")
@@ -511,8 +509,8 @@ def zipped(path: Path, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Pa
     return path
 
 
-def refused(archive: Path, folder: Path, message: str) -> None:
-    """Unpacking fails in one line that names the archive, and writes nothing."""
+def assert_rejected(archive: Path, folder: Path, message: str) -> None:
+    """Unpacking fails with a one-line message that names the archive, and writes nothing."""
     with pytest.raises(InputError, match=message) as caught:
         unpack(archive, folder, NAMES)
     assert str(caught.value).startswith(f"{archive}: ")
@@ -520,7 +518,7 @@ def refused(archive: Path, folder: Path, message: str) -> None:
     assert not folder.exists() or list(folder.iterdir()) == []
 
 
-def test_only_the_wanted_members_are_unpacked_wherever_they_are(tmp_path: Path) -> None:
+def test_requested_members_are_unpacked_from_any_folder_of_the_archive(tmp_path: Path) -> None:
     junk = [("__MACOSX/klej/._train.tsv", b"junk"), ("__MACOSX/train.tsv", b"junk"), ("klej/._dev.tsv", b"junk")]
     wanted = [("klej/", b""), ("klej/train.tsv", b"train"), ("test_features.tsv", b"test"), ("klej/README", b"no")]
     archive = zipped(tmp_path / "a.zip", [*junk, *wanted])
@@ -535,52 +533,52 @@ def test_only_the_wanted_members_are_unpacked_wherever_they_are(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("name", ["../evil", "../train.tsv", "a/../../train.tsv", "/train.tsv", "..\\t.tsv", "C:\\t"])
-def test_a_path_that_leads_outside_is_refused(tmp_path: Path, name: str) -> None:
+def test_path_outside_the_archive_is_rejected(tmp_path: Path, name: str) -> None:
     archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train"), (name, b"evil")])
-    refused(archive, tmp_path / "out", "leads outside")
+    assert_rejected(archive, tmp_path / "out", "has a path outside")
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
-def test_a_link_or_device_is_refused(tmp_path: Path, kind: int) -> None:
+def test_link_or_device_is_rejected(tmp_path: Path, kind: int) -> None:
     member = zipfile.ZipInfo("train.tsv")
     member.external_attr = (kind | 0o777) << 16
-    refused(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out", "train.tsv is a link")
+    assert_rejected(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out", "train.tsv is a link")
 
 
-def test_two_members_of_one_name_are_refused(tmp_path: Path) -> None:
+def test_two_members_with_the_same_name_are_rejected(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "a.zip", [("a/train.tsv", b"1"), ("b/train.tsv", b"2")])
-    refused(archive, tmp_path / "out", "a/train.tsv and b/train.tsv both claim train.tsv")
+    assert_rejected(archive, tmp_path / "out", "both a/train.tsv and b/train.tsv are named train.tsv")
 
 
-def test_an_encrypted_member_is_refused(tmp_path: Path) -> None:
+def test_encrypted_member_is_rejected(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
     data = bytearray(archive.read_bytes())
     data[data.index(b"PK\x01\x02") + 8] |= 1
     data[6] |= 1
     archive.write_bytes(data)
-    refused(archive, tmp_path / "out", "train.tsv is encrypted")
+    assert_rejected(archive, tmp_path / "out", "train.tsv is encrypted")
 
 
-def test_a_zip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_zip_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(600)), ("dev.tsv", bytes(600)), ("no", bytes(5000))])
     monkeypatch.setattr(module, "UNPACKED_LIMIT", 1199)
-    refused(archive, tmp_path / "out", "train.tsv, dev.tsv would unpack to 1200 bytes")
+    assert_rejected(archive, tmp_path / "out", "train.tsv, dev.tsv would unpack to 1200 bytes")
     monkeypatch.setattr(module, "UNPACKED_LIMIT", 1200)
     unpack(archive, tmp_path / "out", NAMES)
 
 
 @pytest.mark.parametrize("declared", [999, 1001])
-def test_a_member_of_another_length_than_declared_is_refused(tmp_path: Path, declared: int) -> None:
+def test_member_with_a_wrong_declared_length_is_rejected(tmp_path: Path, declared: int) -> None:
     archive = zipped(tmp_path / "a.zip", [("dev.tsv", b"dev"), ("train.tsv", bytes(1000))])
     data = bytearray(archive.read_bytes())
     start = data.rindex(b"PK\x01\x02") + 24
     data[start : start + 4] = declared.to_bytes(4, "little")
     archive.write_bytes(data)
-    refused(archive, tmp_path / "out", "cannot unpack train.tsv")
+    assert_rejected(archive, tmp_path / "out", "cannot unpack train.tsv")
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_a_corrupt_member_is_refused_and_leaves_nothing(tmp_path: Path, method: int) -> None:
+def test_corrupt_member_is_rejected_and_no_file_remains(tmp_path: Path, method: int) -> None:
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("dev.tsv", b"whole")
@@ -589,33 +587,35 @@ def test_a_corrupt_member_is_refused_and_leaves_nothing(tmp_path: Path, method: 
     data = bytearray(path.read_bytes())
     data[at] ^= 0xFF
     path.write_bytes(data)
-    refused(path, tmp_path / "out", "cannot unpack train.tsv")
+    assert_rejected(path, tmp_path / "out", "cannot unpack train.tsv")
 
 
-def test_an_unknown_compression_is_refused(tmp_path: Path) -> None:
+def test_unknown_compression_is_rejected(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
     data = bytearray(archive.read_bytes())
     data[data.index(b"PK\x01\x02") + 10] = 97
     archive.write_bytes(data)
-    refused(archive, tmp_path / "out", "cannot unpack train.tsv")
+    assert_rejected(archive, tmp_path / "out", "cannot unpack train.tsv")
 
 
 @pytest.mark.parametrize("content", [b"", b"<html>not here</html>", CONTENT])
-def test_what_is_no_zip_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_no_zip_is_rejected(tmp_path: Path, content: bytes) -> None:
     archive = tmp_path / "a.zip"
     archive.write_bytes(content)
-    refused(archive, tmp_path / "out", "not a zip file")
+    assert_rejected(archive, tmp_path / "out", "not a zip file")
 
 
-def test_a_truncated_zip_is_refused(tmp_path: Path) -> None:
+def test_truncated_zip_is_rejected(tmp_path: Path) -> None:
     archive = zipped(tmp_path / "a.zip", [("train.tsv", CONTENT)])
     archive.write_bytes(archive.read_bytes()[:-30])
-    refused(archive, tmp_path / "out", "cannot unpack")
+    assert_rejected(archive, tmp_path / "out", "cannot unpack")
 
 
-def test_a_zip_that_is_not_there_or_has_no_wanted_member_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path / "none.zip", tmp_path / "out", "No such file")
-    refused(zipped(tmp_path / "a.zip", [("other.tsv", b"")]), tmp_path / "out", "holds none of train.tsv, dev.tsv")
+def test_missing_zip_or_zip_without_a_requested_member_is_rejected(tmp_path: Path) -> None:
+    assert_rejected(tmp_path / "none.zip", tmp_path / "out", "No such file")
+    assert_rejected(
+        zipped(tmp_path / "a.zip", [("other.tsv", b"")]), tmp_path / "out", "contains none of train.tsv, dev.tsv"
+    )
 
 
 def test_gunzip_unpacks_all_members(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -627,30 +627,37 @@ def test_gunzip_unpacks_all_members(tmp_path: Path, capfd: pytest.CaptureFixture
     assert capfd.readouterr() == ("", "")
 
 
-WHOLE = gzip.compress(os.urandom(5000))
+COMPLETE = gzip.compress(os.urandom(5000))
 
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"no gzip at all", WHOLE[:2000], WHOLE[:-4], WHOLE[:-8] + b"\0" * 8, WHOLE[:10] + b"\xff" + WHOLE[11:]],
+    [
+        b"",
+        b"no gzip at all",
+        COMPLETE[:2000],
+        COMPLETE[:-4],
+        COMPLETE[:-8] + b"\0" * 8,
+        COMPLETE[:10] + b"\xff" + COMPLETE[11:],
+    ],
     ids=["empty", "text", "truncated", "without its end", "wrong checksum", "corrupt"],
 )
-def test_gunzip_refuses_what_is_no_whole_gzip_file(tmp_path: Path, content: bytes) -> None:
+def test_gunzip_rejects_an_incomplete_gzip_file(tmp_path: Path, content: bytes) -> None:
     archive, path = tmp_path / "a.gz", tmp_path / "out" / "a.bin"
     archive.write_bytes(content)
     path.parent.mkdir()
     path.write_bytes(b"older")
-    with pytest.raises(InputError, match=f"^{re.escape(str(archive))}: not a whole gzip file"):
+    with pytest.raises(InputError, match=f"^{re.escape(str(archive))}: not a complete gzip file"):
         gunzip(archive, path)
     assert path.read_bytes() == b"older"
     assert only(path)
 
 
-def test_gunzip_needs_an_archive_and_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "a.gz"
     with pytest.raises(InputError, match="No such file"):
         gunzip(archive, tmp_path / "a.bin")
-    archive.write_bytes(WHOLE)
+    archive.write_bytes(COMPLETE)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with pytest.raises(InputError, match="bytes are needed on this disk"):
+    with pytest.raises(InputError, match="bytes of disk space"):
         gunzip(archive, tmp_path / "a.bin")

@@ -8,21 +8,22 @@ from pathlib import Path
 import pytest
 from small_suite import write_tsv
 
-from mtl.config.load import shipped
-from mtl.data.reader import Example
+from mtl.config.files import shipped
+from mtl.data.examples import Example
 from mtl.data.splits import check_present, hold_out, missing_tasks, read_task
 from mtl.errors import InputError
-from mtl.tasks.suite import Task, load_suite
+from mtl.tasks.suite import load_suite
+from mtl.tasks.task import Task
 
 
 def examples(groups: Sequence[str | None], labels: Sequence[float] = (0.0,)) -> list[Example]:
     """A row with a text of its own for each group; the labels are repeated."""
     rows = zip(groups, itertools.cycle(labels), strict=False)
-    return [Example(line, (f"text {line}",), label, group) for line, (group, label) in enumerate(rows, start=2)]
+    return [Example(line, ((f"text {line}",),), label, group) for line, (group, label) in enumerate(rows, start=2)]
 
 
 def held_out(rows: Sequence[Example], share: float = 0.1) -> tuple[list[Example], list[Example]]:
-    return hold_out(Task(labels=["0", "1"]), rows, share)
+    return hold_out(Task(kind="labels", labels=["0", "1"]), rows, share)
 
 
 def test_a_group_stays_on_one_side() -> None:
@@ -35,7 +36,7 @@ def test_a_group_stays_on_one_side() -> None:
 
 
 def test_a_repeated_text_stays_on_one_side() -> None:
-    rows = [Example(line, (f"text {line % 50}",), 0.0) for line in range(2, 202)]
+    rows = [Example(line, ((f"text {line % 50}",),), 0.0) for line in range(2, 202)]
     train, dev = held_out(rows)
     assert len(dev) == 20
     assert not {e.texts for e in train} & {e.texts for e in dev}
@@ -44,7 +45,7 @@ def test_a_repeated_text_stays_on_one_side() -> None:
 def test_groups_that_share_a_text_stay_on_one_side() -> None:
     # Ten rows a group; the first text of each even group is also the last of the group after it.
     rows = examples([str(i // 10) for i in range(400)])
-    rows = [replace(e, texts=rows[i - 19].texts) if i % 20 == 19 else e for i, e in enumerate(rows)]
+    rows = [replace(e, inputs=rows[i - 19].inputs) if i % 20 == 19 else e for i, e in enumerate(rows)]
     train, dev = held_out(rows)
     assert len(dev) == 40
     assert not {e.texts for e in train} & {e.texts for e in dev}
@@ -76,7 +77,9 @@ def test_groups_of_one_label_each() -> None:
 
 def test_many_labels() -> None:
     labels = [float(i % 150) for i in range(6000)]
-    dev = hold_out(Task(labels=[str(label) for label in range(150)]), examples([None] * 6000, labels), 0.1)[1]
+    dev = hold_out(
+        Task(kind="labels", labels=[str(label) for label in range(150)]), examples([None] * 6000, labels), 0.1
+    )[1]
     assert len(dev) == 600 and set(Counter(row.target for row in dev).values()) == {4}
 
 

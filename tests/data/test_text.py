@@ -1,14 +1,15 @@
 import gzip
+import logging
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mtl.data.text import UNKNOWN, Texts, Vocabulary, moses, tokenized_lines
+from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
 from mtl.errors import InputError
 
 
-def test_moses_keeps_characters_as_they_are() -> None:
+def test_moses_does_not_escape_characters() -> None:
     assert moses("pl")('Czytał "Potop" & <b>, 3,5 zł.') == [
         "Czytał",
         '"',
@@ -28,7 +29,7 @@ def test_moses_keeps_characters_as_they_are() -> None:
 TEXTS = ["a b a", "c", "a b a", "", "d e f g h", " "]
 
 
-def check(texts: Texts) -> None:
+def check(texts: TokenizedTexts) -> None:
     assert [texts.words(texts.index[text]) for text in ("a b a", "c", "", "d e f g h")] == [
         ["a", "b", "a"],
         ["c"],
@@ -51,30 +52,34 @@ def test_distinct_texts_are_tokenized_once(monkeypatch: pytest.MonkeyPatch) -> N
         return text.split()
 
     monkeypatch.setattr("mtl.data.text.moses", lambda _: tokenize)
-    check(Texts(TEXTS, "pl", max_length=3))
+    check(TokenizedTexts(TEXTS, "pl", max_length=3))
     assert seen == ["a b a", "c", "", "d e f g h", " "]
 
 
-def test_tokenized_texts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check(Texts(TEXTS, "pl", 3, tmp_path))
-    (kept,) = tmp_path.iterdir()
+def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+    (cached,) = tmp_path.iterdir()
     monkeypatch.setattr("mtl.data.text.moses", None)
-    check(Texts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
     monkeypatch.undo()
-    for broken in (b"", kept.read_bytes()[:100]):
-        kept.write_bytes(broken)
-        check(Texts(TEXTS, "pl", 3, tmp_path))
-    # Other texts, another language or another length have a file of their own.
-    Texts(TEXTS[1:], "pl", 3, tmp_path), Texts(TEXTS, "sv", 3, tmp_path), Texts(TEXTS, "pl", 4, tmp_path)
+    for damaged in (b"", cached.read_bytes()[:100]):
+        cached.write_bytes(damaged)
+        check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
+    # Other texts, another language or another length get their own file.
+    (
+        TokenizedTexts(TEXTS[1:], "pl", 3, tmp_path),
+        TokenizedTexts(TEXTS, "sv", 3, tmp_path),
+        TokenizedTexts(TEXTS, "pl", 4, tmp_path),
+    )
     assert len(list(tmp_path.iterdir())) == 4
-    # And so has another version of the computation.
+    # So does another version of the format.
     monkeypatch.setattr("mtl.data.text.FORMAT", 0)
-    check(Texts(TEXTS, "pl", 3, tmp_path))
+    check(TokenizedTexts(TEXTS, "pl", 3, tmp_path))
     assert len(list(tmp_path.iterdir())) == 5
 
 
-def test_shortened_texts_are_those_that_were_cut_at_once() -> None:
-    whole, cut = Texts(TEXTS, "pl", 100), Texts(TEXTS, "pl", 3)
+def test_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
+    whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
     short = whole.shortened(3)
     assert [short.words(i) for i in range(len(short))] == [cut.words(i) for i in range(len(cut))]
     assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
@@ -82,7 +87,17 @@ def test_shortened_texts_are_those_that_were_cut_at_once() -> None:
     assert whole.lengths.max() == 5
 
 
-def test_vocabulary_numbers_words() -> None:
+def test_texts_that_are_cut_or_have_no_token_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "mtl"):
+        check(tokenized(TEXTS, "pl", 3))
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", "2 of 5 distinct texts have no token; each is kept as one unknown token"),
+        ("INFO", "1 of 5 distinct texts are longer than max_length=3 tokens and are cut"),
+        ("INFO", "5 distinct texts, 9 tokens"),
+    ]
+
+
+def test_vocabulary_gives_ids_to_words() -> None:
     vocabulary = Vocabulary(["kot", "pies"])
     assert len(vocabulary) == 4
     np.testing.assert_array_equal(vocabulary.ids(["pies", "ryba", "kot"]), [3, Vocabulary.UNKNOWN, 2])
@@ -91,7 +106,7 @@ def test_vocabulary_numbers_words() -> None:
     assert len(vocabulary) == 6 and vocabulary.words == ["kot", "pies", "ryba", "ptak"]
 
 
-def test_text_files_plain_and_gzip(tmp_path: Path) -> None:
+def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("ett två\n\ntre\n", encoding="utf-8")
     (tmp_path / "b.gz").write_bytes(gzip.compress(b"fyra\n"))
     assert list(tokenized_lines([tmp_path / "a.txt", tmp_path / "b.gz"], str.split)) == [

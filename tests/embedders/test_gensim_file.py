@@ -1,4 +1,4 @@
-"""Vectors that gensim saved, against gensim; and that no code of a file is run."""
+"""Vectors saved by gensim equal those that gensim loads, and no code from a file is run."""
 
 import pickle
 from contextlib import suppress
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from gensim.models import FastText, KeyedVectors
-from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_refused, assert_table, has_surrogates
+from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
 from mtl.embedders.vectors import read_vectors
 from mtl.errors import InputError
@@ -43,25 +43,25 @@ def test_gensim_fasttext_vectors(tmp_path: Path, minn: int) -> None:
     assert read_vectors(tmp_path / "model", LEXICON).found.all()
 
 
-def test_bad_gensim_files_are_refused(tmp_path: Path) -> None:
+def test_bad_gensim_files_are_rejected(tmp_path: Path) -> None:
     keyed = KeyedVectors(2)
     keyed.add_vectors(["kot"], np.ones((1, 2), dtype=np.float32))
     keyed.save(str(tmp_path / "vectors.kv"), separately=["vectors"])
     (tmp_path / "vectors.kv.vectors.npy").unlink()
-    assert_refused(tmp_path / "vectors.kv", "npy")
+    assert_rejected(tmp_path / "vectors.kv", "npy")
     (tmp_path / "text.kv").write_text("kot 1 2\n")
-    assert_refused(tmp_path / "text.kv", "KeyedVectors.save()")
+    assert_rejected(tmp_path / "text.kv", "KeyedVectors.save()")
     (tmp_path / "other.kv").write_bytes(b"\x80\x04K\x01.")
-    assert_refused(tmp_path / "other.kv", "KeyedVectors.save()")
+    assert_rejected(tmp_path / "other.kv", "KeyedVectors.save()")
     (tmp_path / "huge.kv").write_bytes(pickle.dumps({"key_to_index": {}}))
-    assert_refused(tmp_path / "huge.kv", "holds a dict", "KeyedVectors.save()")
+    assert_rejected(tmp_path / "huge.kv", "holds a dict", "KeyedVectors.save()")
     keyed.save(str(tmp_path / "protocol.kv"), pickle_protocol=5)
-    assert_refused(tmp_path / "protocol.kv", "saved with pickle_protocol=5; save it with 4")
+    assert_rejected(tmp_path / "protocol.kv", "saved with pickle_protocol=5; save it with pickle_protocol=4")
     keyed.vectors = np.array([["x", "y"]], dtype=object)
     keyed.save(str(tmp_path / "objects.kv"))
-    assert_refused(tmp_path / "objects.kv", "KeyedVectors.save()")
+    assert_rejected(tmp_path / "objects.kv", "KeyedVectors.save()")
     keyed.save(str(tmp_path / "apart.kv"), separately=["vectors"])
-    assert_refused(tmp_path / "apart.kv", "Python objects")
+    assert_rejected(tmp_path / "apart.kv", "Python objects")
 
 
 class Malicious:
@@ -76,15 +76,15 @@ class Malicious:
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("name", ["v.vec", "v.txt", "v.bin", "v.kv", "v"])
-def test_no_code_of_a_file_is_run(tmp_path: Path, name: str, protocol: int) -> None:
+def test_no_code_from_a_file_is_run(tmp_path: Path, name: str, protocol: int) -> None:
     content = pickle.dumps(Malicious(tmp_path / "run"), protocol)
     pickle.loads(content)
-    (tmp_path / "run").unlink()  # the file does what it is meant to do
+    (tmp_path / "run").unlink()  # the pickle does run code when it is loaded
     keyed = KeyedVectors(1)
     keyed.add_vectors(["kot"], np.ones((1, 1), dtype=np.float32))
     keyed.more = Malicious(tmp_path / "run")
-    for tried in (content, pickle.dumps(keyed, protocol)):
-        (tmp_path / name).write_bytes(tried)
+    for pickled in (content, pickle.dumps(keyed, protocol)):
+        (tmp_path / name).write_bytes(pickled)
         with suppress(InputError):
             assert read_vectors(tmp_path / name, ["kot"]).vectors.tolist() == [[1]]
         assert not (tmp_path / "run").exists()
@@ -95,5 +95,5 @@ def test_pickled_objects_in_an_npy_file_are_not_loaded(tmp_path: Path) -> None:
     keyed.add_vectors(["kot"], np.ones((1, 1), dtype=np.float32))
     keyed.save(str(tmp_path / "v.kv"), separately=["vectors"])
     np.save(tmp_path / "v.kv.vectors.npy", np.array([[Malicious(tmp_path / "run")]], dtype=object), allow_pickle=True)
-    assert_refused(tmp_path / "v.kv", "Python objects")
+    assert_rejected(tmp_path / "v.kv", "Python objects")
     assert not (tmp_path / "run").exists()

@@ -1,29 +1,38 @@
 from pathlib import Path
 
+import pytest
 import torch
+from embedding_requests import build_request
 
-from mtl.data.dataset import load_dataset
 from mtl.data.text import Vocabulary
-from mtl.embedders.random import random_embeddings
-from mtl.tasks.suite import load_suite
+from mtl.embedders.random import RandomOptions, random_embeddings
+from mtl.embedders.words import WordEmbeddings
+from mtl.errors import InputError
+
+
+def options(**changes: object) -> RandomOptions:
+    given = {"dim": 6, "trainable": True, "init_std": 0.5, "min_count": 2, "dropout": 0.2}
+    return RandomOptions("random", **{**given, **changes})  # type: ignore[arg-type]
+
+
+def embeddings(suite_file: Path, **changes: object) -> WordEmbeddings:
+    return random_embeddings(build_request(suite_file, options(**changes)))
 
 
 def test_rare_words_and_words_of_dev_alone_are_unknown(suite_file: Path) -> None:
-    suite = load_suite(suite_file)
-    dataset = load_dataset(suite, suite.choose(["kansla"]), suite_file.parent / "data", 50, 0.1)
-    made = random_embeddings(dataset, 6, min_count=2, init_std=0.5, trainable=True)
-    # Each text ends in a number of its own: of the training texts those are seen once, of dev never.
+    made = embeddings(suite_file)
+    # The number in each training text occurs once, that in a dev text never.
     assert not [word for word in made.vocabulary.words if word.isdigit()]
     assert "solen" in made.vocabulary.words and "nummer" in made.vocabulary.words
     assert made.vocabulary.ids(["17"]).tolist() == [Vocabulary.UNKNOWN]
     assert made.coverage.unknown == (100, 100)
-    assert "17" in random_embeddings(dataset, 6, min_count=1, init_std=0.5, trainable=True).vocabulary.words
+    assert made.coverage.ngram_types is None and made.coverage.unknown_types.sum() == 100
+    words = embeddings(suite_file, min_count=1).vocabulary.words
+    assert "17" in words and "77" not in words
 
 
 def test_each_seed_draws_its_own(suite_file: Path) -> None:
-    suite = load_suite(suite_file)
-    dataset = load_dataset(suite, suite.choose(["kansla"]), suite_file.parent / "data", 50, 0.1)
-    made = random_embeddings(dataset, 6, min_count=2, init_std=0.5, trainable=True)
+    made = embeddings(suite_file)
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
@@ -32,7 +41,12 @@ def test_each_seed_draws_its_own(suite_file: Path) -> None:
 
 
 def test_the_spread_of_the_first_vectors(suite_file: Path) -> None:
-    suite = load_suite(suite_file)
-    dataset = load_dataset(suite, suite.choose(["kansla"]), suite_file.parent / "data", 50, 0.1)
-    weight = random_embeddings(dataset, 4000, 2, init_std=0.5, trainable=True).embedder().table.weight.detach()
+    weight = embeddings(suite_file, dim=4000).embedder().table.weight.detach()
     assert abs(weight[1:].std() - 0.5) < 0.02 and (weight[0] == 0).all()
+
+
+@pytest.mark.parametrize("key", ["dim", "min_count", "init_std"])
+def test_options_must_be_positive(key: str) -> None:
+    options().check()
+    with pytest.raises(InputError, match=f"^embeddings.{key}=0: must be"):
+        options(**{key: 0}).check()

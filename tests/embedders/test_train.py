@@ -4,19 +4,21 @@ from pathlib import Path
 import pytest
 import torch
 
-from mtl.config.load import load_config
 from mtl.data.dataset import load_dataset
-from mtl.embedders import find_vectors
+from mtl.data.text import tokenized
+from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.recipes import load_recipe
-from mtl.embedders.train import check_recipe, train, train_recipe
+from mtl.embedders.train import check_recipe, train_on_files, train_on_suite, train_recipe, training_settings
 from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
+
+CPU = torch.device("cpu")
 
 
 @pytest.fixture
 def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
-    """The texts of each training, which are all that happens in it."""
+    """The texts of each training. Nothing else happens in a training."""
     seen: list[set[str]] = []
 
     def record(self: object, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
@@ -29,16 +31,14 @@ def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
 @pytest.mark.parametrize("share", [0.1, 0.4])
 def test_dev_rows_of_the_run_are_not_trained_on(suite_file: Path, trained_on: list[set[str]], share: float) -> None:
     data = suite_file.parent / "data"
-    for path in (*data.glob("*.tsv"), *data.glob("scores/*.tsv")):  # what is left is a task without a dev file
+    for path in (*data.glob("*.tsv"), *data.glob("scores/*.tsv")):  # only a task without a dev file remains
         path.unlink()
     suite = load_suite(suite_file)
-    dataset = load_dataset(suite, suite.choose(["samma"]), data, 256, share)
-    texts = {
-        split: {" ".join(dataset.texts.words(i)) for i in dataset.distinct_texts(split)} for split in ("train", "dev")
-    }
-    train_recipe(load_recipe("fasttext-sample"), suite, data, share, suite_file.parent / "v.bin", torch.device("cpu"))
-    given = [f"suite={suite_file}", f"data_dir={data}", f"suite_held_out={share}", f"out={suite_file.parent / 'v.bin'}"]
-    train("fasttext", given)
+    dataset = load_dataset(suite, suite.choose(["samma"]), data, share)
+    tokens = tokenized(dataset.texts, suite.language, 256)
+    texts = {split: {" ".join(tokens.words(i)) for i in dataset.distinct_texts(split)} for split in ("train", "dev")}
+    train_recipe(load_recipe("fasttext-sample"), suite, data, share, suite_file.parent / "v.bin", CPU)
+    train_on_suite(FastTextTraining(), suite, data, share, suite_file.parent / "v.bin", CPU)
     assert trained_on == [texts["train"]] * 2
     assert texts["dev"] - texts["train"]
 
@@ -47,7 +47,7 @@ def test_vectors_of_other_texts_are_refused(suite_file: Path, trained_on: list[s
     suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
     with pytest.raises(InputError, match=r"v\.bin: was trained on other texts .*; remove it, and the same command"):
         check_recipe(suite, data, 0.1, path)
-    train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, torch.device("cpu"))
+    train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, CPU)
     check_recipe(suite, data, 0.1, path)
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
         with (data / "train.tsv").open("a", encoding="utf-8") as file:
@@ -56,18 +56,36 @@ def test_vectors_of_other_texts_are_refused(suite_file: Path, trained_on: list[s
             check_recipe(suite, data, share, path)
 
 
-@pytest.mark.parametrize(("share", "name"), [(0.1, "klej-sample.bin"), (0.25, "klej-sample-held-out-0.25.bin")])
-def test_each_share_of_held_out_rows_has_its_vectors(suite_file: Path, share: float, name: str) -> None:
-    given = [f"suite={suite_file}", "embeddings=fasttext", f"held_out={share}"]
-    for recipe, file in (("fasttext-sample", name), ("fasttext-pl", "cc.pl.300.bin")):
-        config, suite = load_config([*given, f"embeddings.path={recipe}"])
-        assert find_vectors(config, suite)[0].name == file
+def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:
+    suite = load_suite(suite_file)
+    with pytest.raises(InputError, match=r"train\.tsv: no such file; missing of suite liten: kansla, samma, betyg"):
+        train_on_suite(FastTextTraining(), suite, tmp_path / "none", 0.1, tmp_path / "v.bin", CPU)
 
 
-def test_vectors_of_a_suite_have_its_name(
-    trained_on: list[set[str]], suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    given = ["suite=liten.yaml", f"data_dir={suite_file.parent / 'data'}"]
-    assert train("fasttext", given).name == "liten.bin"
-    assert train("fasttext", [*given, "suite_held_out=0.3"]).name == "liten-held-out-0.3.bin"
+def test_training_on_files_needs_all_of_them(tmp_path: Path, trained_on: list[set[str]]) -> None:
+    (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
+    train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", tmp_path / "v.bin", CPU)
+    assert trained_on == [{"ett två , tre", "fyra"}]
+    with pytest.raises(InputError, match=r"none\.txt: no such file"):
+        train_on_files(FastTextTraining(), [tmp_path / "a.txt", tmp_path / "none.txt"], "sv", tmp_path / "v.bin", CPU)
+
+
+def test_settings_are_of_the_kind_s_own_training() -> None:
+    assert training_settings("fasttext", {"dim": 3, "bucket": 7}) == FastTextTraining(dim=3, bucket=7)
+    assert training_settings("elmo", {"max_steps": 3}) == ELMoTraining(max_steps=3)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "problem"),
+    [
+        ("random", {}, "embeddings=random: cannot be trained; fasttext and elmo can"),
+        ("word2vec", {}, "embeddings.name=word2vec: must be one of random, fasttext, elmo"),
+        ("fasttext", {"dimension": 3}, "unknown key 'dimension'; known keys: bucket, dim,"),
+        ("fasttext", {"dim": "wide"}, "dim=wide: "),
+        ("fasttext", {"dim": 0}, "dim=0: too small"),
+        ("fasttext", {"lstm_dim": 3}, "unknown key 'lstm_dim'"),
+    ],
+)
+def test_wrong_settings_are_one_line(name: str, given: dict[str, object], problem: str) -> None:
+    with pytest.raises(InputError, match=f"^{problem}"):
+        training_settings(name, given)

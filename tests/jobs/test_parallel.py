@@ -137,7 +137,7 @@ def test_each_process_has_its_threads_and_its_line_of_progress(settings: list[st
     [
         (complain, InputError, "seed 7 has bad data"),
         (diverge, DivergedError, "^seed 7: training diverged$"),
-        (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory was short, set a smaller seeds_in"),
+        (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory ran out, set a smaller seeds_in"),
         (fail, RuntimeError, "seed 7: its process ended with status 1"),
     ],
 )

@@ -9,20 +9,20 @@ from mtl.device import exact_arithmetic
 from mtl.jobs.provenance import machine, versions
 
 
-def test_versions_are_those_that_are_installed() -> None:
+def test_versions_are_the_installed_ones() -> None:
     found = versions()
     assert found["mtl"] == mtl.__version__ and found["python"] == platform.python_version()
     assert found["torch"] == version("torch") and found["scikit-learn"] == version("scikit-learn")
 
 
-def test_the_processor_is_named() -> None:
+def test_machine_names_the_cpu() -> None:
     named = machine(torch.device("cpu"))
     assert named.startswith("CPU: ") and named.endswith(" threads") and f", {torch.get_num_threads()} of " in named
     assert len(named) > len("CPU: , 1 of 1 threads")
     assert machine(torch.device("mps")) == "GPU: mps"
 
 
-def test_a_gpu_is_named_with_how_it_computes_float32(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_machine_names_the_gpu_and_its_float32_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
     with exact_arithmetic():
         assert machine(torch.device("cuda")) == "GPU: Card, float32 ieee"

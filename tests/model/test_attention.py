@@ -16,7 +16,7 @@ def head() -> AttentionHead:
     return AttentionHead(dim=6, outputs=3, hidden_size=8, dropout=0.5, attention_size=5).double().eval()
 
 
-LENGTHS = torch.tensor([4, 1, 7, 2, 5, 3])  # first sides, then second sides
+LENGTHS = torch.tensor([4, 1, 7, 2, 5, 3])  # first sentences, then second sentences
 
 
 @torch.no_grad()
@@ -45,7 +45,7 @@ def test_padding_has_no_weight(head: AttentionHead) -> None:
 
 
 @torch.no_grad()
-def test_a_pair_is_the_same_in_any_batch(head: AttentionHead) -> None:
+def test_output_of_a_pair_does_not_depend_on_the_batch(head: AttentionHead) -> None:
     states = torch.randn(6, 7, 6, dtype=torch.float64)
     together = head.read(states, LENGTHS)
     for row in range(3):
@@ -53,7 +53,7 @@ def test_a_pair_is_the_same_in_any_batch(head: AttentionHead) -> None:
         torch.testing.assert_close(alone[0], together[row], atol=1e-12, rtol=0)
 
 
-def test_gradients_reach_everything_and_are_finite(head: AttentionHead) -> None:
+def test_gradients_reach_all_parameters_and_are_finite(head: AttentionHead) -> None:
     states = torch.randn(6, 7, 6, dtype=torch.float64, requires_grad=True)
     head.train().read(states, LENGTHS).sum().backward()
     assert states.grad is not None and torch.isfinite(states.grad).all()

@@ -8,7 +8,7 @@ def test_pair_features() -> None:
     assert pair_features(u, v).tolist() == [[1, 2, 3, -1, 2, 3, 3, -2]]
 
 
-def test_first_sides_stand_before_second_sides() -> None:
+def test_first_sentences_come_before_second_sentences() -> None:
     torch.manual_seed(0)
     head = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.0)
     vectors = torch.randn(6, 4)

@@ -43,15 +43,13 @@ def test_equals_torch_in_outputs_and_gradients(
 
 
 @pytest.mark.parametrize("columns", [1, 4, 9])
-def test_equals_torch_however_many_input_products_are_computed_at_once(
-    columns: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_equals_torch_for_any_size_of_the_input_product(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.recurrence.lstm.PRODUCT_COLUMNS", columns)
     for lengths in LENGTHS:
         test_equals_torch_in_outputs_and_gradients(lengths, 2, torch.float64, 1e-12)
 
 
-def test_without_gradients_the_outputs_are_the_same() -> None:
+def test_outputs_without_gradients_are_the_same() -> None:
     lstm = BiLSTM(5, 7)
     inputs, lengths = torch.randn(4, 9, 5), torch.tensor([9, 2, 7, 2])
     with torch.no_grad():
@@ -59,13 +57,13 @@ def test_without_gradients_the_outputs_are_the_same() -> None:
     assert torch.equal(alone, lstm(inputs, lengths))
 
 
-def test_the_way_of_an_accelerator_gives_the_same() -> None:
+def test_accelerator_path_gives_the_same_outputs() -> None:
     lstm = BiLSTM(5, 7)
     inputs, lengths = torch.randn(4, 10, 5), torch.tensor([2, 9, 7, 2])
     torch.testing.assert_close(lstm._on_accelerator(inputs, lengths), lstm(inputs, lengths))
 
 
-def test_in_bfloat16_it_is_the_same_but_for_rounding() -> None:
+def test_bfloat16_is_the_same_except_for_rounding() -> None:
     ours, theirs = twins(2, torch.float32)
     inputs, lengths = torch.randn(6, 9, 5), torch.tensor([9, 2, 7, 2, 1, 5])
     weight = torch.randn(6, 9, 14)
@@ -80,7 +78,7 @@ def test_in_bfloat16_it_is_the_same_but_for_rounding() -> None:
         assert torch.cosine_similarity(one.grad.ravel(), other.grad.ravel(), dim=0) > 0.99, name
 
 
-def test_gradients_numerically() -> None:
+def test_gradients_equal_numerical_differences() -> None:
     torch.manual_seed(0)
     lstm = BiLSTM(2, 3, 2).double()
     inputs = torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True)
@@ -88,7 +86,7 @@ def test_gradients_numerically() -> None:
     assert torch.autograd.gradcheck(lambda x, *_: lstm(x, lengths), (inputs, *lstm.parameters()))
 
 
-def test_padding_is_never_read_and_zero_in_the_output() -> None:
+def test_padding_is_never_read_and_is_zero_in_the_output() -> None:
     lstm = BiLSTM(5, 7)
     inputs = torch.randn(2, 6, 5)
     spoilt = inputs.clone()
@@ -99,7 +97,7 @@ def test_padding_is_never_read_and_zero_in_the_output() -> None:
     assert (outputs[0, 3:] == 0).all()
 
 
-def test_no_gradient_for_inputs_that_need_none() -> None:
+def test_inputs_that_need_no_gradient() -> None:
     lstm = BiLSTM(5, 7)
     lstm(torch.randn(2, 6, 5), torch.tensor([3, 6])).sum().backward()
     assert all(parameter.grad is not None for parameter in lstm.parameters())

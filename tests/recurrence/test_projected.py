@@ -17,7 +17,7 @@ def weights(inputs: int, hidden: int, projection: int) -> list[Tensor]:
 
 
 def theirs(cell: tuple[list[Tensor], bool, float | None, float | None]) -> LstmCellWithProjection:
-    """allennlp-light's cell with these weights; its gates stand in the order i, f, g, o, ours in o, i, f, g."""
+    """allennlp-light's cell with these weights; its gates have the order i, f, g, o, ours o, i, f, g."""
     (w_input, w_state, bias, w_projection), reverse, cell_clip, state_clip = cell
     projection, hidden = w_projection.shape
     module = LstmCellWithProjection(
@@ -68,7 +68,7 @@ def test_equals_allennlp_in_outputs_and_gradients(
 
 
 @pytest.mark.parametrize("clips", CLIPS)
-def test_gradients_numerically(clips: tuple[float | None, float | None]) -> None:
+def test_gradients_equal_numerical_differences(clips: tuple[float | None, float | None]) -> None:
     mine = weights(2, 3, 2)
     data = torch.randn(6, 2, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(

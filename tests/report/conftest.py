@@ -19,7 +19,7 @@ def driver() -> Iterator[webdriver.Chrome]:
 
 @pytest.fixture
 def opened(driver: webdriver.Chrome, tmp_path: Path) -> Iterator[Opener]:
-    """Opens a report at a size; whatever a test does, the browser must have nothing to complain of."""
+    """Opens a report in a window of some size; after each test, the browser's log must be empty."""
 
     def open_page(
         report: dict[str, Any] | None = None, width: int = 1280, height: int = 900, scheme: str = "light"

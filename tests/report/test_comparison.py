@@ -8,10 +8,10 @@ from scipy import stats
 from scipy.stats import binomtest
 
 from mtl.report.comparison import Comparison, Sample, average, compare, estimate, with_holm
-from mtl.report.resampling import DevRows, row_weights
+from mtl.report.resampling import RowGroups, row_weights
 
 
-def of_means(right: np.ndarray, rows: DevRows) -> Sample:
+def of_means(right: np.ndarray, rows: RowGroups) -> Sample:
     """A sample whose score is the mean of (seeds, rows), × 100."""
     weights = np.concatenate(list(row_weights(rows)))
     return Sample(100 * right.mean(axis=1), {rows: 100 * right @ weights.T / weights.sum(axis=1)})
@@ -19,7 +19,7 @@ def of_means(right: np.ndarray, rows: DevRows) -> Sample:
 
 def constant(scores: Sequence[float], key: str = "t") -> Sample:
     """A sample whose scores depend on the seed alone."""
-    rows = DevRows(key, np.arange(100))
+    rows = RowGroups(key, np.arange(100))
     return Sample(np.array(scores), {rows: np.repeat(np.array(scores)[:, None], 1000, axis=1)})
 
 
@@ -35,7 +35,7 @@ def test_where_seeds_alone_differ_it_is_welch_s_test() -> None:
 def test_where_rows_alone_differ_it_is_the_paired_test_over_rows() -> None:
     rng = np.random.default_rng(1)
     right = rng.random((2, 1, 200)) < np.array([0.8, 0.7])[:, None, None]
-    one, other = (of_means(np.repeat(run, 3, axis=0), DevRows("t", np.arange(200))) for run in right)
+    one, other = (of_means(np.repeat(run, 3, axis=0), RowGroups("t", np.arange(200))) for run in right)
     expected = stats.ttest_rel(*right[:, 0].astype(float))
     found = estimate(one, other)
     assert found.freedom == pytest.approx(199)
@@ -48,15 +48,15 @@ def test_what_rows_and_seeds_have_in_common_counts_once() -> None:
     rng = np.random.default_rng(2)
     errors = []
     for _ in range(20):
-        sample = of_means((rng.random((10, 400)) < 0.8).astype(float), DevRows("t", np.arange(400)))
+        sample = of_means((rng.random((10, 400)) < 0.8).astype(float), RowGroups("t", np.arange(400)))
         errors.append(estimate(sample).error)
     assert np.mean(errors) == pytest.approx(100 * (0.8 * 0.2 / 4000) ** 0.5, rel=0.15)
 
 
 def test_groups_count_as_one_another_s_copies() -> None:
     right = (np.random.default_rng(3).random((1, 60)) < 0.6).astype(float)
-    copies = of_means(np.repeat(right, 5, axis=1), DevRows("t", np.repeat(np.arange(60), 5)))
-    once = of_means(right, DevRows("t", np.arange(60)))
+    copies = of_means(np.repeat(right, 5, axis=1), RowGroups("t", np.repeat(np.arange(60), 5)))
+    once = of_means(right, RowGroups("t", np.arange(60)))
     assert estimate(copies) == estimate(once)
     assert estimate(once).error == pytest.approx(100 * right.std(ddof=1) / 60**0.5, rel=0.08)
 
@@ -68,7 +68,7 @@ def test_no_verdict_below_three_seeds() -> None:
     assert compare(constant([10, 11, 12]), constant([90, 91, 92])).verdict == "worse"
     # With one seed or two the interval is of the rows alone.
     rng = np.random.default_rng(4)
-    rows = DevRows("t", np.arange(100))
+    rows = RowGroups("t", np.arange(100))
     sample = of_means((rng.random((2, 100)) < [[0.9], [0.2]]).astype(float), rows)
     assert estimate(sample).error == pytest.approx(np.std(sample.resampled[rows].mean(axis=0)) * (100 / 99) ** 0.5)
 
@@ -76,14 +76,14 @@ def test_no_verdict_below_three_seeds() -> None:
 @pytest.mark.parametrize(("count", "verdict"), [(1, "undecided"), (5, "undecided"), (6, "better")])
 def test_few_groups_show_what_a_sign_test_can(count: int, verdict: str) -> None:
     """One run is right on all rows and the other on none, so that all resamples are alike."""
-    rows = DevRows("t", np.repeat(np.arange(count), 3))
+    rows = RowGroups("t", np.repeat(np.arange(count), 3))
     found = compare(*(of_means(np.full((3, 3 * count), right), rows) for right in (1.0, 0.0)))
     assert found.p is not None and found.p >= binomtest(count, count).pvalue * (1 - 1e-9) and found.verdict == verdict
 
 
 def test_a_method_that_does_not_depend_on_the_seed() -> None:
     right = (np.random.default_rng(5).random((1, 300)) < 0.7).astype(float)
-    rows = DevRows("t", np.arange(300))
+    rows = RowGroups("t", np.arange(300))
     same = [of_means(np.repeat(right, seeds, axis=0), rows) for seeds in (3, 5)]
     assert (compare(*same).verdict, compare(*same).p) == ("undecided", 1.0)
     assert estimate(same[0]).error == pytest.approx(estimate(same[1]).error)
@@ -97,11 +97,11 @@ def test_the_average_follows_seeds_over_tasks_and_shared_rows() -> None:
     mean = average([a, b])
     assert mean.by_seed.tolist() == [72, 72, 72] and estimate(mean).error == 0
     rng = np.random.default_rng(6)
-    rows = DevRows("shared", np.arange(200))
+    rows = RowGroups("shared", np.arange(200))
     right = (rng.random((1, 200)) < 0.7).astype(float)
     opposite = [of_means(some, rows) for some in (right, 1 - right)]
     assert estimate(average(opposite)).error == pytest.approx(0, abs=1e-9)
-    apart = [of_means(right, rows), of_means(1 - right, DevRows("other", np.arange(200)))]
+    apart = [of_means(right, rows), of_means(1 - right, RowGroups("other", np.arange(200)))]
     one = estimate(apart[0]).error
     assert estimate(average(apart)).error == pytest.approx(one / 2**0.5, rel=0.08)
     assert estimate(average(apart)).freedom == pytest.approx(2 * 199, rel=0.05)
@@ -123,7 +123,7 @@ def test_holm_against_its_definition() -> None:
 def test_equal_runs_are_seldom_told_apart(seeds: int, differing: float) -> None:
     """Rates of a fixed random state; 5 % of 400 has a standard error of 1.1 points."""
     rng = np.random.default_rng([seeds, int(10 * differing)])
-    rows = DevRows("t", np.repeat(np.arange(60), 2))
+    rows = RowGroups("t", np.repeat(np.arange(60), 2))
     weights = np.concatenate(list(row_weights(rows))).T / 120
     decided = with_rows_alone = 0
     for _ in range(400):
@@ -141,7 +141,7 @@ def test_equal_runs_are_seldom_told_apart(seeds: int, differing: float) -> None:
 
 def test_true_differences_are_found() -> None:
     rng = np.random.default_rng(7)
-    rows = DevRows("t", np.arange(500))
+    rows = RowGroups("t", np.arange(500))
     difficulty = rng.normal(size=500)
     runs = [(skill + difficulty + 0.5 * rng.normal(size=(5, 500)) > 0).astype(float) for skill in (1.3, 1.0)]
     assert compare(*(of_means(run, rows) for run in runs)).verdict == "better"

@@ -2,23 +2,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
+from kinds_suite import write_kinds_suite
 from report_browser import Opener, in_browser
-from run_folders import ROWS, make_run, right
+from run_folders import ROWS, make_older, make_run, right
 
+from mtl.files import read_json, write_json
 from mtl.report.document import document
 from mtl.report.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.runs.finished import find_runs
-from mtl.runs.folder import read_json, write_json
-from mtl.tasks.suite import AVERAGE, Task
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.task import Task
 
 
-@pytest.fixture
-def board(tmp_path: Path) -> Leaderboard:
-    make_run(tmp_path / "klej/good", right(0.9), ["embeddings=fasttext"])
-    make_run(tmp_path / "klej/bad", right(0.2))
-    make_run(tmp_path / "klej/floor", right(0.1), ["method=svm"])
-    make_run(tmp_path / "klej/partial", right(0.9), ["embeddings=elmo"], tasks=["cbd", "ar"])
-    return leaderboard(find_runs(tmp_path))
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    path = tmp_path_factory.mktemp("runs")
+    make_run(path / "klej/good", right(0.9), ["embeddings=fasttext"])
+    make_run(path / "klej/bad", right(0.2))
+    make_run(path / "klej/floor", right(0.1), ["method=svm"])
+    make_run(path / "klej/partial", right(0.9), ["embeddings=elmo"], tasks=["cbd", "ar"])
+    return leaderboard(find_runs(path))
 
 
 def test_families_in_order_and_ours_first(board: Leaderboard) -> None:
@@ -89,7 +93,7 @@ def test_a_run_that_did_not_record_its_rows(tmp_path: Path) -> None:
     """It takes over what another run on the same rows recorded; where there is none, its rows count one by one."""
     make_run(tmp_path / "old", right(0.8), recorded=False)
     alone = leaderboard(find_runs(tmp_path))
-    assert alone.ungrouped == ["old"] and any("which dev rows belong together" in fact for fact in alone.facts)
+    assert alone.ungrouped == ["old"] and any("which scored rows belong together" in fact for fact in alone.facts)
     rows = {id: next(iter(sample.resampled)) for id, sample in alone.rows[1].samples.items() if id != AVERAGE}
     assert len(set(rows.values())) == 9 and {of.count for of in rows.values()} == {60}
     make_run(tmp_path / "new", right(0.8), ["embeddings=fasttext"])
@@ -126,9 +130,10 @@ def test_the_best_of_each_split(board: Leaderboard) -> None:
     assert best["dyk"] == ["good", "Multi-BERT"]
 
 
-@pytest.fixture
-def rivals(tmp_path: Path) -> Leaderboard:
+@pytest.fixture(scope="module")
+def rivals(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     """Two equals, one better on fewer training rows, one better on two tasks alone."""
+    tmp_path = tmp_path_factory.mktemp("rivals")
     make_run(tmp_path / "one", right(0.8))
     make_run(tmp_path / "two", right(0.8), ["embeddings=fasttext"])
     make_run(tmp_path / "reduced", right(1.0), ["method=svm"], reduced=["cbd"])
@@ -153,13 +158,64 @@ def test_what_compares_with_nothing_is_not_the_best(tmp_path: Path) -> None:
 
 
 @in_browser
-def test_the_page_has_the_same_best_ones(rivals: Leaderboard, opened: Opener) -> None:
-    page = opened(document([rivals], "now", "mtl report"))
-    columns = {column: "average" if column == AVERAGE else f"task:{column}" for column in rivals.columns}
+@pytest.mark.parametrize("name", ["rivals", "mixed"])
+def test_the_page_has_the_same_best_ones(name: str, request: pytest.FixtureRequest, opened: Opener) -> None:
+    board = request.getfixturevalue(name)
+    page = opened(document([board], "now", "mtl report"))
+    columns = {column: "average" if column == AVERAGE else f"task:{column}" for column in board.columns}
     for column, key in columns.items():
         position = [button.get_attribute("data-key") for button in page.all("#board thead button")].index(f"sort:{key}")
         shown = {row for row in page.rows() if page.all(f"tr[data-row={row}] > :nth-child({position + 1}) .best")}
-        assert shown == {f"r{place}" for place, row in enumerate(rivals.rows) if rivals.is_best(row, column)}, column
+        assert shown == {f"r{place}" for place, row in enumerate(board.rows) if board.is_best(row, column)}, column
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """A suite scored on dev and on test, with published rows; one run has only tasks that are scored on dev."""
+    path = tmp_path_factory.mktemp("mixed")
+    suite = write_kinds_suite(path)
+    published = {"stars": 50.0, "opposite": 99.0, "mood-elsewhere": 1.0}
+    row = {"model": "printed", "family": "transformer", "average": 50.0, "scores": published}
+    content = yaml.safe_load(suite.read_text(encoding="utf-8"))
+    suite.write_text(yaml.safe_dump({**content, "published": [row]}, sort_keys=False), encoding="utf-8")
+    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
+    make_run(path / "runs/svm", right(0.1), [f"suite={suite}", "method=svm"])
+    make_run(path / "runs/some", right(0.9), [f"suite={suite}", "method=tree"], tasks=["mood", "stars", "answer"])
+    return leaderboard(find_runs(path / "runs"))
+
+
+def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None:
+    splits = {row.name: row.split for row in mixed.rows}
+    assert splits == {"lstm": "dev, test", "svm": "dev, test", "some": "dev", "printed": "test"}
+    lstm = next(row for row in mixed.rows if row.name == "lstm")
+    of_task = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    assert {id: lstm.split_of(id) for id in lstm.scores} == of_task and lstm.split_of(AVERAGE) == "dev, test"
+    printed = next(row for row in mixed.rows if row.name == "printed")
+    assert printed.split_of("stars") == printed.split_of(AVERAGE) == "test"
+    best = {column: {row.name for row in mixed.rows if mixed.is_best(row, column)} for column in mixed.columns}
+    assert best == {
+        **{AVERAGE: {"lstm"}, "mood": {"some"}, "stars": {"some"}, "answer": {"some"}},
+        **{"opposite": {"printed"}, "mood-elsewhere": {"lstm"}},
+    }
+
+
+def test_choices_words_and_tasks_without_training_rows_are_compared(mixed: Leaderboard) -> None:
+    places = {row.name: place for place, row in enumerate(mixed.rows)}
+    found = mixed.comparisons[places["lstm"], places["svm"]]
+    assert list(found) == ["mood", "stars", "answer", "opposite", "mood-elsewhere", AVERAGE]
+    assert {test.verdict for test in found.values()} == {"better"}
+    assert set(mixed.comparisons[places["lstm"], places["some"]]) == {"mood", "stars", "answer"}
+    for row in mixed.rows:
+        for score in row.scores.values():
+            assert row.run is None or (score.interval and score.interval[0] < score.median < score.interval[1])
+
+
+def test_notes_name_no_split_that_scores_are_not_on(mixed: Leaderboard) -> None:
+    """But dev where a note is about dev."""
+    assert [note for note in mixed.notes if "dev rows" in note] == []
+    assert "on the split that each row names" in mixed.marks[0]
+    assert "dev is rows held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
+    assert "dev is rows held out of the training file: 60 of stars." in " ".join(mixed.notes)
 
 
 def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
@@ -180,12 +236,13 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named(tmp_
     summary["tasks"]["dyk"]["constant"], summary["not_above_constant"] = 101.0, ["dyk"]
     write_json(tmp_path / "bad/summary.json", summary)
     # A run from before there were constants, when the best constant answer was called majority.
-    summary = {**read_json(old.summary), "method": "majority"}
+    make_older(old, "majority")
+    summary = read_json(old.summary)
     del summary["not_above_constant"]
     write_json(old.summary, summary)
     board = leaderboard(find_runs(tmp_path))
     assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in board.notes
-    assert [row.label for row in board.rows if row.name == "old"] == ["Majority"]
+    assert [row.label for row in board.rows if row.name == "old"] == ["Best constant"]
 
 
 def test_suites_apart(tmp_path: Path) -> None:
@@ -198,8 +255,21 @@ def test_suites_apart(tmp_path: Path) -> None:
     assert [[run.name for run in group] for group in by_suite(find_runs(tmp_path))] == [["a", "b", "d"], ["c"]]
 
 
-def test_a_method_of_another_version_has_its_own_name(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "a", right(0.9), ["method=svm"])
-    summary = read_json(folder.summary)
-    write_json(folder.summary, {**summary, "method": "perceptron"})
-    assert leaderboard(find_runs(tmp_path)).rows[0].label == "perceptron"
+def test_runs_of_the_version_before_compare_with_new_ones_on_the_same_rows(tmp_path: Path) -> None:
+    make_run(tmp_path / "klej/random-frozen", right(0.9))
+    make_older(make_run(tmp_path / "klej/elmo-frozen", right(0.2), ["embeddings=elmo"]))
+    make_older(make_run(tmp_path / "klej/majority", right(0.1), ["method=constant"]), "majority")
+    board = leaderboard(find_runs(tmp_path))
+    own = {row.name: (row.label, row.family, row.split) for row in board.rows if row.run}
+    assert own == {
+        "majority": ("Best constant", "floor", "dev"),
+        "elmo-frozen": ("LSTM, ELMo, frozen", "lstm", "dev"),
+        "random-frozen": ("LSTM, random, frozen", "lstm", "dev"),
+    }
+    assert board.ungrouped == []
+    places = {row.name: place for place, row in enumerate(board.rows)}
+    found = board.comparisons[places["random-frozen"], places["elmo-frozen"]]
+    assert set(found) == {*board.suite.tasks, AVERAGE} and {test.verdict for test in found.values()} == {"better"}
+    one, other = (next(iter(board.rows[places[name]].samples["dyk"].resampled)) for name in ("random-frozen", "elmo-frozen"))
+    assert one == other and one.count == other.count == 15  # the groups of both are those that they recorded
+    assert len(board.comparisons) == 3

@@ -5,18 +5,24 @@ from typing import Any
 
 import pytest
 import report_sample
-from report_browser import Opener, in_browser, row_id
+from kinds_suite import write_kinds_suite
+from report_browser import Opener, in_browser, own_row, own_rows, row_id
+from run_folders import make_run, right
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from mtl.report.document import document
+from mtl.report.leaderboard import leaderboard
+from mtl.runs.finished import find_runs
 
 HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
 
 
 @in_browser
-def test_an_opened_row_has_everything_that_is_known_of_it(opened: Opener) -> None:
+def test_opened_row_shows_all_details_of_a_run(opened: Opener) -> None:
     page = opened()
     run = row_id(page, "elmo-finetune")
-    row = next(row for row in page.suite["rows"] if row["id"] == run)
+    row = own_row(page.suite, "elmo-finetune")
     page.key(f"open:{run}").click()
     seeds = [[cell.text for cell in line.find_elements(By.CSS_SELECTOR, "td")] for line in page.all(".seeds tbody tr")]
     assert seeds[0][:5] == [f"{seed['scores']['nkjp-ner']:.1f}" for seed in row["details"]["seeds"]]
@@ -26,17 +32,25 @@ def test_an_opened_row_has_everything_that_is_known_of_it(opened: Opener) -> Non
         for line in page.all(".confusion tbody tr")
     ]
     assert counts == row["details"]["classes"]["nkjp-ner"]["confusion"]
-    assert "seed 3" in page.find(".opened figcaption").text
+    assert f"seed {row['details']['classes']['nkjp-ner']['seed']}" in page.find(".opened figcaption").text
     Select(page.key(f"predictions:{run}")).select_by_value("cdsc-r")
     assert page.all(".confusion") == [] and "predicted" in page.find(".opened svg").get_attribute("aria-label")
     text = page.find(".panel").text
-    for known in ("AMD EPYC", "3.11.7", row["details"]["command"], "50.0 M"):
+    details = row["details"]
+    for known in (details["machine"], *details["versions"].values(), details["command"], "50.0 M"):
         assert known in text
     keys = [cell.text for cell in page.all(".list th")]
-    assert keys[0].startswith("embeddings.name") and "differs" in keys[0] and len(keys) == 7
+    differing = [key.removesuffix(" differs") for key in keys if key.endswith(" differs")]
+    assert differing == [key.removesuffix(" differs") for key in keys[: len(differing)]]
+    others = [other["details"]["config"] for other in own_rows(page.suite)]
+    assert {"method", "embeddings.name", "encoder.hidden_size"} < set(differing)
+    assert set(differing) == {
+        key for key, value in details["config"].items() if any(other.get(key) != value for other in others)
+    }
+    assert len(keys) == len(details["config"])
     page.key(f"config:{run}").send_keys("layers")
     assert [line.text for line in page.all(".list tr") if line.is_displayed()] == ["encoder.num_layers 2"]
-    # What was done in an opened row outlives a change around it.
+    # Changes in an opened row are kept when the table is redrawn.
     page.key("sort:task:ar").click()
     assert page.key(f"config:{run}").get_attribute("value") == "layers"
 
@@ -50,7 +64,7 @@ def test_markup_is_shown_as_text(opened: Opener) -> None:
     page = opened(report)
     run = row_id(page, report_sample.MARKUP)
     assert report_sample.MARKUP in page.find(f"tr[data-row={run}] .under").text
-    for opener in (run, "r0"):
+    for opener in (run, suite["rows"][0]["id"]):
         page.key(f"open:{opener}").click()
     Select(page.key(f"predictions:{run}")).select_by_value("psc")
     assert report_sample.MARKUP in page.find(f"[data-panel={run}] .confusion").text
@@ -60,39 +74,42 @@ def test_markup_is_shown_as_text(opened: Opener) -> None:
 
 
 @in_browser
-def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) -> None:
+def test_comparison_shows_better_worse_undecided_or_too_few_seeds(opened: Opener) -> None:
     report = report_sample.report()
-    key = next(key for key in report["suites"][0]["comparisons"] if key.startswith("r5|") and key.endswith("|r2"))
+    suite = report["suites"][0]
+    key = "|".join(own_row(suite, name)["id"] for name in ("elmo-finetune", "svm"))
     few = {"p": None, "p_holm": None, "verdict": "too few seeds", "verdict_holm": "too few seeds"}
-    report["suites"][0]["comparisons"][key]["dyk"] |= few
+    suite["comparisons"][key]["dyk"] |= few
     page = opened(report)
     reference = row_id(page, "svm")
     Select(page.key("reference")).select_by_value(reference)
     signs = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
-    turned = {"better": "worse", "worse": "better"}
-    held = set()
-    for run in ("constant", "elmo-finetune"):
+    inverted = {"better": "worse", "worse": "better"}
+    held, verdicts = set(), set()
+    columns = ["average", *(task["id"] for task in suite["tasks"])]
+    for run in ("constant", "elmo-finetune", "fasttext-frozen"):
         id = row_id(page, run)
         key = f"{id}|{reference}"
         test = page.suite["comparisons"].get(key) or page.suite["comparisons"][f"{reference}|{id}"]
         sign, by = (
             (1, lambda verdict: verdict)
             if key in page.suite["comparisons"]
-            else (-1, lambda verdict: turned.get(verdict, verdict))
+            else (-1, lambda verdict: inverted.get(verdict, verdict))
         )
-        for position, task in ((3, "average"), (4, "nkjp-ner"), (10, "dyk")):
-            shown = page.find(f"tr[data-row={id}] > :nth-child({position}) .verdict")
+        for task in ("average", "nkjp-ner", "cdsc-r", "dyk"):
+            shown = page.find(f"tr[data-row={id}] > :nth-child({3 + columns.index(task)}) .verdict")
             verdict = by(test[task]["verdict"])
+            verdicts.add(verdict)
             difference = f"{sign * test[task]['difference']:+.1f}".replace("-", "−")
             assert signs[verdict] in shown.text and difference in shown.text and verdict in shown.text
             title = shown.get_attribute("title")
             assert "95 % interval" in title and (", p " in title) == (verdict != "too few seeds")
-            if verdict in turned:
+            if verdict in inverted:
                 holds = test[task]["verdict_holm"] == test[task]["verdict"]
                 assert (2 * signs[verdict] in shown.text) == holds
                 assert (", with Holm's correction too" if holds else ", not with Holm's correction") in title
                 held.add(holds)
-    assert held == {True, False} and page.find(f"tr[data-row={row_id(page, 'elmo-finetune')}] .verdict").text
+    assert held == {True, False} and verdicts == set(signs)
     assert "no paired test" in page.find(f"tr[data-row={row_id(page, 'random')}]").text
     assert page.all(f"tr[data-row={reference}] .verdict") == page.all("tr.published .verdict") == []
     page.find("details.tasks summary").click()
@@ -101,13 +118,14 @@ def test_comparing_says_better_worse_undecided_or_too_few_seeds(opened: Opener) 
 
 
 @in_browser
-def test_a_phone_never_scrolls_sideways(opened: Opener) -> None:
+def test_page_has_no_horizontal_scrolling_on_a_phone(opened: Opener) -> None:
     report = report_sample.report()
-    report["suites"][0]["rows"][3]["name"] = report["suites"][0]["rows"][3]["label"] = "x" * 200
+    named = own_row(report["suites"][0], "fasttext-frozen")
+    named["name"] = named["label"] = "x" * 200
     page = opened(report, width=360, height=740)
     page.find("#options summary").click()
     page.find("details.tasks summary").click()
-    for run in ("r3", "r5"):
+    for run in (named["id"], row_id(page, "elmo-finetune")):
         page.key(f"open:{run}").click()
     assert page.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
     page.script("document.getElementById('board').scrollLeft = 300")
@@ -116,11 +134,11 @@ def test_a_phone_never_scrolls_sideways(opened: Opener) -> None:
 
 
 @in_browser
-def test_dark_and_light_differ_and_text_stands_out(opened: Opener) -> None:
+def test_dark_and_light_differ_and_text_has_enough_contrast(opened: Opener) -> None:
     colours = {}
     for scheme in ("light", "dark"):
         page = opened(scheme=scheme)
-        page.key("open:r5").click()
+        page.key(f"open:{row_id(page, 'elmo-finetune')}").click()
         colours[scheme] = page.script("return getComputedStyle(document.body).backgroundColor")
         weak = page.script(CONTRAST)
         assert weak == [], scheme
@@ -145,7 +163,7 @@ const behind = (element) => {
   }
   return "white";
 };
-return [...document.querySelectorAll("body *:not(script):not(svg *):not(.spoken)")]
+return [...document.querySelectorAll("body *:not(script):not(svg *):not(.visually-hidden)")]
   .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.getClientRects().length)
   .filter((e) => {
     const [one, other] = [light(getComputedStyle(e).color), light(behind(e))];
@@ -158,7 +176,7 @@ return [...document.querySelectorAll("body *:not(script):not(svg *):not(.spoken)
 def test_every_control_has_a_name_and_headings_are_in_order(opened: Opener) -> None:
     page = opened()
     page.find("details.tasks summary").click()
-    for run in ("r3", "r5"):
+    for run in (row_id(page, "fasttext-frozen"), row_id(page, "elmo-finetune")):
         page.key(f"open:{run}").click()
     controls = [
         control
@@ -202,7 +220,7 @@ def only_published(suite: dict[str, Any]) -> None:
 
 
 def one_seed(suite: dict[str, Any]) -> None:
-    run = suite["rows"][5]
+    run = own_row(suite, "elmo-finetune")
     run["details"]["seeds"] = run["details"]["seeds"][:1]
     run["details"]["curves"] = [curve for curve in run["details"]["curves"] if curve["seed"] == 1]
     for score in run["scores"].values():
@@ -212,9 +230,9 @@ def one_seed(suite: dict[str, Any]) -> None:
 
 def many(suite: dict[str, Any]) -> None:
     tasks = [{**task, "id": f"{task['id']}-{copy}"} for copy in range(4) for task in suite["tasks"]][:30]
-    rows = []
+    rows, own = [], own_rows(suite)
     for number in range(40):
-        row = copy.deepcopy(suite["rows"][number % 7])
+        row = copy.deepcopy(own[number % len(own)])
         row["id"], row["name"] = f"r{number}", f"{row['name']}-{number}"
         row["scores"] = {task["id"]: row["scores"][id] for task in tasks if (id := task["id"][:-2]) in row["scores"]}
         rows.append(row)
@@ -230,7 +248,7 @@ def unknown(suite: dict[str, Any]) -> None:
 
 
 def sparse_details(suite: dict[str, Any]) -> None:
-    for row in suite["rows"][:7]:
+    for row in own_rows(suite):
         row["details"] = dict.fromkeys(row["details"])
         row["cost"] = dict.fromkeys(row["cost"])
 
@@ -241,7 +259,7 @@ def empty(suite: dict[str, Any]) -> None:
 
 @in_browser
 @pytest.mark.parametrize("change", [only_published, one_seed, many, unknown, sparse_details, empty])
-def test_a_report_of_any_shape_is_shown(opened: Opener, change: Callable[[dict[str, Any]], None]) -> None:
+def test_unusual_reports_are_shown(opened: Opener, change: Callable[[dict[str, Any]], None]) -> None:
     report = report_sample.report()
     change(report["suites"][0])
     page = opened(report)
@@ -262,3 +280,72 @@ def test_suites_are_chosen_by_name(opened: Opener) -> None:
     assert page.find("h2").text == "Other" and len(page.rows()) == 2
     report["suites"] = []
     assert opened(report).status() == "The report has no suite."
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The report of a suite with a task of each target kind, some of them scored on test."""
+    path = tmp_path_factory.mktemp("kinds")
+    suite = write_kinds_suite(path)
+    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
+    make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
+    make_run(path / "runs/words", right(0.4), [f"suite={suite}", "method=tree"], tasks=["answer", "opposite"])
+    return document([leaderboard(find_runs(path / "runs"))], "now", "mtl report runs")
+
+
+@in_browser
+def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: dict[str, Any]) -> None:
+    page = opened(kinds)
+    for name, tasks in (("lstm", ["mood", "stars", "answer", "opposite", "mood-elsewhere"]), ("svm", None)):
+        run = row_id(page, name)
+        page.key(f"open:{run}").click()
+        select = Select(page.key(f"predictions:{run}"))
+        offered = [option.get_attribute("value") for option in select.options]
+        assert offered == (tasks or ["mood", "stars", "mood-elsewhere"])  # a choice of the LSTM has its learning curve
+        select.select_by_value("mood-elsewhere")
+        assert len(page.all(f"[data-panel={run}] .confusion tbody tr")) == 2
+    select = Select(page.key(f"predictions:{row_id(page, 'lstm')}"))
+    select.select_by_value("answer")
+    panel = f"[data-panel={row_id(page, 'lstm')}]"
+    assert page.all(f"{panel} .confusion") == [] and page.all(f"{panel} svg") != []
+    words = row_id(page, "words")
+    page.key(f"open:{words}").click()
+    assert "Scores by seed" in page.find(f"[data-panel={words}]").text
+    assert "Predictions and stage 2" not in page.find(f"[data-panel={words}]").text
+
+
+@in_browser
+def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: dict[str, Any]) -> None:
+    page = opened(kinds)
+    lead, svm = page.find("#lead").text, row_id(page, "svm")
+    assert "3 own runs, scored on the validation data (dev) and the test data (test)." in lead
+    assert page.find(f"tr[data-row={svm}] .split").text == "dev, test"
+    assert page.find(f"tr[data-row={svm}] .split").get_attribute("title") == "own run, scored on dev, test"
+    assert "own run, median, dev, test" in page.find("#figures").text
+    assert "dev is the validation data" in page.find("#notes").text
+    # Without a score on dev nothing says that there is one.
+    suite = kinds["suites"][0]
+    on_test = [task for task in suite["tasks"] if task["id"] in ("opposite", "mood-elsewhere")]
+    rows = copy.deepcopy(own_rows(suite))
+    for row in rows:
+        row["split"] = "test"
+        row["scores"] = {task["id"]: row["scores"][task["id"]] for task in on_test if task["id"] in row["scores"]}
+    page = opened({**kinds, "suites": [{**suite, "tasks": on_test, "rows": rows, "notes": [], "comparisons": {}}]})
+    assert "3 own runs, scored on the test data (test)." in page.find("#lead").text
+    assert "dev" not in page.find("#notes").text and "own run, median, test" in page.find("#figures").text
+
+
+@in_browser
+def test_titles_of_families_and_metrics_are_the_document_s(opened: Opener) -> None:
+    report = report_sample.report()
+    suite = report["suites"][0]
+    for family in suite["families"]:
+        family["title"] = f"{family['title']} methods"
+    suite["tasks"][0]["metric"] = "harmony"
+    page = opened(report)
+    families = [page.key(f"family:{id}").find_element(By.XPATH, "..").text for id in ("floor", "lstm", "transformer")]
+    assert families == ["floor methods", "LSTM methods", "transformer methods"]
+    assert page.key("sort:task:nkjp-ner").text.split("\n")[-1] == "harmony"
+    assert page.key("sort:task:cdsc-r").text.split("\n")[-1] == "Spearman"
+    assert page.key("sort:task:ar").text.split("\n")[-1] == "1 − wMAE"
+    assert "harmony" in page.find(".panels").text

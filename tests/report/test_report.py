@@ -7,9 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import mtl
-from run_folders import ROWS, gold_of, make_run, right
+from kinds_suite import write_kinds_suite
+from run_folders import ROWS, gold_of, make_older, make_run, right
 
+from mtl.cli import main
 from mtl.report.document import document
 from mtl.report.latex import escape, render_latex
 from mtl.report.leaderboard import Leaderboard, leaderboard
@@ -20,15 +21,16 @@ from mtl.runs.finished import find_runs
 EVIL = "<script>alert(1)</script>"
 
 
-@pytest.fixture
-def runs_dir(tmp_path: Path) -> Path:
-    make_run(tmp_path / "klej/good", right(0.9), ["embeddings=fasttext"], reduced=["ar"])
-    make_run(tmp_path / f"klej/{EVIL}", right(0.2), ["embeddings.dim=7"])
-    make_run(tmp_path / "klej/50%_of_$x|y", right(0.9), ["method=svm"], tasks=["cbd", "ar"])
-    return tmp_path
+@pytest.fixture(scope="module")
+def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("runs")
+    make_run(path / "klej/good", right(0.9), ["embeddings=fasttext"], reduced=["ar"])
+    make_run(path / f"klej/{EVIL}", right(0.2), ["embeddings.dim=7"])
+    make_run(path / "klej/50%_of_$x|y", right(0.9), ["method=svm"], tasks=["cbd", "ar"])
+    return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def board(runs_dir: Path) -> Leaderboard:
     return leaderboard(find_runs(runs_dir))
 
@@ -118,11 +120,12 @@ def test_document(board: Leaderboard) -> None:
     assert details["config"]["seeds"] == "[1,2,3]" and details["config"]["embeddings.trainable"] == "true"
     assert details["versions"] == {"mtl": "1", "torch": "2"} and details["machine"] == "CPU: a"
     stages = [(curve["stage"], curve["task"], curve["seed"]) for curve in details["curves"]]
-    assert stages == [(s, t, n) for n in (1, 2, 3) for s, t in (("pretrain", None), ("finetune", "nkjp-ner"))]
+    tasks = [None, *sorted(board.suite.tasks)]
+    assert stages == [("finetune" if task else "pretrain", task, seed) for seed in (1, 2, 3) for task in tasks]
     assert details["curves"][0]["points"][1]["scores"]["cbd"] == 8.0
     # Stage 2 has a validation before its first step.
     assert [curve["points"][0] for curve in details["curves"][:2]] == [
-        {"step": 10, "average": 5.0, "scores": {task.id: 4.0 for task in board.suite.tasks.values()}},
+        {"step": 10, "average": 5.0, "loss": 0.5, "scores": {task.id: 4.0 for task in board.suite.tasks.values()}},
         {"step": 0, "average": 4.5},
     ]
     cbd, ar = board.suite.tasks["cbd"], details["classes"]["ar"]
@@ -139,11 +142,79 @@ def test_document(board: Leaderboard) -> None:
     assert set(suite["comparisons"]) <= {f"{a['id']}|{b['id']}" for a in suite["rows"] for b in suite["rows"]}
 
 
-def test_the_command(runs_dir: Path, tmp_path: Path) -> None:
-    done = mtl("report", str(runs_dir), "--out", str(tmp_path / "out"))
-    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'out'}/index.html\n"), done.stderr
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """A suite with a task of each target kind, some of them scored on test."""
+    path = tmp_path_factory.mktemp("kinds")
+    suite = write_kinds_suite(path)
+    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
+    make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
+    return leaderboard(find_runs(path / "runs"))
+
+
+ON_TEST = ("opposite", "mood-elsewhere")
+
+
+def test_every_form_names_the_split_of_each_score(kinds: Leaderboard) -> None:
+    scores = list(csv.DictReader(io.StringIO(render_scores([kinds]))))
+    of_task = {line["task"]: line["split"] for line in scores if line["name"] == "lstm"}
+    assert of_task == {
+        **{"average": "dev, test", "mood": "dev", "stars": "dev", "answer": "dev"},
+        **dict.fromkeys(ON_TEST, "test"),
+    }
+    text = render_markdown([kinds], "now", "mtl report")
+    lines = [line for line in text.splitlines() if line.startswith("| lstm")]
+    assert [cell.strip() for cell in lines[0].strip("|").split("|")][2] == "dev, test"
+    assert "Scores × 100 on" not in text and "on the split that each row names" in text
+    assert "LSTM, random, frozen (lstm) & dev, test & " in render_latex([kinds], "now", "mtl report")
+    rows = document([kinds], "now", "mtl report")["suites"][0]["rows"]
+    assert [row["split"] for row in rows] == ["dev, test"] * 2
+    assert {id: score["split"] for id, score in rows[0]["scores"].items()} == {
+        id: split for id, split in of_task.items() if id != "average"
+    }
+
+
+def test_the_document_draws_labels_and_numbers_alone(kinds: Leaderboard) -> None:
+    report = document([kinds], "now", "mtl report")
+    assert json.loads(json.dumps(report)) == report
+    suite = report["suites"][0]
+    assert [task["metric"] for task in suite["tasks"]] == ["macro F1", "Pearson", "accuracy", "accuracy", "accuracy"]
+    assert [(task["labels"], task["range"]) for task in suite["tasks"]] == [
+        (["bad", "good"], None),
+        (None, [1, 5]),
+        (None, None),
+        (None, None),
+        (["bad", "good"], None),
+    ]
+    assert suite["families"] == [{"id": "floor", "title": "floor"}, {"id": "lstm", "title": "LSTM"}]
+    details = next(row for row in suite["rows"] if row["name"] == "lstm")["details"]
+    assert {id: list(drawn)[1] for id, drawn in details["classes"].items()} == {
+        **{"mood": "confusion", "stars": "points", "mood-elsewhere": "confusion"}
+    }
+    assert [sum(row) for row in details["classes"]["mood-elsewhere"]["confusion"]] == [30, 30]
+    # Stage 1 is validated on the tasks that it is trained on.
+    stage1 = next(curve for curve in details["curves"] if curve["stage"] == "pretrain")
+    assert set(stage1["points"][0]["scores"]) == {"mood", "stars", "answer", "opposite"}
+
+
+def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    assert main(["report", str(runs_dir), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"{out}/index.html\n"
     names = ["comparisons.csv", "costs.csv", "index.html", "report.md", "report.tex", "scores.csv"]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
-    assert f"by `mtl report {runs_dir} --out" in (tmp_path / "out/report.md").read_text(encoding="utf-8")
-    missing = mtl("report", str(tmp_path / "none"))
-    assert missing.returncode == 2 and "none: no such folder" in missing.stderr and missing.stdout == ""
+    assert sorted(path.name for path in out.iterdir()) == names
+    assert f"by `mtl report {runs_dir} --out" in (out / "report.md").read_text(encoding="utf-8")
+    assert main(["report", str(tmp_path / "none")]) == 2
+    missing = capsys.readouterr()
+    assert "none: no such folder" in missing.err and missing.out == ""
+
+
+def test_the_command_compares_a_run_of_the_version_before_with_a_new_one(tmp_path: Path) -> None:
+    make_run(tmp_path / "runs/klej/new", right(0.9))
+    make_older(make_run(tmp_path / "runs/klej/majority", right(0.1), ["method=constant"]), "majority")
+    assert main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "out")]) == 0
+    pairs = list(csv.DictReader((tmp_path / "out/comparisons.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(pairs) == 10 and {(line["one"], line["other"]) for line in pairs} == {("new", "majority")}
+    scores = list(csv.DictReader((tmp_path / "out/scores.csv").read_text(encoding="utf-8").splitlines()))
+    older = {(line["what"], line["family"], line["split"]) for line in scores if line["name"] == "majority"}
+    assert older == {("Best constant", "floor", "dev")}

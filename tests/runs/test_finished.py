@@ -1,57 +1,82 @@
 import logging
-import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from run_folders import gold_of, make_run, right
+from kinds_suite import write_kinds_suite
+from run_folders import gold_of, make_older, make_run, right
 
 from mtl.errors import InputError
+from mtl.files import read_json, write_json
 from mtl.runs.finished import find_runs
-from mtl.runs.folder import read_json, write_json
 
 
 def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    make_run(tmp_path / "klej/random-frozen", right(0.5))
-    make_run(tmp_path / "klej/deep/er", right(0.5))
-    make_run(tmp_path / "mine", right(0.5))
-    (make_run(tmp_path / "klej/unfinished", right(0.5)).summary).unlink()
-    make_run(tmp_path / "klej/old", right(0.5)).summary.write_text('{"suite": "klej"}', encoding="utf-8")
-    make_run(tmp_path / "klej/not-json", right(0.5)).summary.write_text("{", encoding="utf-8")
-    make_run(tmp_path / "klej/latin", right(0.5)).summary.write_bytes(b'{"a": "\xff"}')
-    (make_run(tmp_path / "klej/no-suite", right(0.5)).path / "suite.yaml").unlink()
-    (make_run(tmp_path / "klej/no-gold", right(0.5)).gold("cbd")).unlink()
-    short = make_run(tmp_path / "klej/short", right(0.5)).predictions(2, "dev", "ar")
-    short.write_text("rating\n1.0\n", encoding="utf-8")
-    wrong = make_run(tmp_path / "klej/wrong", right(0.5)).predictions(2, "dev", "cbd")
-    wrong.write_text("target\n0\n7\n", encoding="utf-8")
-    groups = make_run(tmp_path / "klej/groups", right(0.5)).dev_rows
-    groups.write_text(groups.read_text(encoding="utf-8").replace("14,", "", 1), encoding="utf-8")
-    (make_run(tmp_path / "klej/rows", right(0.5)).dev_rows).write_text('{"dyk": {"groups": null}}', encoding="utf-8")
-    kind = make_run(tmp_path / "klej/kind", right(0.5)).dev_rows
-    kind.write_text('{"dyk": {"texts": "", "groups": {}}}', encoding="utf-8")
-    for number in ("NaN", '"81.2"', "null"):
-        summary = make_run(tmp_path / f"klej/nan-{number[0]}", right(0.5)).summary
-        text = summary.read_text(encoding="utf-8")
-        summary.write_text(re.sub(r'"median": [0-9.]+', f'"median": {number}', text, count=1), encoding="utf-8")
+    for name in ("klej/random-frozen", "klej/deep/er", "mine"):
+        make_run(tmp_path / name, right(0.5))
+    make_run(tmp_path / "klej/unfinished", right(0.5)).summary.unlink()
     with caplog.at_level(logging.WARNING):
         assert [run.name for run in find_runs(tmp_path)] == ["deep/er", "random-frozen", "mine"]
-    assert "unfinished: not finished, left out" in caplog.text and "old/summary.json: not a summary" in caplog.text
-    assert "short/seed-2/predictions/dev_pred_ar.tsv: 1 predictions for 60 dev rows" in caplog.text
-    assert "wrong/seed-2/predictions/dev_pred_cbd.tsv:3: unknown label '7'" in caplog.text
-    assert caplog.text.count("tasks.nkjp-ner: its scores are not numbers") == 3
-    assert "groups/dev_rows.json: dyk: 59 groups for 60 dev rows" in caplog.text
-    for name in ("rows", "kind"):
-        assert f"{name}/dev_rows.json: dyk: not dev rows as mtl baseline records them" in caplog.text
-    for name in ("groups", "rows", "not-json", "latin", "no-suite", "no-gold", "short", "wrong", "nan-N"):
-        assert f"klej/{name} is left out; remove it and run it again" in caplog.text
+    assert caplog.messages == [f"{tmp_path}/klej/unfinished: not finished, left out"]
     assert [run.name for run in find_runs(tmp_path / "mine")] == ["mine"]
+
+
+def replaced(old: str, new: str) -> Callable[[Path], None]:
+    """Replaces a text in a file once."""
+
+    def replace(file: Path) -> None:
+        text = file.read_text(encoding="utf-8")
+        assert old in text
+        file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return replace
+
+
+def written(content: str) -> Callable[[Path], None]:
+    return lambda file: None if file.write_text(content, encoding="utf-8") else None
+
+
+NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "complaint"),
+    [
+        ("summary.json", written('{"suite": "klej"}'), "summary.json: not a summary of this version of mtl"),
+        ("summary.json", written("{"), "summary.json: not JSON"),
+        ("summary.json", lambda file: file.write_bytes(b'{"a": "\xff"}'), "summary.json: not JSON"),
+        ("summary.json", replaced('"median": 100.0', '"median": NaN'), "tasks.cbd: its scores are not numbers"),
+        ("summary.json", replaced('"median": 100.0', '"median": "81.2"'), "tasks.cbd: its scores are not numbers"),
+        ("summary.json", replaced('"median": 100.0', '"median": null'), "tasks.cbd: its scores are not numbers"),
+        ("suite.yaml", Path.unlink, "suite.yaml: no such file"),
+        ("gold/dev_cbd.tsv", Path.unlink, "dev_cbd.tsv: no such file"),
+        ("seed-2/predictions/dev_pred_dyk.tsv", written("target\n1\n"), "dev_pred_dyk.tsv: 1 predictions for 60 dev rows"),
+        ("seed-2/predictions/dev_pred_cbd.tsv", written("target\n0\n7\n"), "dev_pred_cbd.tsv:3: unknown label '7'"),
+        ("scored_rows.json", replaced("14, ", ""), "scored_rows.json: dyk: 59 groups for 60 dev rows"),
+        ("scored_rows.json", written('{"dyk": {"groups": null}}'), NOT_RECORDED),
+        ("scored_rows.json", written('{"dyk": {"texts": "", "groups": {}}}'), NOT_RECORDED),
+        ("scored_rows.json", written('{"dyk": []}'), NOT_RECORDED),
+        ("scored_rows.json", written('{"dyk": {"texts": "", "groups": null, "candidates": [2]}}'), NOT_RECORDED),
+        ("scored_rows.json", written('{"dyk": {"texts": "", "groups": null, "columns": {"a": 1}}}'), NOT_RECORDED),
+        ("scored_rows.json", written("[]"), "scored_rows.json: cbd: not rows as mtl baseline records them"),
+    ],
+)
+def test_a_damaged_run_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, file: str, damage: Callable[[Path], None], complaint: str
+) -> None:
+    damage(make_run(tmp_path / "klej/broken", right(1.0), tasks=["cbd", "dyk"]).path / file)
+    with caplog.at_level(logging.WARNING), pytest.raises(InputError, match="holds no finished run"):
+        find_runs(tmp_path)
+    (message,) = caplog.messages
+    assert complaint in message
+    assert message.endswith(f"; {tmp_path}/klej/broken is left out; remove it and run it again")
 
 
 def test_predictions_and_gold(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(1.0), seeds=[3, 1])
     run = find_runs(tmp_path)[0]
     for task in run.tasks:
-        assert (run.gold(task) == gold_of(task)).all()
+        assert (run.rows(task).targets == gold_of(task)).all()
         assert run.predictions(task).shape == (2, 60) and (run.predictions(task) == gold_of(task)).all()
 
 
@@ -59,29 +84,91 @@ def test_the_same_rows_have_the_same_key(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(1.0))
     make_run(tmp_path / "b", right(0.3), ["method=svm"])
     make_run(tmp_path / "c", right(1.0), dev="other")
-    held_out = make_run(tmp_path / "d", right(1.0)).held_out
-    held_out.write_text(held_out.read_text(encoding="utf-8").replace("2, 3, 4", "2, 3, 5"), encoding="utf-8")
+    replaced("2, 3, 4", "2, 3, 5")(make_run(tmp_path / "d", right(1.0)).held_out)
     a, b, c, d = find_runs(tmp_path)
     ar, cbd = a.suite.tasks["ar"], a.suite.tasks["cbd"]
     assert a.rows_key(ar) == b.rows_key(ar) == d.rows_key(ar) != c.rows_key(ar)
     assert a.rows_key(cbd) == b.rows_key(cbd) != d.rows_key(cbd)
 
 
-def test_dev_rows(tmp_path: Path) -> None:
+def test_recorded_rows(tmp_path: Path) -> None:
     folder = make_run(tmp_path / "a", right(1.0))
     (run,) = find_runs(tmp_path)
-    rows = {task.id: run.dev_rows(task) for task in run.tasks}
-    assert rows["cdsc-e"] == rows["cdsc-r"] != rows["cbd"]
-    assert rows["dyk"] and rows["dyk"].groups.tolist() == [row // 4 for row in range(60)]
-    assert rows["cbd"] and rows["cbd"].groups.tolist() == list(range(60))
-    # Of one group alone the rows are drawn one by one.
-    groups = read_json(folder.dev_rows)
-    groups["dyk"]["groups"] = [0] * 60
-    write_json(folder.dev_rows, groups)
-    alone = find_runs(tmp_path)[0].dev_rows(run.suite.tasks["dyk"])
-    assert alone and alone.count == 60
-    folder.dev_rows.unlink()
-    assert find_runs(tmp_path)[0].dev_rows(run.suite.tasks["dyk"]) is None
+    found = {task.id: run.recorded_rows(task) for task in run.tasks}
+    keys = {id: recorded[0] for id, recorded in found.items() if recorded}
+    groups = {id: recorded[1].tolist() for id, recorded in found.items() if recorded}
+    assert keys["cdsc-e"] == keys["cdsc-r"] != keys["cbd"] and len(set(keys.values())) == 8
+    assert groups["dyk"] == [row // 4 for row in range(60)] and groups["cbd"] == list(range(60))
+    # Where all rows are one group, each row is drawn on its own.
+    recorded = read_json(folder.scored_rows)
+    recorded["dyk"]["groups"] = [0] * 60
+    write_json(folder.scored_rows, recorded)
+    dyk = run.suite.tasks["dyk"]
+    alone = find_runs(tmp_path)[0].recorded_rows(dyk)
+    assert alone and alone[1].tolist() == list(range(60))
+    folder.scored_rows.unlink()
+    assert find_runs(tmp_path)[0].recorded_rows(dyk) is None
+
+
+def test_what_a_metric_reads_of_the_rows_is_recorded(tmp_path: Path) -> None:
+    suite = write_kinds_suite(tmp_path)
+    folder = make_run(tmp_path / "runs/a", right(0.5), [f"suite={suite}", "method=constant"])
+    recorded = read_json(folder.scored_rows)
+    recorded["answer"]["columns"] = {"id": [f"q{row}" for row in range(60)]}
+    write_json(folder.scored_rows, recorded)
+    (run,) = find_runs(tmp_path / "runs")
+    rows = run.rows(run.suite.tasks["answer"])
+    assert rows.candidates is not None and rows.candidates.tolist() == [4] * 60 and rows.columns["id"][7] == "q7"
+    assert run.rows(run.suite.tasks["opposite"]).candidates is None
+
+
+def test_each_task_is_read_on_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
+    make_run(tmp_path / "runs/a", right(0.5), [f"suite={write_kinds_suite(tmp_path)}", "method=constant"])
+    (run,) = find_runs(tmp_path / "runs")
+    assert {task.id: run.split(task) for task in run.tasks} == {
+        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    }
+    for task in run.tasks:
+        assert run.predictions(task).shape == (3, 60) and run.rows(task).targets.tolist() == gold_of(task).tolist()
+
+
+def test_a_run_of_the_version_before_is_read(tmp_path: Path) -> None:
+    new = make_run(tmp_path / "new", right(0.5), ["embeddings=elmo"])
+    old = make_run(tmp_path / "old", right(0.5), ["embeddings=elmo"])
+    expected = read_json(new.summary)
+    make_older(old)
+    assert not (old.path / "scored_rows.json").exists()
+    assert {"split", "family"} & set(read_json(old.summary)) == {"split"}
+    one, other = find_runs(tmp_path)
+    for key in ("family", "title", "folder", "chosen_on_dev", "tasks"):
+        assert other.summary[key] == one.summary[key] == expected[key]
+    for task in one.tasks:
+        assert one.rows_key(task) == other.rows_key(task)
+        (key, groups), (older_key, older_groups) = one.recorded_rows(task) or (), other.recorded_rows(task) or ()
+        assert key == older_key and groups.tolist() == older_groups.tolist()
+        assert (one.predictions(task) == other.predictions(task)).all()
+
+
+def test_a_method_s_former_name_is_read(tmp_path: Path) -> None:
+    make_older(make_run(tmp_path / "klej/majority", right(0.0), ["method=constant"]), "majority")
+    (run,) = find_runs(tmp_path)
+    described = {key: run.summary[key] for key in ("method", "family", "title", "folder")}
+    assert described == {"method": "majority", "family": "floor", "title": "Best constant", "folder": "constant"}
+
+
+def test_a_method_that_is_not_known(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A summary that describes its method needs no registry entry; an older one does."""
+    for name, older in (("a", False), ("b", True)):
+        folder = make_run(tmp_path / name, right(0.9), ["method=svm"])
+        write_json(folder.summary, {**read_json(folder.summary), "method": "perceptron", "title": "Perceptron"})
+        replaced("method: svm", "method: perceptron")(folder.config)
+        if older:
+            make_older(folder)
+    with caplog.at_level(logging.WARNING):
+        (run,) = find_runs(tmp_path)
+    assert (run.name, run.summary["title"]) == ("a", "Perceptron")
+    assert len(caplog.messages) == 1 and caplog.messages[0].startswith("method=perceptron: must be one of lstm, ")
+    assert f"{tmp_path}/b is left out" in caplog.messages[0]
 
 
 def test_bad_folders(tmp_path: Path) -> None:

@@ -1,12 +1,19 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from command_line import content
+from run_folders import make_older, make_run, right
 
-from mtl.config.load import load_config
+from mtl.cli import main
+from mtl.config.schema import Config
 from mtl.errors import InputError
-from mtl.runs.folder import RunFolder, read_json, write_json
+from mtl.files import read_json, write_json
+from mtl.jobs.baseline import run_baseline
+from mtl.jobs.job import load_job
+from mtl.runs.folder import RunFolder
 
 
 def test_the_second_process_is_refused(tmp_path: Path) -> None:
@@ -34,13 +41,17 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         pass
 
 
+def configured(**settings: Any) -> Config:
+    return load_job({"suite": "klej", **settings}).config
+
+
 def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    config, _ = load_config(["suite=klej"])
+    folder, config = RunFolder(tmp_path), configured()
     folder.check(config)
     folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
+    folder.check(config)
     folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
-    other, _ = load_config(["suite=klej", "max_length=7", "encoder.dropout=0.1", "data_dir=moved"])
+    other = configured(**{"max_length": 7, "encoder.dropout": 0.1, "data_dir": "moved"})
     with pytest.raises(
         InputError,
         match=r"another configuration \(max_length: 256 there, 7 here; encoder.dropout: 0.2 there, 0.1 here\)",
@@ -51,19 +62,55 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
-    folder = RunFolder(tmp_path)
-    config, _ = load_config(["suite=klej"])
+    folder, config = RunFolder(tmp_path), configured()
     folder.claim(config, {"a.tsv": "1"})
     inputs = read_json(folder.inputs)
     for older in ({**inputs, "format": "1"}, {"a.tsv": "1"}):
         write_json(folder.inputs, older)
         with pytest.raises(InputError, match=r"made by a version of mtl that .*; set run_dir= or remove the folder"):
-            folder.claim(config, {"a.tsv": "1"})
+            folder.check(config)
 
 
-def test_json(tmp_path: Path) -> None:
-    write_json(tmp_path / "x.json", {"ś": 1.5})
-    assert read_json(tmp_path / "x.json") == {"ś": 1.5}
-    (tmp_path / "x.json").write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match="not JSON"):
-        read_json(tmp_path / "x.json")
+@pytest.mark.parametrize("finished", [True, False])
+@pytest.mark.parametrize("former_name", [None, "majority"])
+def test_a_run_of_the_version_before_is_not_continued(
+    settings: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, finished: bool, former_name: str | None
+) -> None:
+    command = ["baseline", *(s for s in settings if s.split("=")[0] in ("suite", "data_dir", "run_dir")), "seeds=[1]"]
+    assert main([*command, "method=constant"]) == 0
+    folder = RunFolder(tmp_path / "run")
+    make_older(folder, former_name)
+    if not finished:
+        folder.summary.unlink()
+    before = content(folder.path)
+    capsys.readouterr()
+    assert main([*command, "method=constant"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1 and lines[0].startswith(f"mtl: error: {folder.path}: was made by a version of mtl that ")
+    assert content(folder.path) == before
+
+
+def test_an_older_run_is_refused_before_its_data_are_read(tmp_path: Path) -> None:
+    """To prepare the vectors of an unfinished run may take hours."""
+    folder = make_run(tmp_path / "run", right(0.5))
+    make_older(folder)
+    folder.summary.unlink()
+    job = load_job({"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]})
+    with pytest.raises(InputError, match="was made by a version of mtl that"):
+        run_baseline(job)
+
+
+def test_the_recorded_rows_of_format_2_have_another_name(tmp_path: Path) -> None:
+    assert RunFolder(tmp_path).scored_rows == tmp_path / "scored_rows.json"
+    (tmp_path / "dev_rows.json").write_text("{}", encoding="utf-8")
+    assert RunFolder(tmp_path).scored_rows == tmp_path / "dev_rows.json"
+
+
+def test_the_records_of_trainings_that_have_ended(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, right(0.5), tasks=["cbd", "ar"], seeds=[3])
+    assert [file.relative_to(tmp_path).as_posix() for file in folder.stages(3)] == [
+        "seed-3/pretrain/done.json",
+        "seed-3/finetune/ar/done.json",
+        "seed-3/finetune/cbd/done.json",
+    ]
+    assert folder.stages(1) == []

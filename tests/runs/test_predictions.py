@@ -2,11 +2,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from command_line import job
+from kinds_suite import write_kinds_suite
+from run_folders import make_run, right
 
 from mtl.cli import main
-from mtl.config.load import load_config
-from mtl.data.reader import read_targets
+from mtl.data.examples import read_targets
 from mtl.errors import InputError
+from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.predictions import submission_problems
 from mtl.tasks.suite import Suite, load_suite
@@ -110,7 +113,8 @@ def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.C
 def test_a_run_s_predictions_score_as_its_summary_says(
     settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    summary = run_baseline(*load_config([*settings, "seeds=[1]"]))
+    folders = [setting for setting in settings if setting.split("=")[0] in ("suite", "data_dir", "run_dir")]
+    summary = run_baseline(job([*folders, "method=overlap", "seeds=[1]"]))
     folder = suite_file.parent / "run/seed-1/predictions"
     assert main(["score", str(folder), "--gold", str(suite_file.parent / "data"), f"suite={suite_file}"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -135,6 +139,35 @@ def test_test_predictions_are_scored_where_their_gold_is_there(
     pack(path, whole(8))
     assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
     assert "test_pred_kansla.tsv:9: 8 predictions for 10 gold rows" in capsys.readouterr().err
+
+
+def test_every_target_kind_is_scored_against_a_run_s_gold_targets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_kinds_suite(tmp_path)
+    folder = make_run(tmp_path / "run", right(0.6), [f"suite={suite}", "method=constant"], seeds=[1])
+    predictions = folder.predictions(1, "dev", "mood").parent
+    assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 0
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in capsys.readouterr().out.splitlines()[2:-1]]
+    splits = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    tasks = read_json(folder.summary)["tasks"]
+    assert lines == [
+        [id, split, tasks[id]["metric"], "60", f"{tasks[id]['median']:.1f}"] for id, split in splits.items()
+    ]
+    choice = predictions / "dev_pred_answer.tsv"
+    choice.write_text(choice.read_text(encoding="utf-8").replace("3", "-1", 1), encoding="utf-8")
+    assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 2
+    assert "target '-1' is not the index of a candidate" in capsys.readouterr().err
+
+
+def test_test_predictions_of_a_task_scored_on_test(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_kinds_suite(tmp_path)
+    path = pack(tmp_path / "s.zip", {"test_pred_opposite.tsv": "opposite\n" + "cold\nsmall\nslow\n" * 4})
+    assert main(["score", str(path), "--gold", str(tmp_path / "data"), f"suite={suite}"]) == 0
+    # The rows' opposites are cold, small, slow, new, dark, dry, and so on.
+    assert capsys.readouterr().out.splitlines()[2] == "| opposite | test | accuracy | 12 | 50.0 |"
 
 
 @pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity"])

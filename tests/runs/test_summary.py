@@ -1,9 +1,14 @@
 import sys
+from pathlib import Path
 from subprocess import run
 from typing import Any
 
-from mtl.config.load import load_config
-from mtl.runs.summary import below_constant, summarize
+import pytest
+from kinds_suite import write_kinds_suite
+
+from mtl.jobs.job import load_job
+from mtl.runs.summary import below_constant, splits_text, summarize
+from mtl.tasks.suite import load_suite
 
 
 def done(seed: int, **scores: float) -> dict[str, Any]:
@@ -13,11 +18,10 @@ def done(seed: int, **scores: float) -> dict[str, Any]:
 
 
 def test_medians_and_their_mean() -> None:
-    config, suite = load_config(["suite=klej"])
-    tasks = suite.choose(["cbd", "ar"])
+    job = load_job({"suite": "klej", "tasks": ["cbd", "ar"]})
     seeds = {1: done(1, cbd=10.0, ar=80.0), 2: done(2, cbd=30.0, ar=81.0), 3: done(3, cbd=20.0, ar=90.0)}
     rows = {"cbd": {"train": 10041, "test": 1000}, "ar": {"train": 702, "dev": 150, "test": 150}}
-    summary = summarize(suite, tasks, config, seeds, rows, {"cbd": 15.0, "ar": 70.0})
+    summary = summarize(job.suite, job.tasks, job.config, seeds, rows, {"cbd": 15.0, "ar": 70.0})
     assert summary["tasks"]["cbd"]["median"] == 20
     assert (summary["tasks"]["ar"]["min"], summary["tasks"]["ar"]["median"], summary["tasks"]["ar"]["max"]) == (
         80,
@@ -28,20 +32,16 @@ def test_medians_and_their_mean() -> None:
     assert summary["average"] == 50.5
     assert (summary["partial"], summary["reduced"], summary["seeds"]) == (True, ["ar"], [1, 2, 3])
     assert len(summary["missing"]) == 7
-    assert (summary["suite"], summary["embeddings"], summary["variant"], summary["split"]) == (
-        "klej",
-        "random",
-        "frozen",
-        "dev",
-    )
+    assert [summary[key] for key in ("suite", "method", "embeddings", "variant")] == ["klej", "lstm", "random", "frozen"]
+    assert [summary["tasks"][id]["split"] for id in ("cbd", "ar")] == ["dev", "dev"]
 
 
 def test_what_a_seed_cost_and_where_it_ran() -> None:
-    config, suite = load_config(["suite=klej", "tasks=[cbd]"])
+    job = load_job({"suite": "klej", "tasks": ["cbd"]})
     summary = summarize(
-        suite,
-        suite.choose(["cbd"]),
-        config,
+        job.suite,
+        job.tasks,
+        job.config,
         {n: done(n, cbd=1.0) for n in (1, 2, 3)},
         {"cbd": {"train": 1}},
         {"cbd": 0.0},
@@ -55,20 +55,46 @@ def test_what_a_seed_cost_and_where_it_ran() -> None:
     assert (summary["versions"], summary["machine"]) == ([{"mtl": "1"}], ["CPU", "GPU"])
 
 
-def test_a_floor_has_no_embeddings() -> None:
-    config, suite = load_config(["suite=klej", "method=svm"])
-    summary = summarize(
-        suite, suite.choose(["cbd"]), config, {1: done(1, cbd=1.0)}, {"cbd": {"train": 1}}, {"cbd": 0.0}
-    )
-    assert [summary[key] for key in ("method", "embeddings", "variant")] == ["svm", None, None]
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (
+            {"method": "svm"},
+            ["svm", None, None, "floor", "TF-IDF + linear SVM", "svm", "settings"],
+        ),
+        (
+            {"embeddings": "elmo", "variant": "attention"},
+            ["lstm", "elmo", "attention", "lstm", "LSTM, ELMo, attention", "elmo-attention", "checkpoints"],
+        ),
+    ],
+)
+def test_a_summary_describes_its_method(settings: dict[str, str], expected: list[str | None]) -> None:
+    job = load_job({"suite": "klej", "tasks": ["cbd"], **settings})
+    summary = summarize(job.suite, job.tasks, job.config, {1: done(1, cbd=1.0)}, {"cbd": {"train": 1}}, {"cbd": 0.0})
+    keys = ("method", "embeddings", "variant", "family", "title", "folder", "chosen_on_dev")
+    assert [summary[key] for key in keys] == expected
+
+
+def test_each_task_names_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
+    suite = load_suite(write_kinds_suite(tmp_path))
+    config = load_job({"suite": "klej", "method": "svm"}).config
+    scores = {id: 50.0 for id in suite.tasks}
+    rows = {id: {"test": 1} for id in suite.tasks}
+    summary = summarize(suite, suite.choose(None), config, {1: done(1, **scores)}, rows, scores)
+    assert {id: task["split"] for id, task in summary["tasks"].items()} == {
+        **{"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    }
+    assert splits_text(summary) == "dev, test" and summary["reduced"] == []
+    del summary["tasks"]["opposite"], summary["tasks"]["mood-elsewhere"]
+    assert splits_text(summary) == "dev"
 
 
 def test_tasks_that_do_not_stand_above_their_best_constant_answer() -> None:
-    config, suite = load_config(["suite=klej", "tasks=[cdsc-e,cbd,dyk]"])
+    job = load_job({"suite": "klej", "tasks": ["cdsc-e", "cbd", "dyk"]})
     seeds = {n: done(n, **{"cdsc-e": 74.0 + n, "cbd": 15.0, "dyk": 10.0 * n}) for n in (1, 2, 3)}
     rows = {id: {"train": 1} for id in ("cdsc-e", "cbd", "dyk")}
     constants = {"cdsc-e": 74.1, "cbd": 15.0, "dyk": 27.4}
-    summary = summarize(suite, suite.choose(rows), config, seeds, rows, constants)
+    summary = summarize(job.suite, job.tasks, job.config, seeds, rows, constants)
     assert {id: of["constant"] for id, of in summary["tasks"].items()} == constants
     assert summary["not_above_constant"] == ["cbd", "dyk"]  # an equal score is not above
     assert below_constant(summary) == "cbd 15.0 (constant 15.0), dyk 20.0 (constant 27.4)"
@@ -77,7 +103,7 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer() -> None:
     assert below_constant(summary) == ""  # a run from before constants were kept
 
 
-def test_results_never_import_torch() -> None:
-    modules = "mtl.runs.folder, mtl.runs.submission, mtl.runs.summary, mtl.runs.table"
-    code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"
+def test_reading_runs_imports_neither_torch_nor_lightning() -> None:
+    modules = "mtl.runs.finished, mtl.runs.folder, mtl.runs.score, mtl.runs.submission, mtl.runs.summary, mtl.runs.table"
+    code = f"import sys, {modules}; sys.exit(bool({{'torch', 'pytorch_lightning'}} & set(sys.modules)))"
     assert run([sys.executable, "-c", code], check=False).returncode == 0

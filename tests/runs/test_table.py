@@ -1,16 +1,21 @@
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from mtl.config.load import load_config
+from kinds_suite import write_kinds_suite
+
+from mtl.jobs.job import load_job, parse_settings
 from mtl.runs.summary import summarize
-from mtl.runs.table import markdown_table, render
-from mtl.tasks.suite import Suite, Task
+from mtl.runs.table import render
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.task import Task
 
 
 def klej(
     ids: list[str] | None = None, settings: Sequence[str] = ("embeddings=fasttext",), **rows: dict[str, int]
 ) -> tuple[dict[str, Any], Suite]:
-    config, suite = load_config(["suite=klej", *settings])
+    job = load_job({"suite": "klej", **parse_settings(settings)})
+    config, suite = job.config, job.suite
     tasks = suite.choose(ids)
     sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
     return summarize(suite, tasks, config, seeds(tasks, 60.0, 50.0, 70.0), sizes, dict.fromkeys(sizes, 0.0)), suite
@@ -34,7 +39,7 @@ def cells(table: str) -> dict[str, list[str]]:
 def test_medians_stand_beside_the_published_rows_with_differences() -> None:
     rows = cells(render(*klej()))
     assert rows[""] == ["AVG", "NKJP-NER", "CDSC-E", "CDSC-R", "CBD", "PolEmo-IN", "PolEmo-OUT", "DYK", "PSC", "AR"]
-    assert rows["**fasttext, frozen**, median of 3"] == ["**60.0**"] * 10
+    assert rows["**LSTM, fastText, frozen**, median of 3"] == ["**60.0**"] * 10
     assert rows["min"] == ["", *["50.0"] * 9] and rows["max"] == ["", *["70.0"] * 9]
     assert rows["LSTM + fastText (published)"][:2] == ["67.7", "67.3"]
     assert rows["ours − LSTM + fastText"][:3] == ["-7.7", "-7.3", "-27.8"]
@@ -45,7 +50,7 @@ def test_medians_stand_beside_the_published_rows_with_differences() -> None:
 
 def test_a_floor_stands_beside_the_published_floor() -> None:
     rows = cells(render(*klej(settings=["method=random"])))
-    assert rows["**random (floor)**, median of 3"] == ["**60.0**"] * 10
+    assert rows["**Random targets**, median of 3"] == ["**60.0**"] * 10
     assert rows["ours − Random"][0] == "+31.7" and "ours − LSTM" not in rows
     svm = render(*klej(settings=["method=svm"]))
     assert cells(svm)["ours − Random"][0] == "+31.7" and "chose their settings on dev" in svm
@@ -70,14 +75,27 @@ def test_a_reduced_split_is_marked_and_not_compared() -> None:
 
 
 def test_the_sample_never_stands_beside_published_rows() -> None:
-    config, suite = load_config(["suite=klej-sample"])
-    tasks = suite.choose(None)
+    job = load_job({"suite": "klej-sample"})
+    suite, tasks = job.suite, job.tasks
     rows, constants = {id: {"train": 1} for id in suite.tasks}, dict.fromkeys(suite.tasks, 0.0)
-    summary = summarize(suite, tasks, config, seeds(tasks, 60.0), rows, constants)
+    summary = summarize(suite, tasks, job.config, seeds(tasks, 60.0), rows, constants)
     table = render(summary, suite)
     assert "BERT" not in table and "published" not in table.lower()
     assert "embedded sample" in table
     assert not summary["partial"] and summary["reduced"] == []
+
+
+def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:
+    suite = load_suite(write_kinds_suite(tmp_path))
+    config = load_job({"suite": "klej", "method": "svm"}).config
+    rows, constants = {id: {"test": 1} for id in suite.tasks}, dict.fromkeys(suite.tasks, 0.0)
+
+    def note(*ids: str) -> str:
+        tasks = suite.choose(ids)
+        return render(summarize(suite, tasks, config, seeds(tasks, 60.0), rows, constants), suite)
+
+    assert "Scores × 100 on dev, test: the median over seeds 1;" in note(*suite.tasks)
+    assert "Scores × 100 on test: " in note("opposite") and "Scores × 100 on dev: " in note("stars")
 
 
 def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named() -> None:
@@ -97,13 +115,3 @@ def test_a_name_with_a_bar_stays_in_its_cell() -> None:
 def test_the_table_is_well_formed() -> None:
     lines = [line for line in render(*klej()).splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in lines}) == 1 and len({len(line) for line in lines}) == 1
-
-
-def test_columns_of_words_stand_at_their_left_edge() -> None:
-    rows = [["a", "b", "c"], ["task", "second", "1"], ["x", "y", "100"]]
-    assert markdown_table(rows, left=2).splitlines() == [
-        "| a    | b      |   c |",
-        "|------|--------|----:|",
-        "| task | second |   1 |",
-        "| x    | y      | 100 |",
-    ]

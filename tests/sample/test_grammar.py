@@ -28,7 +28,7 @@ COLUMNS = {
     "ar": ["text", "rating"],
 }
 WITHOUT_DEV = {"cbd", "dyk", "psc"}
-# The least and the greatest share of the commonest label.
+# The smallest and the largest allowed share of the most frequent label.
 MAJORITY = {
     "nkjp-ner": (0.16, 0.3),
     "cdsc-e": (0.5, 0.68),
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def table(folder: Path, task: str, split: str) -> list[list[str]]:
-    """The rows of a file, the header left out."""
+    """The rows of a file, without the header."""
     return [line.split("\t") for line in text(folder, task, split).removesuffix("\n").split("\n")[1:]]
 
 
@@ -130,7 +130,7 @@ def test_groups_of_four(folder: Path, task: str, split: str) -> None:
 
 def test_most_names_are_held_out(folder: Path) -> None:
     def names(split: str) -> set[str]:
-        """Words of the name-like rows that end as a surname, a place or a firm does."""
+        """Words that end like a surname, a place or a company."""
         endings = ("ski", "ska", "owo", "owice", "pol", "bud", "tech", "mex")
         return {word for row in table(folder, "nkjp-ner", split) for word in row[0].split() if word.endswith(endings)}
 
@@ -147,6 +147,6 @@ def test_no_text_in_two_splits(folder: Path, task: str) -> None:
     assert len(set(texts)) == len(texts)
 
 
-def test_some_texts_hold_quote_marks(folder: Path) -> None:
+def test_some_texts_contain_quotation_marks(folder: Path) -> None:
     for task in ("nkjp-ner", "cbd", "dyk", "psc", "ar"):
         assert '"' in text(folder, task, "train")

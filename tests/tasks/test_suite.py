@@ -1,11 +1,11 @@
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kinds_suite import write_kinds_suite
 
-from mtl.config.load import shipped
+from mtl.config.files import shipped
 from mtl.errors import InputError
-from mtl.tasks.suite import Source, load_suite
+from mtl.tasks.suite import load_suite
 
 
 def test_klej_is_as_published() -> None:
@@ -41,26 +41,18 @@ def test_the_sample_has_klej_s_tasks() -> None:
     assert not sample.published
 
 
-def test_values_and_cells(suite_file: Path) -> None:
-    suite = load_suite(suite_file)
-    assert suite.tasks["kansla"].value("arg") == 1
-    assert suite.tasks["kansla"].cell(1) == "arg"
-    assert suite.tasks["betyg"].value("5.0") == 5
-    assert float(suite.tasks["betyg"].cell(1 / 3)) == 1 / 3
-    with pytest.raises(ValueError, match="unknown label 'Arg', expected one of glad, arg"):
-        suite.tasks["kansla"].value("Arg")
-    for cell in ("nan", "inf", "11", "-0.1"):
-        with pytest.raises(ValueError, match="outside 0 to 10"):
-            suite.tasks["betyg"].value(cell)
-    with pytest.raises(ValueError, match="not a number"):
-        suite.tasks["betyg"].value("")
+def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
+    tasks = load_suite(write_kinds_suite(tmp_path)).tasks
+    assert [task.kind for task in tasks.values()] == ["labels", "number", "choice", "word", "labels"]
+    assert tasks["mood-elsewhere"].labels == ["bad", "good"]  # of the task whose head answers
+    assert [task.scored_split for task in tasks.values()] == ["dev", "dev", "dev", "test", "test"]
 
 
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
         ("metric: accuracy", "metric: acc", "tasks.kansla.metric: unknown metric 'acc'"),
-        ("metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for tasks with range"),
+        ("metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for targets of kind number, not labels"),
         ("[glad, arg]", "[yes, no]", "tasks.kansla.labels: YAML reads yes"),
         ("[glad, arg]", "[glad]", "tasks.kansla.labels: needs at least two"),
         ("[glad, arg]", "[[glad], arg]", "tasks.kansla.labels"),
@@ -93,6 +85,15 @@ def test_values_and_cells(suite_file: Path) -> None:
         ),
         ("target: score", "goal: score", "tasks.betyg.goal"),
         ("text: [a, b]", "", "tasks.samma.text"),
+        ("  kansla:", "  kansla:\n    kind: tal", "tasks.kansla.kind: unknown kind 'tal', expected one of labels, number"),
+        ("  kansla:", "  kansla:\n    candidates: [x]", "tasks.kansla.labels: exactly one of"),
+        ("labels: [glad, arg]", "candidates: []", "tasks.kansla.candidates: a choice names columns of candidates"),
+        ("labels: [glad, arg]", "kind: number", "tasks.kansla.range: is [smallest, largest]"),
+        ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev or test"),
+        ("group: topic", "scored: test", "tasks.samma.scored: scores are on test, of which there is no file"),
+        ("  kansla:", "  kansla:\n    answered_by: betyg", "tasks.kansla.answered_by: task betyg has other targets"),
+        ("  kansla:", "  kansla:\n    answered_by: humor", "answered_by: 'humor' is not a task of the suite with"),
+        ("  kansla:", "  kansla:\n    answered_by: kansla", "answered_by: 'kansla' is not a task of the suite with"),
         ("language: sv", "language: [", ":4: not YAML"),
         ("name: liten", "namn: liten", "namn"),
     ],
@@ -108,6 +109,31 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
     assert str(caught.value).startswith(f"{suite_file}:")
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("text: [question]", "text: [a, b]", "answer.text: a choice has no other text column, or one"),
+        ("by: mood", "by: stars", "mood-elsewhere.metric: accuracy is for targets of kind labels or choice or word, not"),
+        ("by: mood", "by: answer", "mood-elsewhere.answered_by: task answer has another number of texts"),
+        ("by: mood", "by: mood\n    labels: [a, b]", "mood-elsewhere.answered_by: task mood has other targets"),
+        ("by: mood", "by: other", "mood-elsewhere.answered_by: 'other' is not a task of the suite with"),
+        ("{train: null, dev: null}", "{dev: null}", "mood-elsewhere.answered_by: is for a task without training rows"),
+        ("{train: null, dev: null}", "{train: null, test: null}", "scored: scores are on test, of which there is no"),
+        ("    kind: word\n", "    kind: word\n    answered_by: mood-elsewhere\n", "'mood-elsewhere' is not a task of the"),
+    ],
+)
+def test_a_wrong_choice_word_or_task_without_training_rows(
+    tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
+    path = write_kinds_suite(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_suite(path)
+    assert str(caught.value).startswith(f"{path}: tasks.") and complaint in str(caught.value)
 
 
 def test_files_that_are_no_suite(tmp_path: Path) -> None:
@@ -129,18 +155,8 @@ def test_choose(suite_file: Path) -> None:
         suite.choose([])
 
 
-def test_a_fingerprint_follows_what_results_follow_from(suite_file: Path) -> None:
-    task = load_suite(suite_file).tasks["kansla"]
-    before = task.fingerprint()
-    task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
-    assert task.fingerprint() == before
-    swapped = {"train": "test.tsv", "dev": "dev.tsv", "test": "train.tsv"}
-    for field, value in [
-        ("labels", ["arg", "glad"]),
-        ("target", "other"),
-        ("group", "x"),
-        ("metric", "macro_f1"),
-        ("files", swapped),
-        ("files", {**task.files, "dev": None}),
-    ]:
-        assert replace(task, **{field: value}).fingerprint() != before
+def test_a_task_is_chosen_with_the_one_that_answers_it(tmp_path: Path) -> None:
+    suite = load_suite(write_kinds_suite(tmp_path))
+    assert [task.id for task in suite.choose(["mood-elsewhere", "mood"])] == ["mood", "mood-elsewhere"]
+    with pytest.raises(InputError, match="task mood-elsewhere is answered by mood's head; name that task too"):
+        suite.choose(["mood-elsewhere", "stars"])

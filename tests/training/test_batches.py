@@ -5,7 +5,18 @@ import pytest
 import torch
 
 from mtl.data.dataset import Split
-from mtl.training.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, TokenTable, row_lengths
+from mtl.embedders.sequences import ArraySequences
+from mtl.model.network import Heads, Network
+from mtl.tasks.task import Task
+from mtl.training.batches import (
+    BatchDataset,
+    Schedule,
+    ScheduleSampler,
+    SortedSampler,
+    batch_rows,
+    predict_rows,
+    row_lengths,
+)
 
 
 def lengths(seed: int = 0) -> dict[str, np.ndarray]:
@@ -13,15 +24,19 @@ def lengths(seed: int = 0) -> dict[str, np.ndarray]:
     return {"big": rng.integers(1, 90, 3000), "small": rng.integers(1, 90, 1000), "tiny": rng.integers(1, 90, 10)}
 
 
+def batch_sizes(size: int) -> dict[str, int]:
+    return dict.fromkeys(lengths(), size)
+
+
 def test_tasks_are_drawn_in_proportion_to_their_rows() -> None:
-    schedule = Schedule(lengths(), 32, 8000, seed=1)
+    schedule = Schedule(lengths(), batch_sizes(32), 8000, seed=1)
     drawn = Counter(schedule.tasks[i] for i in schedule._draws)
     assert drawn["big"] / 8000 == pytest.approx(3000 / 4010, abs=0.02)
     assert drawn["tiny"] / 8000 == pytest.approx(10 / 4010, abs=0.002)
 
 
 def test_each_pass_sees_every_row_once() -> None:
-    schedule = Schedule(lengths(), 32, 400, seed=1)
+    schedule = Schedule(lengths(), batch_sizes(32), 400, seed=1)
     rows = [r for task, r in map(schedule.rows, range(400)) if task == "big"]
     per_pass = -(-3000 // 32)
     for start in range(0, len(rows) - per_pass, per_pass):
@@ -30,28 +45,36 @@ def test_each_pass_sees_every_row_once() -> None:
 
 
 def test_any_step_can_be_asked_for_alone() -> None:
-    whole = list(ScheduleSampler(Schedule(lengths(), 32, 300, seed=5), 0, 300))
-    part = list(ScheduleSampler(Schedule(lengths(), 32, 300, seed=5), 217, 1000))
+    whole = list(ScheduleSampler(Schedule(lengths(), batch_sizes(32), 300, seed=5), 0, 300))
+    part = list(ScheduleSampler(Schedule(lengths(), batch_sizes(32), 300, seed=5), 217, 1000))
     assert len(part) == 83
     for (task, rows), (other_task, other_rows) in zip(whole[217:], part, strict=True):
         assert task == other_task
         np.testing.assert_array_equal(rows, other_rows)
-    other = list(ScheduleSampler(Schedule(lengths(), 32, 300, seed=6), 0, 300))
+    other = list(ScheduleSampler(Schedule(lengths(), batch_sizes(32), 300, seed=6), 0, 300))
     assert [task for task, _ in whole] != [task for task, _ in other]
 
 
-def test_rows_of_like_length_meet() -> None:
+def test_rows_of_similar_length_share_a_batch() -> None:
     sizes = lengths()
     padded = real = 0
-    for task, rows in map(Schedule(sizes, 32, 300, seed=1).rows, range(300)):
+    for task, rows in map(Schedule(sizes, batch_sizes(32), 300, seed=1).rows, range(300)):
         padded += sizes[task][rows].max() * len(rows)
         real += sizes[task][rows].sum()
     assert real / padded > 0.9
 
 
+def test_each_task_has_its_batch_size() -> None:
+    schedule = Schedule(lengths(), {"big": 32, "small": 8, "tiny": 3}, 300, seed=1)
+    largest: dict[str, int] = {}
+    for task, rows in map(schedule.rows, range(300)):
+        largest[task] = max(largest.get(task, 0), len(rows))
+    assert largest == {"big": 32, "small": 8, "tiny": 3}
+
+
 def test_sorted_sampler_gives_every_row_once() -> None:
     seen: dict[str, list[int]] = {"big": [], "small": [], "tiny": []}
-    for task, rows in SortedSampler(lengths(), 64):
+    for task, rows in SortedSampler(lengths(), batch_sizes(64)):
         seen[task] += rows.tolist()
         assert (np.diff(lengths()[task][rows]) >= 0).all()
     assert {task: sorted(rows) for task, rows in seen.items()} == {t: list(range(len(x))) for t, x in lengths().items()}
@@ -65,7 +88,7 @@ def test_batches_against_plain_loops() -> None:
     split = Split(rng.integers(0, 20, (7, 2)), rng.random(7))
     np.testing.assert_array_equal(row_lengths(split, sizes), [max(sizes[a], sizes[b]) for a, b in split.texts])
     chosen = np.array([4, 0, 6])
-    batch = BatchDataset({"t": split}, TokenTable(tokens, starts[:-1], sizes))[("t", chosen)]
+    batch = BatchDataset({"t": split}, ArraySequences(tokens, starts[:-1], sizes))[("t", chosen)]
     texts = [*split.texts[chosen, 0], *split.texts[chosen, 1]]  # first sides, then second sides
     assert batch.tokens is not None and batch.lengths is not None
     assert batch.lengths.tolist() == [sizes[t] for t in texts]
@@ -77,3 +100,46 @@ def test_batches_against_plain_loops() -> None:
     batch = BatchDataset({"t": split}, vectors=vectors)[("t", chosen)]
     assert batch.vectors is not None and batch.tokens is None
     assert torch.equal(batch.vectors, vectors[texts])
+
+
+CHOICE = Split(
+    np.array([[0, 1], [0, 2], [0, 3], [4, 1], [5, 2], [5, 3]]), np.array([2.0, 0.0, 1.0]), np.array([3, 1, 2])
+)
+
+
+def test_batches_of_a_choice_hold_the_candidates_row_after_row() -> None:
+    sizes = np.array([1, 3, 2, 4, 1, 6])
+    tokens = np.arange(1, sizes.sum() + 1)
+    starts = np.cumsum(sizes) - sizes
+    batch = BatchDataset({"c": CHOICE}, ArraySequences(tokens, starts, sizes))[("c", np.array([2, 0]))]
+    texts = [5, 5, 0, 0, 0, 2, 3, 1, 2, 3]  # what the candidates share, then the candidates
+    assert batch.tokens is not None and batch.lengths is not None and batch.sizes is not None
+    assert batch.lengths.tolist() == sizes[texts].tolist()
+    assert [row[0] for row in batch.tokens.tolist()] == [starts[text] + 1 for text in texts]
+    assert (batch.rows.tolist(), batch.targets.tolist(), batch.sizes.tolist()) == ([2, 0], [1, 2], [2, 3])
+
+
+def test_a_row_of_a_choice_is_as_long_as_its_longest_text() -> None:
+    sizes = np.array([1, 3, 2, 4, 1, 6])
+    assert row_lengths(CHOICE, sizes).tolist() == [4, 3, 6]
+
+
+def test_a_batch_of_a_choice_has_about_as_many_inputs_as_others() -> None:
+    assert batch_rows(CHOICE, 16) == 5  # of at most three candidates
+    assert batch_rows(CHOICE, 2) == 1
+    assert batch_rows(Split(np.zeros((4, 1), dtype=np.int64), np.zeros(4)), 16) == 16
+
+
+@torch.no_grad()
+def test_predictions_are_in_the_order_of_the_rows() -> None:
+    task = Task(id="c", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy")
+    torch.manual_seed(0)
+    network = Network([task], Heads([task], {"c": 1}, 4, 8, 0.5), None)
+    vectors = torch.randn(6, 4)
+    order = SortedSampler({"c": np.array([4, 3, 6])}, {"c": 2})
+    codes = predict_rows(network, BatchDataset({"c": CHOICE}, vectors=vectors), order, torch.device("cpu"))
+    assert not network.training
+    head = network.heads["c"]
+    for row, inputs in enumerate(([0, 1, 2], [3], [4, 5])):
+        texts = [*CHOICE.texts[inputs, 0], *CHOICE.texts[inputs, 1]]
+        assert codes[row] == int(head(vectors[texts])[:, 0].argmax())

@@ -9,25 +9,52 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from mtl.config.load import TrainerConfig
+from mtl.config.schema import TrainerConfig
 from mtl.errors import DivergedError
-from mtl.model.multitask import Heads, Multitask
-from mtl.runs.folder import write_json
-from mtl.tasks.suite import Task
+from mtl.files import write_json
+from mtl.model.batch import Batch
+from mtl.model.network import Heads, Network
+from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.task import Task
 from mtl.training import fit as fitting
-from mtl.training.batches import Batch
-from mtl.training.fit import WEIGHTS, Stage, fit, load_finished
+from mtl.training.checkpoints import WEIGHTS, load_finished
+from mtl.training.fit import Stage, fit
+from mtl.training.module import MultitaskModule, TaskScore
 
-TASK = Task(id="t", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
+TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 
 
 class Cut(Exception):
     pass
 
 
-def module(learning_rate: float = 0.02) -> Multitask:
+def batches(key: int, count: int) -> list[Batch]:
+    """Batches of eight rows, numbered through, whose label says whether two numbers have the same sign."""
+    generator = torch.Generator().manual_seed(key)
+    made = []
+    for number in range(count):
+        vectors = torch.randn(8, 6, generator=generator)
+        rows = torch.arange(8 * number, 8 * number + 8)
+        made.append(Batch("t", rows, (vectors[:, 0] * vectors[:, 1] > 0).float(), vectors=vectors))
+    return made
+
+
+DEV = batches(99, 5)
+
+
+def network() -> Network:
     torch.manual_seed(3)
-    return Multitask([TASK], Heads([TASK], 6, 8, 0.5), None, learning_rate, learning_rate / 10, 40)
+    return Network([TASK], Heads([TASK], {"t": 2}, 6, 8, 0.5), None)
+
+
+def module(learning_rate: float = 0.02, kind: type[MultitaskModule] = MultitaskModule) -> MultitaskModule:
+    dev = ScoredRows(torch.cat([batch.targets for batch in DEV]).double().numpy())
+    return kind(network(), {"t": TaskScore(TASK, dev, [])}, learning_rate, learning_rate / 10, 40)
+
+
+def assert_same_weights(one: MultitaskModule, other: MultitaskModule) -> None:
+    for name, tensor in one.network.state_dict().items():
+        assert torch.equal(tensor, other.network.state_dict()[name]), name
 
 
 def stage(
@@ -37,18 +64,10 @@ def stage(
     checkpoint: str = "best",
     validate_first: bool = False,
 ) -> Stage:
-    def batches(key: int, count: int) -> DataLoader[Batch]:
-        generator = torch.Generator().manual_seed(key)
-        made = []
-        for _ in range(count):
-            vectors = torch.randn(8, 6, generator=generator)
-            made.append(Batch("t", (vectors[:, 0] * vectors[:, 1] > 0).float(), vectors=vectors))
-        return DataLoader(made, batch_size=None)  # type: ignore[arg-type]
-
     def train(epoch: int) -> DataLoader[Batch]:
         if epoch == cut:
             raise Cut
-        return batches(epoch + 1, 4)
+        return loader(batches(epoch + 1, 4))
 
     return Stage(
         title="test",
@@ -60,11 +79,15 @@ def stage(
         patience=patience,
         gradient_clip=5.0,
         train=train,
-        dev=batches(99, 5),
+        dev=loader(DEV),
         lines=False,
         checkpoint=checkpoint,
         validate_first=validate_first,
     )
+
+
+def loader(made: list[Batch]) -> DataLoader[Batch]:
+    return DataLoader(made, batch_size=None)  # type: ignore[arg-type]
 
 
 def average_of(folder: Path) -> float:
@@ -73,17 +96,19 @@ def average_of(folder: Path) -> float:
     return average
 
 
-def without_seconds(module: Multitask) -> list[dict[str, float]]:
+def without_seconds(module: MultitaskModule) -> list[dict[str, float]]:
     return [{key: value for key, value in row.items() if key != "seconds"} for row in module.curve]
 
 
 CPU = TrainerConfig("cpu", "32-true")
 
 
-@pytest.mark.parametrize(("checkpoint", "validate_first"), [("best", False), ("best", True), ("last", False)])
-@pytest.mark.parametrize("cuts", [[0, 1], [2, 5, 9], [3, 3, 4]])
+@pytest.mark.parametrize(
+    ("cuts", "checkpoint", "validate_first"),
+    [([0, 1], "best", False), ([2, 5, 9], "best", False), ([0, 3, 4], "best", True), ([3, 3, 4], "last", False)],
+)
 def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: str, validate_first: bool) -> None:
-    def run(trained: Multitask, name: str, cut: int | None = None) -> None:
+    def run(trained: MultitaskModule, name: str, cut: int | None = None) -> None:
         fit(trained, stage(tmp_path / name / "stage", 100, cut, checkpoint, validate_first), CPU)
 
     plain, begun = module(), time.monotonic()
@@ -95,8 +120,7 @@ def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: s
     resumed = module()
     run(resumed, "cut")
     assert average_of(tmp_path / "cut/stage") == average_of(tmp_path / "plain/stage")
-    for name, tensor in plain.state_dict().items():
-        assert torch.equal(tensor, resumed.state_dict()[name])
+    assert_same_weights(plain, resumed)
     assert without_seconds(plain) == without_seconds(resumed)
     assert [row["step"] for row in plain.curve] == [*([0.0] if validate_first else []), *range(4, 41, 4)]
     seconds = [row["seconds"] for row in resumed.curve]
@@ -108,7 +132,7 @@ def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: s
 def test_patience_that_was_spent_stays_spent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, validate_first: bool
 ) -> None:
-    def run(trained: Multitask, name: str) -> None:
+    def run(trained: MultitaskModule, name: str) -> None:
         fit(trained, stage(tmp_path / name / "stage", 1, None, checkpoint, validate_first), CPU)
 
     # At this learning rate no validation is better than the one before.
@@ -128,7 +152,7 @@ def test_patience_that_was_spent_stays_spent(
     run(resumed, "cut")
     assert average_of(tmp_path / "cut/stage") == average_of(tmp_path / "plain/stage")
     assert without_seconds(resumed) == without_seconds(plain)
-    assert all(torch.equal(t, resumed.state_dict()[name]) for name, t in plain.state_dict().items())
+    assert_same_weights(plain, resumed)
 
 
 def test_killed_before_its_checkpoint_is_removed_it_is_finished(
@@ -144,19 +168,19 @@ def test_killed_before_its_checkpoint_is_removed_it_is_finished(
         patch.setattr(fitting, "write_json", write_and_be_killed)
         fit(module(), stage(folder), CPU)
     assert (folder / "last.ckpt").exists()
-    loaded = module()
+    loaded = network()
     assert load_finished(loaded, folder)
     assert not (folder / "last.ckpt").exists()
     plain = module()
     fit(plain, stage(tmp_path / "plain/stage"), CPU)
-    assert all(torch.equal(t, loaded.state_dict()[name]) for name, t in plain.state_dict().items())
+    assert all(torch.equal(t, loaded.state_dict()[name]) for name, t in plain.network.state_dict().items())
     assert not loaded.training
 
 
 def test_a_stage_that_has_not_finished_is_not_loaded(tmp_path: Path) -> None:
     with pytest.raises(Cut):
         fit(module(), stage(tmp_path / "stage", cut=2), CPU)
-    assert not load_finished(module(), tmp_path / "stage")
+    assert not load_finished(network(), tmp_path / "stage")
     assert (tmp_path / "stage/last.ckpt").exists()
 
 
@@ -168,8 +192,7 @@ def test_the_first_weights_are_kept_where_no_others_are_better(tmp_path: Path, p
     assert [row["step"] for row in trained.curve] == [4.0 * epoch for epoch in range(patience + 1)]
     assert "train/loss" not in trained.curve[0] and "train/loss" in trained.curve[1]
     assert average_of(tmp_path / "stage") == pytest.approx(trained.curve[0]["dev/average"])
-    for name, tensor in before.state_dict().items():
-        assert torch.equal(tensor, trained.state_dict()[name])
+    assert_same_weights(before, trained)
 
 
 def test_validating_first_does_not_change_the_training(tmp_path: Path) -> None:
@@ -179,7 +202,7 @@ def test_validating_first_does_not_change_the_training(tmp_path: Path) -> None:
     assert without_seconds(other)[1:] == without_seconds(plain)
 
 
-class NoLoss(Multitask):
+class NoLoss(MultitaskModule):
     """Whose loss is not a number in one step."""
 
     def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:
@@ -188,23 +211,25 @@ class NoLoss(Multitask):
         return super().training_step(batch, batch_idx)
 
 
-class NoWeights(Multitask):
+class NoWeights(MultitaskModule):
     """One of whose weights is infinite after the last step before a validation, whatever the loss was."""
 
     def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
         if self.global_step == 16:
-            next(self.heads.parameters()).data[0, 0] = torch.inf
+            next(self.network.parameters()).data[0, 0] = torch.inf
 
 
-class NoOutputs(Multitask):
+class NoOutputs(MultitaskModule):
     """Whose outputs for dev rows are not numbers in one validation."""
 
-    def outputs(self, batch: Batch) -> torch.Tensor:
-        return super().outputs(batch) * (torch.nan if not self.training and self.global_step == 16 else 1)
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        if self.global_step == 16:
+            batch = replace(batch, vectors=torch.full_like(batch.vectors, torch.nan))
+        super().validation_step(batch, batch_idx)
 
 
 @pytest.mark.parametrize(
-    ("kind", "complaint"),
+    ("kind", "problem"),
     [
         (NoLoss, "task t, step 14: the loss is nan"),
         (NoWeights, "task t, step 16: weights are not finite"),
@@ -213,17 +238,16 @@ class NoOutputs(Multitask):
 )
 @pytest.mark.parametrize("checkpoint", ["best", "last"])
 def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
-    tmp_path: Path, kind: type[Multitask], complaint: str, checkpoint: str
+    tmp_path: Path, kind: type[MultitaskModule], problem: str, checkpoint: str
 ) -> None:
     folder = tmp_path / "stage"
     weights = folder / WEIGHTS[checkpoint]
     message = (
-        rf"test: training diverged \({complaint}\); {weights} keeps the last good weights; "
+        rf"test: training diverged \({problem}\); {weights} keeps the last good weights; "
         r"set a smaller pretrain.learning_rate=, and remove the run's folder or set run_dir="
     )
     for _ in range(2):  # given again, it resumes and ends in the same place
-        torch.manual_seed(3)
-        diverging = kind([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+        diverging = module(kind=kind)
         with pytest.raises(DivergedError, match=f"^{message}$"):
             fit(diverging, stage(folder, checkpoint=checkpoint), CPU)
         for path in (weights, folder / "last.ckpt"):
@@ -234,11 +258,8 @@ def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
 
 
 def test_a_first_validation_that_is_not_finite_is_never_the_best(tmp_path: Path) -> None:
-    class Nothing(Multitask):
-        def outputs(self, batch: Batch) -> torch.Tensor:
-            return super().outputs(batch) * torch.nan
-
-    spoilt = Nothing([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
+    spoilt = module()
+    next(spoilt.network.parameters()).data[:] = torch.nan
     with pytest.raises(
         DivergedError, match=r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"
     ):
@@ -255,7 +276,7 @@ def test_a_moved_folder_keeps_its_best(tmp_path: Path) -> None:
     resumed = module()
     fit(resumed, stage(tmp_path / "after" / "stage"), CPU)
     assert average_of(tmp_path / "after/stage") == average_of(tmp_path / "plain/stage")
-    assert all(torch.equal(t, resumed.state_dict()[name]) for name, t in plain.state_dict().items())
+    assert_same_weights(plain, resumed)
 
 
 def test_checkpoints_hold_plain_tensors_and_types(tmp_path: Path) -> None:
@@ -274,19 +295,20 @@ def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> No
     best = max(row["dev/average"] for row in trained.curve)
     assert average_of(tmp_path / "stage") == pytest.approx(best)
     with torch.no_grad():
-        hits = [(trained.outputs(b).argmax(1) == b.targets).float() for b in stage(tmp_path).dev]
+        hits = [(trained.network(batch).argmax(1) == batch.targets).float() for batch in DEV]
     assert abs(100 * float(torch.cat(hits).mean()) - best) < 1e-4
 
 
 def test_dropout_is_on_in_training_whatever_was_before(tmp_path: Path) -> None:
-    class Seen(Multitask):
+    class Seen(MultitaskModule):
         modes: list[bool] = []
 
         def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:
             self.modes.append(all(part.training for part in self.modules()))
             return super().training_step(batch, batch_idx)
 
-    evaluated = Seen([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40).eval()
+    evaluated = module(kind=Seen).eval()
+    assert isinstance(evaluated, Seen)
     fit(evaluated, stage(tmp_path / "stage"), CPU)
     assert len(evaluated.modes) == 40 and all(evaluated.modes)
     assert not evaluated.training
@@ -299,12 +321,12 @@ def test_nothing_but_our_own_checkpoints_is_left(tmp_path: Path) -> None:
         assert [path.name for path in folder.rglob("*.ckpt")] == ["best.ckpt"]
 
 
-class Watched(Multitask):
+class Watched(MultitaskModule):
     """Remembers its weights at every validation."""
 
     def on_validation_epoch_end(self) -> None:
         super().on_validation_epoch_end()
-        self.seen = [*getattr(self, "seen", []), {name: t.clone() for name, t in self.state_dict().items()}]
+        self.seen = [*getattr(self, "seen", []), {name: t.clone() for name, t in self.network.state_dict().items()}]
 
 
 @pytest.mark.parametrize(("patience", "validations"), [(100, 10), (1, 3)])
@@ -314,22 +336,22 @@ def test_the_last_weights_are_those_of_the_last_validation(
     # The second validation is the best one.
     scores = [50.0, 60.0, *[40.0] * 8]
     runs = [iter(scores), iter(scores)]
-    torch.manual_seed(3)
-    trained = Watched([TASK], Heads([TASK], 6, 8, 0.5), None, 0.02, 0.002, 40)
-    monkeypatch.setattr("mtl.model.multitask.score", lambda *_: next(runs[0]))
+    trained = module(kind=Watched)
+    assert isinstance(trained, Watched)
+    monkeypatch.setattr("mtl.training.module.score", lambda *_: next(runs[0]))
     fit(trained, stage(tmp_path / "stage", patience, checkpoint="last"), CPU)
     assert [row["dev/average"] for row in trained.curve] == scores[:validations]
     assert average_of(tmp_path / "stage") == 40
     kept = torch.load(tmp_path / "stage/final.ckpt", weights_only=True)
     assert (kept["epoch"], kept["average"]) == (validations - 1, 40)
     for name, tensor in trained.seen[-1].items():
-        assert torch.equal(tensor, kept["state_dict"][name]) and torch.equal(tensor, trained.state_dict()[name])
+        assert torch.equal(tensor, kept["state_dict"][name]) and torch.equal(tensor, trained.network.state_dict()[name])
     assert not (tmp_path / "stage/best.ckpt").exists()
     # It trains as a stage does that keeps the best.
     best = module()
-    monkeypatch.setattr("mtl.model.multitask.score", lambda *_: next(runs[1]))
+    monkeypatch.setattr("mtl.training.module.score", lambda *_: next(runs[1]))
     fit(best, stage(tmp_path / "best" / "stage", patience), CPU)
     assert average_of(tmp_path / "best/stage") == 60
     assert without_seconds(best) == without_seconds(trained)
-    assert all(torch.equal(t, trained.seen[1][name]) for name, t in best.state_dict().items())
-    assert not any(torch.equal(t, trained.seen[-1][name]) for name, t in best.state_dict().items())
+    assert all(torch.equal(t, trained.seen[1][name]) for name, t in best.network.state_dict().items())
+    assert not any(torch.equal(t, trained.seen[-1][name]) for name, t in best.network.state_dict().items())

@@ -1,4 +1,4 @@
-"""ELMo: vectors of words in their context, from a character-level bidirectional language model (Peters et al. 2018)."""
+"""ELMo: contextual word vectors from a character-level bidirectional language model (Peters et al. 2018)."""
 
 from typing import TYPE_CHECKING, Any
 

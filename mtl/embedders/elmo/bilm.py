@@ -1,4 +1,4 @@
-"""ELMo's network: a character convolution and LSTMs in both directions (Peters et al. 2018, section 3)."""
+"""ELMo's network: a character CNN and LSTMs in both directions (Peters et al. 2018, section 3)."""
 
 import torch
 from allennlp_light.modules.highway import Highway
@@ -13,7 +13,7 @@ FORWARD, BACKWARD = DIRECTIONS = (0, 1)
 
 
 class CharacterEncoder(nn.Module):
-    """A vector for a word from its bytes: convolutions, max pooling, highway layers, a projection."""
+    """Computes a word's vector from its bytes: convolutions, max pooling, highway layers, a projection."""
 
     def __init__(self, options: Options) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class CharacterEncoder(nn.Module):
 
     def forward(self, characters: Tensor) -> Tensor:
         """Character ids (words, max_characters) -> (words, projection_dim)."""
-        # Windows of padding alone are all the same: one of each width does for the maximum.
+        # Windows that hold only padding all give the same value: one per width is enough for the maximum.
         used = int((characters != PADDING).sum(1).max()) if len(characters) else 0
         embedded = self.embedding(characters[:, : used + self.widest]).transpose(1, 2)
         pooled = torch.cat([convolution(embedded).amax(dim=2) for convolution in self.convolutions], dim=1)
@@ -36,7 +36,7 @@ class CharacterEncoder(nn.Module):
 
 
 class ProjectedLSTM(nn.Module):
-    """One layer in one direction. Its gates stand in the order output, input, forget, candidate.
+    """One layer in one direction. The order of its gates is output, input, forget, candidate.
 
     The forget gate's bias includes the 1.0 that TensorFlow's cell adds.
     """
@@ -58,17 +58,17 @@ class ProjectedLSTM(nn.Module):
             self.bias[2 * options.lstm_dim : 3 * options.lstm_dim] = 1.0
 
     def forward(self, data: Tensor, sizes: list[int]) -> Tensor:
-        """Packed rows (rows, projection_dim) and the sequences that have each step -> (rows, projection_dim)."""
+        """Packed rows (rows, projection_dim), and the number of sequences that have each step -> (rows, projection_dim)."""
         weights = self.w_input, self.w_state, self.bias, self.w_projection
         result: Tensor = ProjectedLSTMLayer.apply(data, sizes, self.reverse, *weights, *self.clips)
         return result
 
 
 class BiLM(nn.Module):
-    """The bidirectional language model below its softmax."""
+    """The bidirectional language model without its softmax."""
 
     def __init__(self, options: Options, dropout: float = 0.0) -> None:
-        """dropout: on what enters each LSTM layer."""
+        """dropout: on the input of each LSTM layer."""
         super().__init__()
         self.options = options
         self.characters = CharacterEncoder(options)
@@ -81,7 +81,7 @@ class BiLM(nn.Module):
     def states(self, tokens: PackedSequence, direction: int) -> list[Tensor]:
         """Token vectors of sentences with their boundary words -> packed rows (rows, projection_dim) of each layer.
 
-        Every sequence begins with a state of zero.
+        Every sequence starts with a zero state.
         """
         data, sizes = tokens.data, tokens.batch_sizes.tolist()
         stack = self.directions[direction]

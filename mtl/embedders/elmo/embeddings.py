@@ -1,4 +1,4 @@
-"""ELMo as a row of Table 3 has it: its weights fixed, its layers under a learned scalar mix."""
+"""ELMo embeddings as in the KLEJ paper's Table 3: fixed weights, and a learned scalar mix of the layers."""
 
 import copy
 import hashlib
@@ -23,10 +23,10 @@ from mtl.files import sha256
 
 @dataclass(frozen=True)
 class ElmoEmbeddings:
-    """An ELMo and where its vectors are kept.
+    """An ELMo and the cache of its vectors.
 
-    digest: what names its options and weights, SHA-256.
-    precision: of the vectors that the encoder gets, float16 or float32. cache_dir: None computes them on the fly.
+    digest: the SHA-256 of its options and weights.
+    precision: of the vectors that the encoder reads, float16 or float32. cache_dir: None computes them in every step.
     """
 
     elmo: ELMo
@@ -48,7 +48,7 @@ class ElmoEmbeddings:
         return ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The texts' layers, from the cache, or computed at each use where there is none."""
+        """The layers of the texts, from the cache if there is one."""
         if self.cache_dir is None:
             return self.uncached_sequences(texts)
         words = [texts.words(text) for text in range(len(texts))]
@@ -57,24 +57,24 @@ class ElmoEmbeddings:
         return LayerCache(folder, self.elmo, np.dtype(self.precision)).sequences(words)
 
     def uncached_sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The texts' layers, computed at each use."""
+        """The layers of the texts, computed each time they are read."""
         return UncachedLayers(self.elmo, texts, self.precision)
 
     def parameters(self) -> int:
-        """ELMo's own and the mix's."""
+        """The number of weights of ELMo and of the scalar mix."""
         fixed = sum(parameter.numel() for parameter in self.elmo.model.parameters())
         return fixed + sum(parameter.numel() for parameter in self.embedder().parameters())
 
     def to(self, device: torch.device) -> None:
-        """Compute ELMo there."""
+        """Move ELMo to this device."""
         self.elmo.to(device)
 
     def save(self, folder: Path) -> None:
-        """ELMo's files are not copied to the run."""
+        """Do nothing: a run reads ELMo's files from their own folder."""
 
 
 class ElmoEmbedder(nn.Module):
-    """The layers of a token mixed into one vector by learned weights (Peters et al. 2018, equation 1)."""
+    """Mixes a token's layers into one vector with learned weights (Peters et al. 2018, equation 1)."""
 
     def __init__(self, n_layers: int, projection_dim: int) -> None:
         super().__init__()
@@ -82,17 +82,17 @@ class ElmoEmbedder(nn.Module):
         self.mix = ScalarMix(n_layers + 1)
 
     def for_task(self) -> "ElmoEmbedder":
-        """What stage 2 trains for one task: a copy. ELMo's own weights are no part of this module, and are always fixed."""
+        """A copy that stage 2 trains for one task. ELMo's own weights are not part of this module; they are always fixed."""
         return copy.deepcopy(self)
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Rows (batch, time, width) as `ELMo.rows` gives them -> (batch, time, 2 * projection_dim)."""
+        """Rows of `ELMo.rows` (batch, time, width) -> (batch, time, 2 * projection_dim)."""
         mixed: Tensor = self.mix(split_layers(rows.float(), self.projection_dim))
         return mixed
 
 
 class UncachedLayers:
-    """Texts whose layers are computed each time that they are asked for."""
+    """Texts whose layers are computed each time they are gathered."""
 
     def __init__(self, elmo: ELMo, texts: TokenizedTexts, precision: str) -> None:
         self.elmo = elmo
@@ -101,13 +101,13 @@ class UncachedLayers:
         self.lengths = torch.from_numpy(texts.lengths)
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Texts (batch,) as rows (batch, time, width), 0 past their ends, and their lengths (batch,)."""
+        """Text indices (batch,) -> rows (batch, time, width), zero past each text's end, and lengths in tokens (batch,)."""
         rows = self.elmo.rows([self.texts.words(text) for text in texts.tolist()])
         return nn.utils.rnn.pad_sequence(rows, batch_first=True).to(self.dtype), self.lengths[texts]
 
 
 def elmo_embeddings(request: BuildRequest) -> ElmoEmbeddings:
-    """The ELMo in the folder `request.path`, for these texts. Raises InputError for a folder that holds none."""
+    """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
     options, texts = request.options, request.texts
     assert request.path is not None
     elmo, digest = load_elmo(request.path, options.exact)
@@ -117,7 +117,7 @@ def elmo_embeddings(request: BuildRequest) -> ElmoEmbeddings:
 
 
 class ElmoReader:
-    """The ELMo of a finished run, computed at each use. Raises InputError if the ELMo is not the one that the run was made with."""
+    """The ELMo of a finished run, without a cache. Raises InputError if the folder holds another ELMo than the run's."""
 
     def __init__(self, request: LoadRequest) -> None:
         assert request.path is not None
@@ -130,25 +130,25 @@ class ElmoReader:
         self.embedder = ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The texts' layers, computed at each use."""
+        """The layers of the texts, computed each time they are read."""
         return UncachedLayers(self.elmo, texts, self.precision)
 
 
 def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:
-    """The ELMo in a folder, and a hash of its options and weights. Raises InputError for a folder that holds none."""
+    """The ELMo in a folder, and the SHA-256 of its options and weights. Raises InputError if the folder holds no ELMo."""
     options, weights = elmo_files(folder)
     both = f"{sha256(options)} {sha256(weights)}"
     return ELMo(options, weights, exact), hashlib.sha256(both.encode()).hexdigest()
 
 
 def elmo_files(folder: Path) -> tuple[Path, Path]:
-    """The options and the weights in a folder, whatever stands before their names. Raises InputError."""
+    """The options file and the weights file in a folder; their names may have a prefix. Raises InputError if one is missing."""
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}")
     found = []
     for name in (OPTIONS, WEIGHTS):
         files = sorted(folder.glob(f"*{name}"))
         if len(files) != 1:
-            raise InputError(f"{folder}: holds {len(files)} files named *{name}; an ELMo has one")
+            raise InputError(f"{folder}: holds {len(files)} files named *{name}; there must be exactly one")
         found.append(files[0])
     return found[0], found[1]

@@ -50,7 +50,7 @@ def holds_elmo(folder: Path) -> bool:
 
 
 def problem(path: Path) -> str | None:
-    """What is wrong with a path that holds no ELMo, where it is something else."""
+    """A message if the path is a file, which cannot hold an ELMo; else None."""
     return "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
 
 

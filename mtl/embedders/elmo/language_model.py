@@ -1,4 +1,4 @@
-"""The two tasks that an ELMo is trained on: the next word, and the word before (Peters et al. 2018, section 3.1)."""
+"""The training objective of an ELMo: predict the next word and the previous word (Peters et al. 2018, section 3.1)."""
 
 import math
 
@@ -12,20 +12,20 @@ from mtl.embedders.elmo.bilm import BACKWARD, FORWARD, BiLM
 from mtl.embedders.elmo.characters import BOUNDARIES, character_ids
 from mtl.embedders.elmo.corpus import Corpus
 
-# Classes of the softmax; words follow, the most frequent first.
+# Classes of the softmax. The words follow from FIRST on, the most frequent first.
 UNKNOWN, BEGIN, END, FIRST = range(4)
 
-# Rows of the full softmax that are computed together.
+# Rows of the full softmax that are computed at once.
 ROWS = 512
 
 
 class LanguageModel(nn.Module):
-    """A biLM with its softmax, which both directions share."""
+    """A biLM with a softmax that both directions share."""
 
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
-        """Words that stand less than `min_count` times in the corpus are one class, the unknown word.
+        """Words that occur less than `min_count` times in the corpus share one class, the unknown word.
 
-        draws: for a sample of the classes.
+        draws: the number of draws for a sample of the classes.
         """
         super().__init__()
         self.bilm = bilm
@@ -34,14 +34,15 @@ class LanguageModel(nn.Module):
         self.softmax = SampledSoftmax(self._class_counts(), bilm.options.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The cross-entropies (nats) of each prediction forward and backward over these lines of the corpus.
+        """The cross-entropies (in nats) of the forward and of the backward predictions on these lines of the corpus.
 
-        sample: of the classes, to tell the right ones from; None: all. (predictions,) each: a line's words and one boundary.
+        sample: the classes of the softmax's denominator besides the target; None: all classes.
+        Returns two tensors (predictions,): a line has a prediction for each of its words and one for a boundary.
         """
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self._vectors(tokens), torch.from_numpy(sizes))
         classes = torch.from_numpy(self._classes(tokens)).to(vectors.data.device)
-        # A row's successor stands in the next step, at the same place among its rows.
+        # The next row of a sequence is in the next step, at the same position among that step's rows.
         starts = np.cumsum(sizes) - sizes
         has_next = np.concatenate([np.arange(s, s + n) for s, n in zip(starts[:-1], sizes[1:], strict=True)])
         rows = torch.from_numpy(has_next).to(classes.device)
@@ -54,17 +55,17 @@ class LanguageModel(nn.Module):
         return forward_losses, backward_losses
 
     def _vectors(self, tokens: np.ndarray) -> Tensor:
-        """The token vectors of word numbers (rows,), −2 and −1 being the boundaries: (rows, projection_dim)."""
-        distinct, places = np.unique(tokens, return_inverse=True)
+        """Word ids (rows,), with −2 and −1 for the boundaries -> token vectors (rows, projection_dim)."""
+        distinct, indices = np.unique(tokens, return_inverse=True)
         length = self.bilm.options.max_characters
         words = character_ids([self.corpus.types[i] for i in distinct[distinct >= 0]], length)
         boundaries = character_ids([list(BOUNDARIES)[i] for i in distinct[distinct < 0] + 2], length)
         device = self.softmax.weight.weight.device
         characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
-        return self.bilm.characters(characters)[torch.from_numpy(places).to(device)]
+        return self.bilm.characters(characters)[torch.from_numpy(indices).to(device)]
 
     def _class_counts(self) -> np.ndarray:
-        """How often each class stands in the corpus, int64 (classes,)."""
+        """The occurrences of each class in the corpus, int64 (classes,)."""
         words, lines = self.corpus.counts, len(self.corpus.starts) - 1
         known = self.classes - FIRST
         return np.array([words[known:].sum(), lines, lines, *words[:known]], dtype=np.int64)
@@ -76,30 +77,30 @@ class LanguageModel(nn.Module):
 
 
 def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The lines between sentence boundaries (−2 and −1), packed: word numbers int64 (rows,), and each step's rows."""
+    """These lines with sentence boundaries (−2 and −1) added, packed: word ids int64 (rows,), and each step's number of rows."""
     lines = lines[np.argsort(-corpus.lengths[lines], kind="stable")]
     lengths = corpus.lengths[lines]
     steps = np.arange(lengths[0] + 2)[:, None]
     inside = (steps >= 1) & (steps <= lengths)
-    places = np.where(inside, corpus.starts[lines] + steps - 1, 0)
-    tokens = np.where(inside, corpus.tokens[places], np.where(steps == 0, -2, -1)).astype(np.int64)
+    indices = np.where(inside, corpus.starts[lines] + steps - 1, 0)
+    tokens = np.where(inside, corpus.tokens[indices], np.where(steps == 0, -2, -1)).astype(np.int64)
     valid = steps <= lengths + 1
     return tokens[valid], valid.sum(1)
 
 
 class SampledSoftmax(nn.Module):
-    """A softmax over many classes, trained on a sample of them (Jean et al. 2015).
+    """A softmax over many classes that is trained on a sample of the classes (Jean et al. 2015).
 
-    The sample is drawn from the log-uniform distribution, which suits classes in the order of their frequency.
+    The sample is drawn from the log-uniform distribution, since the classes are sorted by frequency.
     """
 
     log_expected: Tensor
 
     def __init__(self, counts: np.ndarray, dim: int, draws: int) -> None:
-        """counts: how often each class occurs: the biases begin with its logarithm, which they would take long to learn."""
+        """counts: the occurrences of each class. The biases start at the log frequencies, which would take long to learn."""
         super().__init__()
         classes = len(counts)
-        # Tables whose gradients touch only the rows of a sample.
+        # Embeddings with sparse gradients: a step changes only the rows of its sample and targets.
         self.weight = nn.Embedding(classes, dim, sparse=True)
         self.bias = nn.Embedding(classes, 1, sparse=True)
         nn.init.normal_(self.weight.weight, std=1 / math.sqrt(dim))
@@ -107,19 +108,19 @@ class SampledSoftmax(nn.Module):
             self.bias.weight[:, 0] = torch.from_numpy(np.log((counts + 1) / (counts + 1).sum()))
         self.draws = draws
         probabilities = np.log1p(1 / np.arange(1, classes + 1)) / np.log(classes + 1)
-        in_sample = -np.expm1(draws * np.log1p(-probabilities))  # of any draw being the class
+        in_sample = -np.expm1(draws * np.log1p(-probabilities))  # the probability that a sample contains the class
         self.register_buffer("log_expected", torch.from_numpy(np.log(in_sample)).float(), persistent=False)
 
     def sample(self, rng: np.random.Generator) -> Tensor:
-        """The distinct classes among so many draws, int64 (classes of the sample,)."""
+        """The distinct classes among `draws` random draws, int64 (sampled classes,)."""
         classes = len(self.log_expected)
         drawn = np.exp(rng.random(self.draws) * np.log(classes + 1)).astype(np.int64) - 1
         return torch.from_numpy(np.unique(drawn.clip(0, classes - 1))).to(self.log_expected.device)
 
     def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
-        """Cross-entropies (rows,) of states (rows, dim) and classes (rows,), over all classes or a sample of them."""
+        """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
         if sample is None:
-            return torch.cat([self._full(*some) for some in zip(states.split(ROWS), targets.split(ROWS), strict=True)])
+            return torch.cat([self._full(*part) for part in zip(states.split(ROWS), targets.split(ROWS), strict=True)])
         right = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
         wrong = wrong.masked_fill(sample == targets[:, None], -math.inf)

@@ -1,4 +1,4 @@
-"""ELMo as a function: sentences in, all layers of every token out."""
+"""A pretrained ELMo: computes all layers of every token of sentences."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,25 +14,25 @@ from mtl.embedders.elmo.characters import BOUNDARIES, character_ids
 from mtl.embedders.elmo.options import read_options
 from mtl.embedders.elmo.weights import read_weights
 
-# Words, and tokens of sentences, that are computed together.
+# The number of distinct words, and of tokens, that are computed at once.
 WORDS = 1024
 TOKENS = 4096
 
 
 class ELMo:
-    """A pretrained ELMo in AllenNLP's format, its weights fixed (Peters et al. 2018).
+    """A pretrained ELMo in AllenNLP's format, with fixed weights (Peters et al. 2018).
 
     >>> elmo = ELMo("elmo-pl/options.json", "elmo-pl/weights.hdf5")  # doctest: +SKIP
     >>> elmo.layers([["Ala", "ma", "kota", "."]])[0].shape  # doctest: +SKIP
     torch.Size([3, 4, 1024])
 
-    A sentence's vectors follow from its own words alone: no state is carried from one call or batch to another, unlike
-    in AllenNLP's module.
+    A sentence's vectors depend on its own words only: no state is carried from one call or batch to the next, unlike in
+    AllenNLP's module.
     """
 
     def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
-        """exact: compute in float64, so that what float32 keeps of a vector does not depend on what else is computed
-        with it, or on which machine; else in float32, which is faster.
+        """exact: compute in float64, so that the vectors, rounded to float32, do not depend on the batch or the machine;
+        False: in float32, which is faster.
 
         Raises InputError for files that cannot be read or do not fit together.
         """
@@ -44,16 +44,16 @@ class ELMo:
 
     @property
     def dim(self) -> int:
-        """Numbers in a token's vector, in each layer."""
+        """The size of a token's vector in each layer."""
         return 2 * self.options.projection_dim
 
     @property
     def width(self) -> int:
-        """Numbers in a token's row of `rows`."""
+        """The size of a token's row in `rows`."""
         return (2 * self.options.n_layers + 1) * self.options.projection_dim
 
     def to(self, device: torch.device) -> "ELMo":
-        """Compute there from now on; on the CPU instead of Apple's GPUs, which have no float64."""
+        """Move the weights to a device and return self. Stays on the CPU for Apple GPUs, which have no float64."""
         device = torch.device("cpu") if device.type == "mps" else device
         self.model.to(device)
         self.device = device
@@ -62,48 +62,49 @@ class ELMo:
     def layers(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         """All layers of each sentence: float32 (n_layers + 1, tokens, dim).
 
-        The first is the token layer, without context, twice side by side; then the LSTMs, forward states first.
+        The first is the token layer, without context, concatenated with itself; then the LSTM layers, each the forward
+        states and then the backward states.
         """
         return [torch.stack(split_layers(rows, self.options.projection_dim)) for rows in self.rows(sentences)]
 
     @torch.no_grad()
     @exact_arithmetic()
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """The same without the repetition: float32 (tokens, width), the layers side by side, the token layer once."""
-        numbers = {word: number for number, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
-        vectors = self._token_vectors(list(numbers))
+        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width)."""
+        word_ids = {word: id for id, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
+        vectors = self._token_vectors(list(word_ids))
         results: list[Tensor] = [torch.empty(0)] * len(sentences)
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
         while order:
             batch = order[-max(1, TOKENS // (len(sentences[order[-1]]) + 2)) :][::-1]
             del order[-len(batch) :]
-            ids = [[0, *(numbers[word] for word in sentences[i]), 1] for i in batch]
+            ids = [[0, *(word_ids[word] for word in sentences[i]), 1] for i in batch]
             tokens = pack_sequence([vectors[row] for row in ids])
             columns = [tokens.data]
             by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
             for layer in zip(*by_direction, strict=True):
                 columns += layer
             rows = torch.cat(columns, dim=1).float()
-            # Row of each sequence's steps: where a step's rows begin, and its place among them.
+            # A sequence's row of a step: the first row of the step plus the sequence's position in the batch.
             starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
-            for place, i in enumerate(batch):
-                results[i] = rows[(starts[1 : len(ids[place]) - 1] + place).to(rows.device)]
+            for position, i in enumerate(batch):
+                results[i] = rows[(starts[1 : len(ids[position]) - 1] + position).to(rows.device)]
         return results
 
     def _token_vectors(self, words: Sequence[str]) -> Tensor:
-        """The token layer of the boundary words and of these: (2 + words, projection_dim)."""
+        """The token layer of the two boundary words, then of these words: (2 + words, projection_dim)."""
         length = self.options.max_characters
         vectors = torch.empty(2 + len(words), self.options.projection_dim, dtype=self.dtype, device=self.device)
         order = np.argsort([len(word.encode("utf-8", "ignore")) for word in words], kind="stable")
-        for some in np.split(order, range(WORDS, len(order), WORDS)):
-            ids = torch.from_numpy(character_ids([words[i] for i in some], length))
-            vectors[torch.from_numpy(some).to(self.device) + 2] = self.model.characters(ids.to(self.device))
+        for part in np.split(order, range(WORDS, len(order), WORDS)):
+            ids = torch.from_numpy(character_ids([words[i] for i in part], length))
+            vectors[torch.from_numpy(part).to(self.device) + 2] = self.model.characters(ids.to(self.device))
         vectors[:2] = self.model.characters(torch.from_numpy(character_ids(list(BOUNDARIES), length)).to(self.device))
         return vectors
 
 
 def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
-    """Rows (…, width) as `ELMo.rows` gives them -> each layer (…, 2 * projection_dim), the token layer first."""
+    """Rows of `ELMo.rows` (…, width) -> the layers (…, 2 * projection_dim), the token layer first."""
     token = rows[..., :projection_dim]
     return [
         torch.cat([token, token], dim=-1),

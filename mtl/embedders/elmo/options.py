@@ -1,4 +1,4 @@
-"""The sizes of an ELMo, as AllenNLP's options.json writes them."""
+"""The sizes of an ELMo, read from and written to AllenNLP's options.json."""
 
 import json
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from mtl.errors import InputError
 
 ACTIVATIONS = ("relu", "tanh")
 
-# What the files of an ELMo are called; something may stand before either name.
+# The names of an ELMo's files; either may have a prefix.
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 
-# The largest size that is taken for one: beyond it something else was meant.
+# The largest size that is accepted: a larger one is an error in the file.
 LARGEST = 2**20
 
 
@@ -21,11 +21,11 @@ class Options:
     """Sizes of the character convolution and of the language model (Peters et al. 2018)."""
 
     character_dim: int
-    filters: tuple[tuple[int, int], ...]  # (width in characters, how many)
+    filters: tuple[tuple[int, int], ...]  # (width in characters, number of filters)
     n_highway: int
     activation: str
-    max_characters: int  # bytes of a word, with its begin and end mark
-    projection_dim: int  # of a token's vector and of either direction's states
+    max_characters: int  # bytes of a word, including its begin and end markers
+    projection_dim: int  # size of a token's vector and of the states of one direction
     lstm_dim: int  # cells per direction
     n_layers: int
     cell_clip: float | None
@@ -37,7 +37,7 @@ class Options:
         return sum(number for _, number in self.filters)
 
     def to_json(self) -> str:
-        """The content of an options.json that any reader of AllenNLP's format takes."""
+        """The content of an options.json in AllenNLP's format."""
         values = {
             "lstm": {
                 "dim": self.lstm_dim,
@@ -60,7 +60,7 @@ class Options:
 
 
 def read_options(path: Path) -> Options:
-    """Read an options.json. Raises InputError that names what is missing or wrong in it."""
+    """Read an options.json. Raises InputError that names the key that is missing or wrong."""
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -75,13 +75,13 @@ def read_options(path: Path) -> Options:
                 raise InputError(f"{path}: {'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?")
             value = value[key]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise InputError(f"{path}: {'.'.join(keys)} is {value!r}, which makes no sense")
+            raise InputError(f"{path}: {'.'.join(keys)} is {value!r}, a value of the wrong type")
         return value
 
-    def size(*keys: str, least: int = 1, most: int = LARGEST) -> int:
+    def size(*keys: str, minimum: int = 1, maximum: int = LARGEST) -> int:
         value = get(int, *keys)
-        if not least <= value <= most:
-            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must lie between {least} and {most}")
+        if not minimum <= value <= maximum:
+            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must lie between {minimum} and {maximum}")
         return int(value)
 
     def clip(*keys: str) -> float | None:
@@ -95,25 +95,27 @@ def read_options(path: Path) -> Options:
         isinstance(pair, list) and len(pair) == 2 and all(isinstance(n, int) and 0 < n <= LARGEST for n in pair)
         for pair in filters
     ):
-        raise InputError(f"{path}: char_cnn.filters is {filters!r}: must be pairs of a width and a number")
+        raise InputError(f"{path}: char_cnn.filters is {filters!r}: must be pairs of a width and a number of filters")
     activation = get(str, "char_cnn", "activation")
     if activation not in ACTIVATIONS:
         raise InputError(f"{path}: char_cnn.activation is {activation!r}: must be one of {', '.join(ACTIVATIONS)}")
     characters = size("char_cnn", "n_characters")
     if characters not in (261, 262):
         raise InputError(f"{path}: char_cnn.n_characters is {characters}: must be 262")
-    length = size("char_cnn", "max_characters_per_token", least=3)
+    length = size("char_cnn", "max_characters_per_token", minimum=3)
     if (widest := max(width for width, _ in filters)) > length:
-        raise InputError(f"{path}: char_cnn.filters are up to {widest} wide, words only {length} characters long")
+        raise InputError(
+            f"{path}: char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}"
+        )
     return Options(
         character_dim=size("char_cnn", "embedding", "dim"),
         filters=tuple((width, number) for width, number in filters),
-        n_highway=size("char_cnn", "n_highway", least=0, most=100),
+        n_highway=size("char_cnn", "n_highway", minimum=0, maximum=100),
         activation=activation,
         max_characters=length,
         projection_dim=size("lstm", "projection_dim"),
         lstm_dim=size("lstm", "dim"),
-        n_layers=size("lstm", "n_layers", most=100),
+        n_layers=size("lstm", "n_layers", maximum=100),
         cell_clip=clip("lstm", "cell_clip"),
         state_clip=clip("lstm", "proj_clip"),
         skip_connections=get(bool, "lstm", "use_skip_connections"),

@@ -1,4 +1,4 @@
-"""Training an ELMo on raw text, into AllenNLP's format (Peters et al. 2018)."""
+"""Train an ELMo on raw text and write it in AllenNLP's format (Peters et al. 2018)."""
 
 import json
 import logging
@@ -28,38 +28,38 @@ from mtl.progress import Progress
 logger = logging.getLogger("mtl")
 
 CPU = torch.device("cpu")
-MAX_CHARACTERS = 50  # bytes of a word with its marks: the original's
+MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
 
 
 @dataclass
 class ELMoTraining:
-    """How an ELMo is trained. The sizes are a quarter of the original's, which took weeks of several GPUs."""
+    """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs."""
 
     character_dim: int = 16
-    filters: list[list[int]] = field(  # widths in characters, and how many
+    filters: list[list[int]] = field(  # pairs of width in characters and number of filters
         default_factory=lambda: [[1, 16], [2, 16], [3, 32], [4, 64], [5, 128], [6, 128], [7, 128]]
     )
     n_highway: int = 1
-    projection_dim: int = 128  # half a token's vector
+    projection_dim: int = 128  # half the size of a token's vector
     lstm_dim: int = 1024  # cells per direction
     n_layers: int = 2
-    dropout: float = 0.1  # on what enters an LSTM layer or the softmax
-    max_length: int = 100  # tokens; longer lines are taken in pieces
-    min_count: int = 3  # rarer words are one class of the softmax
-    held_out: float = 0.005  # share of the lines that the perplexity is measured on, at most 1,000
+    dropout: float = 0.1  # on the inputs of the LSTM layers and of the softmax
+    max_length: int = 100  # tokens; longer lines are split
+    min_count: int = 3  # rarer words share one class of the softmax
+    held_out: float = 0.005  # share of the lines, at most 1,000 lines, that the perplexity is computed on
     epochs: int = 5
-    max_steps: int | None = None  # at most
+    max_steps: int | None = None  # an upper limit
     batch_tokens: int = 4096
     negatives: int = 4096  # draws for the sampled softmax
-    learning_rate: float = 2e-3  # Adam's; falls linearly to
+    learning_rate: float = 2e-3  # Adam's at the first step; it falls linearly to final_learning_rate
     final_learning_rate: float = 2e-4
     gradient_clip: float = 5.0
-    validate_every: int = 500  # steps between perplexities and checkpoints
+    validate_every: int = 500  # steps between two perplexities and checkpoints
     seed: int = 1
-    threads: int = 0  # 0: one a core
+    threads: int = 0  # 0: one per core
 
     def wrong(self) -> str | None:
-        """What is wrong with a setting that is out of range, if there is one."""
+        """A message about the first setting that is out of range; None if all are in range."""
         for key, value in vars(self).items():
             if key == "filters":
                 good = value and all(
@@ -72,8 +72,8 @@ class ELMoTraining:
             elif key == "seed":
                 good = 0 <= value < 2**32
             else:
-                most = 100 if key in ("n_layers", "n_highway") else math.inf if key == "max_steps" else LARGEST
-                good = value is None or 0 < value <= most or (value == 0 and key in ("n_highway", "threads"))
+                limit = 100 if key in ("n_layers", "n_highway") else math.inf if key == "max_steps" else LARGEST
+                good = value is None or 0 < value <= limit or (value == 0 and key in ("n_highway", "threads"))
             if not good:
                 return f"{key}={value}: " + (
                     f"must lie between 0 and learning_rate={self.learning_rate}"
@@ -83,11 +83,11 @@ class ELMoTraining:
         return None
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
-        """As `train_elmo`."""
+        """Call `train_elmo` with these settings."""
         train_elmo(lines, path, self, source, device)
 
     def options(self) -> Options:
-        """The sizes as the network and options.json have them, with the original's clips and skip connections."""
+        """The sizes for the network and options.json, with the clips and skip connections of the original."""
         return Options(
             character_dim=self.character_dim,
             filters=tuple((width, number) for width, number in self.filters),
@@ -113,12 +113,12 @@ def train_elmo(
 ) -> None:
     """Train on tokenized lines; write options.json, weights.hdf5 and training.json (perplexities) to `folder`.
 
-    An interrupted training goes on from its last checkpoint when it is given the same texts and settings. source: what
-    names the texts and their tokenization, so that it can be told whether they are the same. device: Apple's GPUs lack
-    operations that this needs; the CPU is taken instead.
-    A folder that holds an ELMo already is left as it is.
-    Raises InputError for text that nothing can be learned from, and for a folder with another training's checkpoint;
-    DivergedError, which says where, for a training that diverges: its last good checkpoint stays.
+    An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
+    already holds an ELMo, nothing happens.
+    source: identifies the texts and their tokenization, so that a change is noticed. device: Apple GPUs lack operations that
+    the training needs; the CPU is used instead.
+    Raises InputError for texts that are too short, and for a folder with the checkpoint of another training; DivergedError
+    if the training diverges, in which case the last good checkpoint remains.
     """
     device = CPU if device.type == "mps" else device
     with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
@@ -137,11 +137,13 @@ def _train(
     training = {**asdict(settings), "source": source}
     claim = folder / "claim.json"
     if claim.exists() and (changed := _changed(json.loads(claim.read_text(encoding="utf-8")), training)):
-        raise InputError(f"{folder}: holds the beginning of another training ({changed}); remove it or set out=")
+        raise InputError(
+            f"{folder}: holds an unfinished training with other settings ({changed}); delete the folder or set out="
+        )
     prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"
     corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, settings.max_length)
     trainer = _Trainer(corpus, settings, checkpoint, device)
-    if not claim.exists():  # from here on the training can be taken up again
+    if not claim.exists():  # from here on the training can be continued
         corpus.save(prepared)
         write_text(claim, json.dumps(training))
     trainer.run(str(folder))
@@ -153,13 +155,13 @@ def _train(
     }
     write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     write_text(folder / OPTIONS, settings.options().to_json())
-    write_weights(folder / WEIGHTS, trainer.model.bilm)  # last: what has its weights is whole
+    write_weights(folder / WEIGHTS, trainer.model.bilm)  # last: a folder that has weights is complete
     for path in (checkpoint, prepared, claim):
         path.unlink(missing_ok=True)
 
 
 class _Trainer:
-    """One training: what it is at a step follows from the settings, the corpus and the step alone."""
+    """One training. Its state at a step depends only on the settings, the corpus and the step."""
 
     def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
         self.settings = settings
@@ -171,12 +173,12 @@ class _Trainer:
             bilm = BiLM(settings.options(), settings.dropout)
             self.model = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
         except RuntimeError as error:
-            raise InputError(f"an ELMo of this size cannot be made: {str(error).splitlines()[0]}") from None
+            raise InputError(f"cannot create an ELMo of this size: {str(error).splitlines()[0]}") from None
         shuffled = np.random.default_rng([settings.seed, 0]).permutation(len(corpus.lengths))
         held_out = min(1000, math.ceil(settings.held_out * len(shuffled)))
         self.held_out, self.lines = np.sort(shuffled[:held_out]), np.sort(shuffled[held_out:])
         if not len(self.lines):
-            raise InputError("the texts hold one line only: nothing is left to train on beside the held-out one")
+            raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
         self.steps_by_epoch = [sum(1 for _ in self._batches(epoch)) for epoch in range(settings.epochs)]
         self.steps = min(sum(self.steps_by_epoch), settings.max_steps or sum(self.steps_by_epoch))
         self.step = 0
@@ -190,9 +192,9 @@ class _Trainer:
         self.dense = dense
 
     def run(self, title: str) -> None:
-        """Train to the last step; `perplexities` has a row for each validation.
+        """Train to the last step; `perplexities` gets a row for each validation.
 
-        Raises DivergedError where losses, weights or perplexities are no longer finite, before the checkpoint is replaced.
+        Raises DivergedError if losses, weights or perplexities are no longer finite, before it replaces the checkpoint.
         """
         if self.checkpoint.exists():
             self._load()
@@ -215,7 +217,7 @@ class _Trainer:
         return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
 
     def _remaining(self) -> Iterable[np.ndarray]:
-        """The batches of the steps that are left."""
+        """The batches of the remaining steps."""
         before = 0
         for epoch, size in enumerate(self.steps_by_epoch):
             if before + size > self.step and before < self.steps:
@@ -223,7 +225,7 @@ class _Trainer:
             before += size
 
     def _train_step(self, lines: np.ndarray) -> None:
-        # What is random in a step follows from its number: a training taken up again goes on as it would have.
+        # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
         torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
         sample = self.model.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
         rate = self._learning_rate()
@@ -240,7 +242,7 @@ class _Trainer:
         self.step += 1
 
     def _check_training(self, title: str) -> None:
-        """Raise DivergedError where a loss since the last validation, or a weight, is not finite. The device is waited for."""
+        """Raise DivergedError if a loss since the last validation, or a weight, is not finite. Waits for the device."""
         losses, self.losses = torch.stack(self.losses), []
         if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
             step = self.step - len(losses) + wrong[0] + 1
@@ -252,7 +254,7 @@ class _Trainer:
         kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
         return DivergedError(
             f"{title}: training diverged (step {step}: {what}); {kept}set a smaller learning_rate=,"
-            " and remove the folder or set out="
+            " and delete the folder or set out="
         )
 
     def _learning_rate(self) -> float:
@@ -261,7 +263,7 @@ class _Trainer:
 
     @torch.no_grad()
     def _validate(self) -> dict[str, float]:
-        """The perplexities on the held-out lines over all classes, the unknown word among them."""
+        """The perplexities on the held-out lines over all classes, including the unknown word."""
         self.model.eval()
         sums, count = np.zeros(2), 0
         for lines in batches(self.corpus.lengths, self.held_out, self.settings.batch_tokens, [0]):
@@ -292,7 +294,7 @@ class _Trainer:
 
 
 def _changed(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """The settings that differ, in words; the number of threads does not count."""
+    """A list of the settings that differ, for a message; the number of threads may differ."""
     keys = [key for key in now if before.get(key) != now[key] and key != "threads"]
     return "; ".join(
         "other texts" if key == "source" else f"{key}: {before.get(key)} there, {now[key]} here" for key in keys

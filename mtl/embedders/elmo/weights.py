@@ -1,4 +1,4 @@
-"""A biLM's weights in AllenNLP's HDF5 layout, as the original TensorFlow code dumps them."""
+"""Read and write a biLM's weights in the HDF5 layout of the original TensorFlow code, which AllenNLP reads as well."""
 
 from pathlib import Path
 
@@ -13,17 +13,17 @@ from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.recurrence.projected import reorder_gates
 
-# Of the gates i, g (candidate), f, o in the file, those of the model: o, i, f, g; and back.
+# The file has the gates in the order i, g (candidate), f, o; the model o, i, f, g. Indices for `reorder_gates`.
 _TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
 
-# What a biLM's datasets are called; a file may hold others, as a softmax's.
-PARTS = ("char_embed", "CNN", "RNN_")
+# The prefixes of a biLM's datasets. A file may hold other datasets, such as those of a softmax.
+PREFIXES = ("char_embed", "CNN", "RNN_")
 
 
 def read_weights(path: Path, options: Options) -> BiLM:
-    """The network whose weights these are. Raises InputError that names what is missing or does not fit the options."""
+    """The network with these weights. Raises InputError that names the dataset that is missing or does not fit the options."""
     with torch.device("meta"):
-        model = BiLM(options)  # shapes alone
+        model = BiLM(options)  # shapes only
     expected = to_file(model)
     try:
         with h5py.File(path, "r") as file:
@@ -36,9 +36,9 @@ def read_weights(path: Path, options: Options) -> BiLM:
                         f"{path}: {name} is {_size(found.shape)}, but the options say {_size(value.shape)}; "
                         "take the options.json that belongs to these weights"
                     )
-            if unread := [name for name in _datasets(file) if name.startswith(PARTS) and name not in expected]:
+            if unread := [name for name in _datasets(file) if name.startswith(PREFIXES) and name not in expected]:
                 raise InputError(
-                    f"{path}: has {unread[0]}, but the options say nothing of it; take the options.json that belongs to these weights"
+                    f"{path}: has {unread[0]}, but the options have no such layer; take the options.json that belongs to these weights"
                 )
             arrays = {name: np.asarray(file[name], dtype=np.float32) for name in expected}
     except FileNotFoundError:
@@ -58,14 +58,14 @@ def _datasets(file: h5py.File) -> list[str]:
 
 
 def write_weights(path: Path, model: BiLM) -> None:
-    """Write the network's weights, whole or not at all."""
+    """Write the network's weights to a file, atomically."""
     with replacing(path) as partial, h5py.File(partial, "w") as file:
         for name, value in to_file(model).items():
             file[name] = value.cpu().numpy()
 
 
 def to_file(model: BiLM) -> dict[str, Tensor]:
-    """The file's datasets by name, as the model's weights make them."""
+    """Convert the model's weights to the file's datasets, by name."""
     state = model.state_dict()
     datasets = {"char_embed": state["characters.embedding.weight"][1:]}  # without the row of padding
     for i in range(len(model.options.filters)):
@@ -73,7 +73,7 @@ def to_file(model: BiLM) -> dict[str, Tensor]:
         datasets[f"CNN/W_cnn_{i}"] = state[f"characters.convolutions.{i}.weight"].permute(2, 1, 0)[None]
         datasets[f"CNN/b_cnn_{i}"] = state[f"characters.convolutions.{i}.bias"]
     for i in range(model.options.n_highway):
-        # The file's gate says how much is transformed, Highway's how much is carried.
+        # The file's gate is the share that is transformed, Highway's gate the share that is carried.
         w_transform, w_carry = state[f"characters.highway._layers.{i}.weight"].chunk(2)
         b_transform, b_carry = state[f"characters.highway._layers.{i}.bias"].chunk(2)
         parts = {"W_carry": -w_carry.T, "b_carry": -b_carry, "W_transform": w_transform.T, "b_transform": b_transform}
@@ -91,7 +91,7 @@ def to_file(model: BiLM) -> dict[str, Tensor]:
 
 
 def _from_file(model: BiLM, datasets: dict[str, Tensor]) -> None:
-    """Load the datasets into the model: `to_file` backwards."""
+    """Load the file's datasets into the model: the inverse of `to_file`."""
     characters = datasets["char_embed"]
     state = {"characters.embedding.weight": torch.cat([torch.zeros_like(characters[:1]), characters])}
     for i in range(len(model.options.filters)):
@@ -119,7 +119,7 @@ def _cell(direction: int, layer: int) -> str:
 
 
 def _add_forget(bias: Tensor, value: float) -> Tensor:
-    """A bias in the model's order of gates with a number added at the forget gate, as TensorFlow's cell adds 1.0."""
+    """A bias (4 * lstm_dim,) in the model's gate order with `value` added to the forget gate, to which TensorFlow adds 1.0."""
     o, i, f, g = bias.chunk(4)
     return torch.cat([o, i, f + value, g])
 

@@ -15,7 +15,7 @@ from mtl.data.dataset import Dataset
 from mtl.data.text import TokenizedTexts
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences, Sequences
-from mtl.files import check_space, in_words, reserve
+from mtl.files import check_space, format_bytes, reserve
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
@@ -118,7 +118,7 @@ def check_disk(config: Config, dataset: Dataset, texts: TokenizedTexts, folder: 
         return
     tokens = int(texts.lengths[_texts(dataset, [task for task in dataset.tasks if task.is_pair]).numpy()].sum())
     size = 4 * tokens * 2 * config.encoder.hidden_size
-    logger.info("stage 2 keeps the encoder's outputs for %d tokens on disk: %s", tokens, in_words(size))
+    logger.info("stage 2 keeps the encoder's outputs for %d tokens on disk: %s", tokens, format_bytes(size))
     check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
 
 

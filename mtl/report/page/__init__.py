@@ -15,7 +15,7 @@ LIBRARIES = (
     ("d3.min.js", ("d3.LICENSE",)),
     ("plot.umd.min.js", ("plot.LICENSE", "plot-bundled.LICENSE")),
 )
-# In the order in which they build on each other; together they are one script with one scope.
+# Joined in this order into one script with one scope: a file may use constants of the files before it.
 OWN = (
     "elements.js",
     "format.js",
@@ -37,8 +37,8 @@ OWN = (
 
 
 def render_page(report: dict[str, Any]) -> str:
-    """The report as an HTML page; every text in it is shown as text, whatever it contains."""
-    scripts = [*(_library(file, licences) for file, licences in LIBRARIES), _own()]
+    """The report as an HTML page. All texts of the report are shown as text, even if they contain markup."""
+    scripts = [*(_library(file, licences) for file, licences in LIBRARIES), _own_script()]
     return Template(_read("page.html")).substitute(
         title=html.escape(report["title"]),
         policy=_policy(scripts),
@@ -53,19 +53,20 @@ def _read(name: str) -> str:
 
 
 def _library(file: str, licences: tuple[str, ...]) -> str:
-    """A library under its licences, without the pointer to a source map, which a browser would look for."""
+    """A library's code with its licences, without the reference to a source map, which a browser would try to load."""
     lines = _read(f"vendor/{file}").splitlines()
     code = "\n".join(line for line in lines if not line.startswith("//# sourceMappingURL="))
     terms = "\n".join(_read(f"vendor/{licence}").strip() for licence in licences)
     return f"/*\n{terms}\n*/\n{code}\n"
 
 
-def _own() -> str:
+def _own_script() -> str:
+    """The files of `OWN` as one script."""
     return '(() => {\n"use strict";\n' + "\n".join(_read(name) for name in OWN) + "})();\n"
 
 
 def _policy(scripts: list[str]) -> str:
-    """The Content-Security-Policy under which the page's own scripts run, and nothing else does."""
+    """A Content-Security-Policy that allows only these scripts to run."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
     return (
@@ -75,7 +76,7 @@ def _policy(scripts: list[str]) -> str:
 
 
 def _embedded(report: dict[str, Any]) -> str:
-    """The report as JSON that cannot end the element which it stands in."""
+    """The report as JSON that cannot end the script element that contains it."""
     text = json.dumps(_finite(report), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -83,7 +84,7 @@ def _embedded(report: dict[str, Any]) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """JSON knows no NaN: a diverged loss, the correlation of a constant. They are unknown values here."""
+    """Replace NaN and infinity, which JSON does not have, with None. (The correlation of a constant is NaN, for example.)"""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

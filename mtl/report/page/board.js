@@ -1,6 +1,6 @@
-// The table: header, rows, opened rows.
+// The table: its header, its rows and the panels of opened rows.
 
-/** Draw the table into #board; `changed` is called where the reader sorts, `panel` makes an opened row's content. */
+/** Draw the table into #board. `changed` is called when the user sorts or opens a row, `panel` creates an opened row's content. */
 function drawBoard(suite, choices, changed, panel) {
   const table = tableOf(suite, choices);
   const rows = table.getRowModel().rows.map((row) => row.original);
@@ -22,13 +22,13 @@ function drawBoard(suite, choices, changed, panel) {
       : [line];
   });
   const board = document.getElementById("board");
-  // A table of more than a screen or two scrolls under its header.
+  // A long table scrolls while its header stays visible.
   board.classList.toggle("long", rows.length > 30);
   board.replaceChildren(
     h(
       "table",
       {},
-      h("caption", { class: "spoken" }, `${suite.title}: models, their average and their score on each task`),
+      h("caption", { class: "visually-hidden" }, `${suite.title}: models, their average and their score on each task`),
       h(
         "thead",
         {},
@@ -49,7 +49,7 @@ function drawBoard(suite, choices, changed, panel) {
               h(
                 "td",
                 { colspan: columns.length, class: "empty" },
-                suite.rows.length ? "No row fits these filters." : "There are no rows.",
+                suite.rows.length ? "No row matches these filters." : "There are no rows.",
               ),
             ),
       ),
@@ -91,32 +91,36 @@ function headerCell(column, changed) {
 function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
   const reference = suite.rows.find((other) => other.id === choices.reference);
   const tests =
-    reference && row.id !== reference.id && row.source === "run" ? paired(suite, row.id, reference.id) : null;
+    reference && row.id !== reference.id && row.source === "run" ? pairedTests(suite, row.id, reference.id) : null;
   let remark = null;
   if (reference && row.source === "run" && !tests) {
     remark = row.id === reference.id ? "compared with this" : "no paired test";
   }
   const below = (column) => {
     if (!reference) return spreadOf(row, column, choices.spread);
-    if (column !== "average") return verdictOf(at(tests, column.id), reference.label, choices.spread);
-    return choices.hidden.size ? null : verdictOf(at(tests, "average"), reference.label, choices.spread);
+    if (column !== "average") return verdictOf(ownValue(tests, column.id), reference.label, choices.spread);
+    return choices.hidden.size ? null : verdictOf(ownValue(tests, "average"), reference.label, choices.spread);
   };
   return columns.map(({ id, columnDef: { meta } }) => {
     if (id === "model") return modelCell(row, opened, remark, toggle);
     if (id === "split") return splitCell(row);
     if (meta.cost) return costCell(row, meta.cost);
-    return scoreCell(row, meta.column, isBest(bests[row.source]?.get(id), row, meta.column), below(meta.column));
+    return scoreCell(row, meta.column, isBest(bests.get(id).get(splitOf(row, meta.column)), row, meta.column), below(meta.column));
   });
 }
 
-/** For own and for published rows, since they are of different splits: each column's best value. */
+/** Each column's best values by split, as a map of maps. */
 function bestOf(rows, columns) {
   const scores = columns.filter((column) => column.columnDef.meta?.column);
-  return Object.fromEntries(
-    ["run", "published"].map((source) => {
-      const among = rows.filter((row) => row.source === source);
-      return [source, new Map(scores.map((column) => [column.id, best(among, column.columnDef.meta.column)]))];
-    }),
+  return new Map(
+    scores.map(({ id, columnDef: { meta } }) => [
+      id,
+      d3.rollup(
+        rows,
+        (same) => best(same, meta.column),
+        (row) => splitOf(row, meta.column),
+      ),
+    ]),
   );
 }
 

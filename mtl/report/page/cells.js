@@ -3,47 +3,47 @@
 const VERDICTS = { better: "▲", worse: "▼", undecided: "≈", "too few seeds": "?" };
 const RELATIONS = { undecided: "undecided against", "too few seeds": "too few seeds to compare with" };
 
-/** A score or an average, with its marks, and below it its spread or what the paired test says. */
+/** A score or an average with its marks; below it, its spread or the verdict of the paired test. */
 function scoreCell(row, column, emphasised, below) {
   const value = valueOf(row, column);
-  if (!known(value)) return h("td", { class: "number" }, sign(MISSING, "no score"));
+  if (!known(value)) return h("td", { class: "number" }, labelledSymbol(MISSING, "no score"));
   const average = column === "average";
   return h(
     "td",
     { class: average ? "number average" : "number" },
-    h("span", { class: emphasised ? "score best" : "score" }, inScore(value), emphasised && spoken(" (best)")),
-    [...marksOf(row, column)].map((mark) => sign(mark, mark === "*" ? " partial" : " other split sizes")),
+    h("span", { class: emphasised ? "score best" : "score" }, formatScore(value), emphasised && screenReaderText(" (best)")),
+    [...marksOf(row, column)].map((mark) => labelledSymbol(mark, mark === "*" ? " partial" : " other split sizes")),
     below,
   );
 }
 
-/** The seeds' range or the interval of a score, where it is known and no point. */
+/** The range over seeds or the interval of a score; null if it is not known or its ends are equal. */
 function spreadOf(row, column, spread) {
   if (spread === "none") return null;
   const shown = spread === "range" ? rangeOf(row, column) : intervalOf(row, column);
-  if (!shown || inScore(shown[0]) === inScore(shown[1])) return null;
+  if (!shown || formatScore(shown[0]) === formatScore(shown[1])) return null;
   return h(
     "span",
     { class: "spread" },
-    spoken(spread === "range" ? " seeds: " : " 95 % interval: "),
-    inRange(...shown),
+    screenReaderText(spread === "range" ? " seeds: " : " 95 % interval: "),
+    formatRange(...shown),
   );
 }
 
-/** What the paired test says of a score against the reference's; its interval is seen where `spread` asks for one. */
+/** The verdict of the paired test of a score against the reference's; its interval is visible if `spread` is "interval". */
 function verdictOf(test, reference, spread) {
   if (!test) return null;
-  const interval = known(test.low) && known(test.high) ? `${inScore(test.low)} to ${inScore(test.high)}` : null;
+  const interval = known(test.low) && known(test.high) ? `${formatScore(test.low)} to ${formatScore(test.high)}` : null;
   const decided = test.verdict === "better" || test.verdict === "worse";
   const holds = decided && test.verdict_holm === test.verdict;
   const words =
     `${RELATIONS[test.verdict] ?? `${test.verdict} than`} ${reference}` +
     (holds ? ", with Holm's correction too" : decided ? ", not with Holm's correction" : "");
   const numbers = [
-    inDifference(test.difference),
+    formatDifference(test.difference),
     interval && `95 % interval ${interval}`,
-    known(test.p) && `p ${inProbability(test.p)}`,
-    known(test.p_holm) && `with Holm's correction ${inProbability(test.p_holm)}`,
+    known(test.p) && `p ${formatProbability(test.p)}`,
+    known(test.p_holm) && `with Holm's correction ${formatProbability(test.p_holm)}`,
   ];
   return h(
     "span",
@@ -51,15 +51,15 @@ function verdictOf(test, reference, spread) {
       class: `verdict ${decided ? test.verdict : ""}`,
       title: `${words}: ${numbers.filter(Boolean).join(", ")}`,
     },
-    sign((VERDICTS[test.verdict] ?? "").repeat(holds ? 2 : 1), ` ${words}: `),
-    ` ${inDifference(test.difference)}`,
-    interval && h("span", { class: spread === "interval" ? "spread" : "spoken" }, spoken(" 95 % interval: "), interval),
+    labelledSymbol((VERDICTS[test.verdict] ?? "").repeat(holds ? 2 : 1), ` ${words}: `),
+    ` ${formatDifference(test.difference)}`,
+    interval && h("span", { class: spread === "interval" ? "spread" : "visually-hidden" }, screenReaderText(" 95 % interval: "), interval),
   );
 }
 
 function costCell(row, cost) {
   const value = row.cost?.[cost.id];
-  return h("td", { class: "number" }, known(value) ? cost.format(value) : sign(MISSING, "not known"));
+  return h("td", { class: "number" }, known(value) ? cost.format(value) : labelledSymbol(MISSING, "not known"));
 }
 
 function splitCell(row) {
@@ -70,19 +70,19 @@ function splitCell(row) {
       "span",
       {
         class: `split ${row.source}`,
-        title: row.source === "run" ? "own run, scored on the validation data" : "published, scored on the test data",
+        title: row.source === "run" ? `own run, scored on ${row.split}` : "published, scored on test",
       },
       row.split,
     ),
   );
 }
 
-/** The row's name: a button that opens it where there is more to see. */
+/** The row's name; if the row has details, a button that opens it. */
 function modelCell(row, opened, remark, toggle) {
   const under = [
     row.source === "run" && row.name !== row.label && row.name,
     known(row.size) && `${row.size} units`,
-    row.details?.seeds?.length > 0 && counted(row.details.seeds.length, "seed"),
+    row.details?.seeds?.length > 0 && withCount(row.details.seeds.length, "seed"),
     remark,
   ]
     .filter(Boolean)

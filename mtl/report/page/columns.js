@@ -1,6 +1,6 @@
-// The table's model: TanStack's table-core sorts, filters and hides; the elements are board.js's.
+// The model of the table. TanStack's table-core sorts, filters and hides; board.js creates the elements.
 
-/** The model of the table: its rows in order, its columns, and what is known of sorting. */
+/** The model of the table: its rows in order, its columns and the state of sorting. */
 function tableOf(suite, choices) {
   const tasks = shownTasks(suite, choices);
   const showing = choices.columns;
@@ -30,7 +30,7 @@ function tableOf(suite, choices) {
   ];
   const sorting = choices.sorting.filter(({ id }) => columns.some((column) => column.id === id));
   const table = TableCore.createTable({
-    data: suite.rows.map((row) => overTasks(row, tasks, suite)),
+    data: suite.rows.map((row) => withAverageOver(row, tasks, suite)),
     columns,
     renderFallbackValue: null,
     getRowId: (row) => row.id,

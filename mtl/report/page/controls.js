@@ -1,6 +1,6 @@
 // The controls above the table.
 
-/** Draw the controls into #controls; `changed` is called after every choice, `reset` for a fresh start. */
+/** Draw the controls into #controls. `changed` is called after every choice, `reset` to restore the defaults. */
 function drawControls(suite, choices, changed, reset) {
   const set = (name) => (value) => {
     choices[name] = value;
@@ -77,7 +77,7 @@ function sourceField(suite, choices, set) {
       "source",
       [
         ["", "all"],
-        ["run", "own runs (dev)"],
+        ["run", `own runs (${ownSplits(suite.rows).join(", ")})`],
         ["published", "published (test)"],
       ],
       choices.source,
@@ -120,7 +120,7 @@ function familyField(suite, choices, changed) {
   );
 }
 
-/** A select of the values that rows have of `name`; none where all are the same. */
+/** A select with the values of `name` in the rows; null if all rows have the same value. */
 function valueField(suite, choices, set, name, label, inText) {
   const values = [...new Set(suite.rows.map((row) => row[name]).filter(known))]
     .sort((one, other) => (typeof one === "number" ? one - other : one.localeCompare(other)))
@@ -152,7 +152,7 @@ function referenceField(suite, choices, set) {
   );
 }
 
-/** Which tasks are shown. The last one cannot be hidden: an average over nothing is none. */
+/** Checkboxes for the tasks to show. The last one cannot be hidden, since there is no average over no tasks. */
 function taskField(suite, choices, changed) {
   if (suite.tasks.length < 2) return null;
   const summary = h("summary", { "data-key": "tasks" });
@@ -167,11 +167,11 @@ function taskField(suite, choices, changed) {
         const last = !event.target.checked && shownTasks(suite, choices).length === 1;
         if (last) event.target.checked = true;
         else choices.hidden[event.target.checked ? "delete" : "add"](task.id);
-        applied(last ? "The last task stays. " : "");
+        apply(last ? "The last task cannot be hidden. " : "");
       },
     }),
   );
-  const applied = (remark) => {
+  const apply = (remark) => {
     for (const box of boxes) box.checked = !choices.hidden.has(box.value);
     const shown = shownTasks(suite, choices).length;
     summary.textContent =
@@ -180,9 +180,9 @@ function taskField(suite, choices, changed) {
   };
   const only = (tasks) => () => {
     choices.hidden = new Set(suite.tasks.filter((task) => !tasks.includes(task)).map((task) => task.id));
-    applied("");
+    apply("");
   };
-  applied(null);
+  apply(null);
   return h(
     "details",
     { class: "tasks" },
@@ -190,7 +190,7 @@ function taskField(suite, choices, changed) {
     h(
       "fieldset",
       {},
-      h("legend", { class: "spoken" }, "Tasks shown"),
+      h("legend", { class: "visually-hidden" }, "Tasks shown"),
       h(
         "div",
         { class: "choices" },

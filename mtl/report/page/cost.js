@@ -1,10 +1,10 @@
-// The plot of the average against what it cost.
+// The plot of the average against a cost.
 
-/** The average over the tasks shown, against one cost on a logarithmic scale. */
+/** The average over the tasks shown, against a cost that the user selects, on a logarithmic scale. */
 function costFigure(scene) {
   const { rows, names, style, width, choices } = scene;
-  const priced = (cost) => rows.filter((row) => row.cost?.[cost.id] > 0 && known(row.average));
-  const offered = COSTS.filter((cost) => priced(cost).length);
+  const rowsWith = (cost) => rows.filter((row) => row.cost?.[cost.id] > 0 && known(row.average));
+  const offered = COSTS.filter((cost) => rowsWith(cost).length);
   const cost = offered.find(({ id }) => id === choices.cost) ?? offered[0];
   const section = (...content) =>
     h(
@@ -13,12 +13,12 @@ function costFigure(scene) {
       h("h3", { id: "cost-title" }, "Average against cost"),
       ...content,
     );
-  if (!cost) return section(h("p", {}, "No cost is known of the rows shown."));
-  const points = priced(cost);
+  if (!cost) return section(h("p", {}, "The rows shown have no known cost."));
+  const points = rowsWith(cost);
   const height = Math.min(460, Math.max(300, width * 0.45));
   const title = `Average against ${cost.unit}`;
-  const described = (row) => `${names.get(row.id)} ${inScore(row.average)} at ${cost.format(row.cost[cost.id])}`;
-  const svg = drawn(
+  const description = (row) => `${names.get(row.id)} ${formatScore(row.average)} at ${cost.format(row.cost[cost.id])}`;
+  const svg = plotImage(
     {
       width,
       height,
@@ -32,9 +32,9 @@ function costFigure(scene) {
         grid: true,
         tickFormat: cost.format,
         ticks: Math.max(2, Math.floor(width / 130)),
-        domain: widened(points.map((row) => row.cost[cost.id])),
+        domain: widenedDomain(points.map((row) => row.cost[cost.id])),
       },
-      y: { label: "AVG, score × 100", grid: true, nice: true, inset: 12, domain: spanned(points.map((row) => row.average)) },
+      y: { label: "AVG, score × 100", grid: true, nice: true, inset: 12, domain: domainOfConstant(points.map((row) => row.average)) },
       symbol: { type: "identity" },
       color: { type: "identity" },
       marks: [
@@ -52,17 +52,17 @@ function costFigure(scene) {
             x: (row) => row.cost[cost.id],
             y: "average",
             title: (row) =>
-              `${shortened(names.get(row.id), 60)}\n${inScore(row.average)}, ${cost.format(row.cost[cost.id])}`,
+              `${shortened(names.get(row.id), 60)}\n${formatScore(row.average)}, ${cost.format(row.cost[cost.id])}`,
           }),
         ),
       ],
     },
-    `${title}: ${points.map(described).join("; ")}`,
+    `${title}: ${points.map(description).join("; ")}`,
   );
   const [x, y] = [svg.scale("x"), svg.scale("y")];
   svg.append(
     labelGroup(
-      placed(
+      placeLabels(
         points.map((row) => ({
           x: x.apply(row.cost[cost.id]),
           y: y.apply(row.average),
@@ -72,7 +72,7 @@ function costFigure(scene) {
       ),
     ),
   );
-  const left = rows.filter((row) => row.source === "run" && !points.includes(row));
+  const omitted = rows.filter((row) => row.source === "run" && !points.includes(row));
   return section(
     selectField(
       "Cost",
@@ -85,15 +85,16 @@ function costFigure(scene) {
       },
     ),
     figure(`${title}, on a logarithmic scale`, svg, legend(points, names, style, "symbol")),
-    left.length > 0 && h("p", {}, `Not shown, for want of a cost above 0: ${inWords(left.map((row) => names.get(row.id)))}.`),
+    omitted.length > 0 &&
+      h("p", {}, `Not shown, since they have no cost above 0: ${joinWithAnd(omitted.map((row) => names.get(row.id)))}.`),
   );
 }
 
-function widened(values) {
+function widenedDomain(values) {
   return [Math.min(...values) / 1.6, Math.max(...values) * 1.6];
 }
 
-/** Labels at the places found for them. */
+/** The labels at the positions that `placeLabels` found. */
 function labelGroup(labels) {
   const group = document.createElementNS("http://www.w3.org/2000/svg", "g");
   for (const { left, middle, text } of labels) {

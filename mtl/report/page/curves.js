@@ -1,15 +1,15 @@
 // Learning curves: a score by training step.
 
-/** The average over `tasks` at a point of a curve; `whole` says that they are all of the suite's. */
+/** The average over `tasks` at a point of a curve; `whole`: whether they are all tasks of the suite. */
 function averageAt(point, tasks, whole) {
   if (whole) return point.average;
-  const scores = tasks.map((shown) => at(point.scores, shown.id)).filter(known);
+  const scores = tasks.map((shown) => ownValue(point.scores, shown.id)).filter(known);
   return scores.length === tasks.length ? mean(scores) : null;
 }
 
 /**
- * A run's curves of a stage as points {row, seed, step, score}: in stage 1 the score is the average over `tasks`,
- * in stage 2 that on `task`.
+ * The points {row, seed, step, score} of a run's curves in a stage. In stage 1, the score is the average over `tasks`;
+ * in stage 2, it is the score on `task`.
  */
 function curvePoints(row, stage, task, tasks, whole) {
   return (row.details?.curves ?? [])
@@ -19,19 +19,19 @@ function curvePoints(row, stage, task, tasks, whole) {
         row,
         seed: curve.seed,
         step: point.step,
-        score: stage === "pretrain" ? averageAt(point, tasks, whole) : (at(point.scores, task.id) ?? point.average),
+        score: stage === "pretrain" ? averageAt(point, tasks, whole) : (ownValue(point.scores, task.id) ?? point.average),
       })),
     )
     .filter((point) => known(point.step) && known(point.score));
 }
 
-/** A plot of curves, a line a seed, in the look of their run. */
+/** A plot of curves, one line per seed, in the style of the run. */
 function curvePlot(points, rows, names, style, width, title, height = 300) {
   const own = rows.filter((row) => points.some((point) => point.row === row));
-  const ending = (row) => `${names.get(row.id)} ends at ${endOf(points.filter((point) => point.row === row))}`;
+  const ending = (row) => `${names.get(row.id)} ends at ${finalScore(points.filter((point) => point.row === row))}`;
   const tip = ({ row, seed, step, score }) =>
-    `${shortened(names.get(row.id), 60)}\nseed ${seed}, step ${step}: ${inScore(score)}`;
-  return drawn(
+    `${shortened(names.get(row.id), 60)}\nseed ${seed}, step ${step}: ${formatScore(score)}`;
+  return plotImage(
     {
       width,
       height,
@@ -40,7 +40,7 @@ function curvePlot(points, rows, names, style, width, title, height = 300) {
       marginTop: 28,
       marginBottom: 42,
       x: { label: "training step", labelAnchor: "right", ticks: Math.max(3, Math.floor(width / 110)), nice: true },
-      y: { label: "score × 100", grid: true, nice: true, domain: spanned(points.map((point) => point.score)) },
+      y: { label: "score × 100", grid: true, nice: true, domain: domainOfConstant(points.map((point) => point.score)) },
       marks: [
         ...own.map((row) => {
           const { colour, dash } = style.get(row.id);
@@ -66,9 +66,9 @@ function curvePlot(points, rows, names, style, width, title, height = 300) {
   );
 }
 
-/** The last score, or those of all seeds: "61.2", "60.1 to 62.4". */
-function endOf(points) {
+/** The last score, or its range over the seeds: "61.2", "60.1 to 62.4". */
+function finalScore(points) {
   const last = new Map(points.map((point) => [point.seed, point.score]));
   const [low, high] = [Math.min(...last.values()), Math.max(...last.values())];
-  return inScore(low) === inScore(high) ? inScore(low) : `${inScore(low)} to ${inScore(high)}`;
+  return formatScore(low) === formatScore(high) ? formatScore(low) : `${formatScore(low)} to ${formatScore(high)}`;
 }

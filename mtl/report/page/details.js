@@ -1,6 +1,6 @@
-// An opened row: everything that is known of a run.
+// The panel of an opened row: all details of a run.
 
-/** The content of an opened row, as wide as `width` pixels allow. */
+/** The content of an opened row; `width`: of the table, in pixels. */
 function detailPanel(suite, row, width) {
   const { details } = row;
   const style = new Map([[row.id, { colour: "var(--own)", dash: "none" }]]);
@@ -17,21 +17,21 @@ function detailPanel(suite, row, width) {
       details.seeds?.length > 0 && section("Scores by seed", seedTable(suite, row)),
       taskSection(suite, row, names, style, inner, section),
       stageSection(suite, row, names, style, inner, section),
-      row.cost && section("Cost", costPairs(row)),
+      row.cost && section("Cost", costTable(row)),
       details.machine && section("Machine", h("p", {}, details.machine)),
       versionSection(details, section),
-      details.command && section("Command", copyable(row, details.command)),
+      details.command && section("Command", copyableCommand(row, details.command)),
       inputSection(details, section),
       configSection(suite, row, section),
     ),
   );
 }
 
-/** Tasks down, seeds across, so that it fits a narrow screen. */
+/** A table with a row for each task and a column for each seed, so that it fits on a narrow screen. */
 function seedTable(suite, row) {
   const { seeds } = row.details;
-  const number = (value) => h("td", { class: "number" }, known(value) ? inScore(value) : sign(MISSING, "no score"));
-  const interval = (pair) => h("td", { class: "number" }, pair ? inRange(...pair) : sign(MISSING, "not known"));
+  const number = (value) => h("td", { class: "number" }, known(value) ? formatScore(value) : labelledSymbol(MISSING, "no score"));
+  const interval = (pair) => h("td", { class: "number" }, pair ? formatRange(...pair) : labelledSymbol(MISSING, "not known"));
   const line = (title, values, middle, pair) =>
     h("tr", {}, h("th", { scope: "row" }, title), values.map(number), number(middle), interval(pair));
   const tasks = suite.tasks.filter((task) => known(median(row, task)));
@@ -41,7 +41,7 @@ function seedTable(suite, row) {
     h(
       "table",
       { class: "seeds" },
-      h("caption", { class: "spoken" }, `${row.label}: scores by task and seed`),
+      h("caption", { class: "visually-hidden" }, `${row.label}: scores by task and seed`),
       h(
         "thead",
         {},
@@ -49,7 +49,7 @@ function seedTable(suite, row) {
           "tr",
           {},
           h("th", { scope: "col" }, "Task ╲ seed"),
-          [...seeds.map((seed) => [spoken("seed "), String(seed.seed)]), "median", "95 % interval"].map((title) =>
+          [...seeds.map((seed) => [screenReaderText("seed "), String(seed.seed)]), "median", "95 % interval"].map((title) =>
             h("th", { scope: "col", class: "number" }, title),
           ),
         ),
@@ -60,9 +60,9 @@ function seedTable(suite, row) {
         tasks.map((task) =>
           line(
             task.title,
-            seeds.map((seed) => at(seed.scores, task.id)),
+            seeds.map((seed) => ownValue(seed.scores, task.id)),
             median(row, task),
-            at(row.scores, task.id).interval,
+            ownValue(row.scores, task.id).interval,
           ),
         ),
         line(
@@ -76,20 +76,20 @@ function seedTable(suite, row) {
   );
 }
 
-/** Predictions and the learning curve of stage 2, a task at a time. */
+/** The predictions and the learning curve of stage 2 of one task, which the user selects. */
 function taskSection(suite, row, names, style, width, section) {
   const tasks = suite.tasks.filter(
-    (task) => at(row.details.classes, task.id) || curvePoints(row, "finetune", task, suite.tasks, true).length,
+    (task) => ownValue(row.details.classes, task.id) || curvePoints(row, "finetune", task, suite.tasks, true).length,
   );
   if (!tasks.length) return null;
-  const place = h("div", { "aria-live": "polite" });
+  const content = h("div", { "aria-live": "polite" });
   const show = (id) => {
     const task = tasks.find((candidate) => candidate.id === id);
     const points = curvePoints(row, "finetune", task, suite.tasks, true);
-    const title = `${task.title}, stage 2: score by training step (0: as stage 1 left it), a line a seed`;
-    place.replaceChildren(
+    const title = `${task.title}, stage 2: score by training step (0: after stage 1), one line per seed`;
+    content.replaceChildren(
       ...[
-        predictionsOf(task, at(row.details.classes, id), width),
+        predictionsOf(task, ownValue(row.details.classes, id), width),
         points.length && figure(title, curvePlot(points, [row], names, style, width, title, 220)),
       ].filter(Boolean),
     );
@@ -104,49 +104,49 @@ function taskSection(suite, row, names, style, width, section) {
       tasks[0].id,
       show,
     ),
-    place,
+    content,
   );
 }
 
 function stageSection(suite, row, names, style, width, section) {
   const points = curvePoints(row, "pretrain", null, suite.tasks, true);
   if (!points.length) return null;
-  const title = "All tasks together: average on the validation data by training step, a line a seed";
+  const title = "All tasks together: average on the validation data by training step, one line per seed";
   return section("Stage 1", figure(title, curvePlot(points, [row], names, style, width, title, 220)));
 }
 
-function costPairs(row) {
+function costTable(row) {
   const entries = COSTS.filter((cost) => known(row.cost[cost.id])).map((cost) => [
     `${cost.title}, ${cost.metric}`,
     cost.format(row.cost[cost.id]),
   ]);
-  return entries.length ? pairs("Cost", entries) : h("p", {}, "not known");
+  return entries.length ? nameValueTable("Cost", entries) : h("p", {}, "not known");
 }
 
 function versionSection(details, section) {
   const entries = Object.entries(details.versions ?? {});
-  return entries.length > 0 && section("Versions", pairs("Versions", entries));
+  return entries.length > 0 && section("Versions", nameValueTable("Versions", entries));
 }
 
 function inputSection(details, section) {
   const entries = Object.entries(details.inputs ?? {}).map(([file, hash]) => [file, h("code", {}, String(hash))]);
   return (
     entries.length > 0 &&
-    section("Data (SHA-256)", h("details", {}, h("summary", {}, `${entries.length} files`), pairs("Data", entries)))
+    section("Data (SHA-256)", h("details", {}, h("summary", {}, `${entries.length} files`), nameValueTable("Data", entries)))
   );
 }
 
-/** The configuration; keys in which own runs differ come first. */
+/** The configuration; keys with different values in other own runs come first. */
 function configSection(suite, row, section) {
   const config = Object.entries(row.details.config ?? {});
   if (!config.length) return null;
   const others = suite.rows.filter((other) => other.details?.config).map((other) => other.details.config);
-  const differs = (key, value) => others.some((other) => at(other, key) !== value);
+  const differs = (key, value) => others.some((other) => ownValue(other, key) !== value);
   const ordered = [
     ...config.filter(([key, value]) => differs(key, value)),
     ...config.filter(([key, value]) => !differs(key, value)),
   ];
-  const table = pairs(
+  const table = nameValueTable(
     "Configuration",
     ordered.map(([key, value]) => [
       [key, differs(key, value) && h("span", { class: "differs" }, " differs")],
@@ -169,7 +169,7 @@ function configSection(suite, row, section) {
   );
 }
 
-function copyable(row, command) {
+function copyableCommand(row, command) {
   const text = h("code", {}, command);
   const button = h(
     "button",
@@ -177,7 +177,7 @@ function copyable(row, command) {
       type: "button",
       "data-key": `copy:${row.id}`,
       onclick: async () => {
-        // Where a browser keeps the clipboard from files, the command is at least selected.
+        // If the browser does not let a local file use the clipboard, the command is at least selected.
         getSelection().selectAllChildren(text);
         const copied = await navigator.clipboard?.writeText(command).then(
           () => true,

@@ -1,6 +1,6 @@
-// Elements from plain values. Text only ever goes in as text, so nothing in the data can become markup.
+// Functions that create elements. Text is only ever inserted as text, so that nothing in the data can become markup.
 
-/** A new element. Attributes named on… are listeners; null, undefined and false leave an attribute or a child out. */
+/** A new element. Attributes named on… are event listeners; attributes and children that are null, undefined or false are left out. */
 function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -12,17 +12,17 @@ function h(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** Text that only a screen reader says. */
-function spoken(text) {
-  return h("span", { class: "spoken" }, text);
+/** Text that is not visible, for screen readers only. */
+function screenReaderText(text) {
+  return h("span", { class: "visually-hidden" }, text);
 }
 
-/** A sign that stands for words: seen as the sign, heard as the words. */
-function sign(symbol, words) {
-  return [h("span", { "aria-hidden": "true" }, symbol), spoken(words)];
+/** A symbol that is visible, and words that a screen reader reads instead of it. */
+function labelledSymbol(symbol, words) {
+  return [h("span", { "aria-hidden": "true" }, symbol), screenReaderText(words)];
 }
 
-/** Call `build`, which replaces elements, and give the focus back to the element with the same data-key. */
+/** Call `build`, which replaces elements, then move the focus to the new element with the data-key that had it before. */
 function keepingFocus(build) {
   const key = document.activeElement?.dataset?.key;
   build();
@@ -67,8 +67,8 @@ function radioField(label, key, choices, chosen, change) {
   );
 }
 
-/** What signs mean: [the sign's class, text]. */
-function keyList(entries) {
+/** A legend; `entries` are [CSS class of the symbol, text]. */
+function legendList(entries) {
   return h(
     "ul",
     { class: "key" },
@@ -78,12 +78,12 @@ function keyList(entries) {
   );
 }
 
-/** A table of names and values: [name, value], the value a text or an element. */
-function pairs(caption, entries) {
+/** A table of names and values; `entries` are [name, value], where a value is a text or an element. */
+function nameValueTable(caption, entries) {
   return h(
     "table",
     { class: "pairs" },
-    h("caption", { class: "spoken" }, caption),
+    h("caption", { class: "visually-hidden" }, caption),
     h(
       "tbody",
       {},

@@ -1,14 +1,14 @@
-// What all plots share: their frame, colours, names and labels.
+// Functions that all plots share: frames, colours, legends and labels.
 
 const COLOURS = 8;
 const DASHES = ["none", "7 3", "2 3", "8 3 2 3"];
 const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "wye", "cross"];
 const LINE_HEIGHT = 13;
 
-/** How an own run looks in every plot: a colour, a dash and a symbol that together are its own among dozens. */
-function looks(suite) {
+/** The style of each own run in all plots: a colour, a dash and a symbol. The combination is unique for dozens of runs. */
+function runStyles(suite) {
   const own = suite.rows.filter((row) => row.source === "run");
-  // LSTMs first: they have curves, and the first looks differ most.
+  // LSTMs first: they have curves, and the first styles differ most.
   own.sort((one, other) => (other.method === "lstm") - (one.method === "lstm"));
   return new Map(
     own.map((row, index) => [
@@ -22,19 +22,19 @@ function looks(suite) {
   );
 }
 
-/** A plot under a caption that says what it shows. */
+/** A plot with a caption. */
 function figure(caption, ...content) {
   return h("figure", {}, h("figcaption", {}, caption), ...content);
 }
 
-/** A domain around values that are all the same; undefined, which leaves it to Plot, where they differ. */
-function spanned(values) {
+/** A domain around values that are all equal; undefined if they differ, so that Plot chooses the domain. */
+function domainOfConstant(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return low === high ? [low - 1, high + 1] : undefined;
 }
 
-/** Plot's SVG, named for screen readers as one image. */
-function drawn(options, label) {
+/** Plot's SVG as one image with a label for screen readers. */
+function plotImage(options, label) {
   const svg = Plot.plot({ style: { fontSize: "12px", overflow: "visible" }, ...options, ariaLabel: label });
   svg.setAttribute("role", "img");
   return svg;
@@ -48,8 +48,8 @@ function widthOf(text) {
   return measuring.measureText(text).width;
 }
 
-/** A name in lines that fit `width` pixels, three at most; longer ones lose their middle. */
-function lines(name, width) {
+/** A name split into at most three lines of `width` pixels; a longer name loses its middle. */
+function wrapText(name, width) {
   const fitting = Math.max(8, Math.floor(width / widthOf("n")));
   const result = [""];
   for (const word of shortened(name, 3 * fitting - 6).split(/(?<=[\s,/_-])/)) {
@@ -68,13 +68,13 @@ const ACROSS = [
   [1, 0.5],
 ];
 
-/** One mark alone, in a plot from 0 to 1. */
+/** A small plot of one mark, for a legend; its x and y axes go from 0 to 1. */
 function swatch(width, height, mark) {
   const unit = { domain: [0, 1] };
   return Plot.plot({ width, height, margin: 0, axis: null, x: unit, y: unit, marks: [mark] });
 }
 
-/** A legend of own runs: the line or the symbol that each has. */
+/** A legend of rows with the line or the symbol of each; `kind`: "line" or "symbol". */
 function legend(rows, names, style, kind) {
   return h(
     "ul",
@@ -92,10 +92,10 @@ function legend(rows, names, style, kind) {
 }
 
 /**
- * Where the labels of points go so that none covers another or a point: beside the point, or above or below it.
- * `points` are {x, y, text} in pixels, labels stay within `bounds`; a label that finds no place is left out.
+ * Positions for the labels of points, beside, above or below each point, so that no label covers another label or a point.
+ * `points` are {x, y, text} in pixels; labels stay within `bounds`; a label without a free position is left out.
  */
-function placed(points, bounds) {
+function placeLabels(points, bounds) {
   const boxes = points.map(({ x, y }) => ({ left: x - 6, right: x + 6, top: y - 6, bottom: y + 6 }));
   const free = (box) =>
     box.left >= bounds.left &&

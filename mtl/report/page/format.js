@@ -1,8 +1,9 @@
-// Numbers and names in words.
+// Functions that format numbers and names.
 
 const MISSING = "–";
-/** The value of an object's own key, else undefined: a task may be called "constructor". */
-function at(object, key) {
+
+/** The value of an object's own key, else undefined. (A plain lookup would fail for a task named "constructor".) */
+function ownValue(object, key) {
   return object && Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
@@ -10,55 +11,55 @@ function known(value) {
   return value !== null && value !== undefined;
 }
 
-function inScore(value) {
+function formatScore(value) {
   return value.toFixed(1).replace("-", "−");
 }
 
-function inDifference(value) {
-  const text = inScore(value);
+function formatDifference(value) {
+  const text = formatScore(value);
   return text.startsWith("−") || text === "0.0" ? text.replace("−0.0", "0.0") : `+${text}`;
 }
 
-function inProbability(value) {
+function formatProbability(value) {
   return value < 0.001 ? "< 0.001" : `= ${value.toFixed(3)}`;
 }
 
-function inRange(low, high) {
-  return low < 0 || high < 0 ? `${inScore(low)} to ${inScore(high)}` : `${inScore(low)}–${inScore(high)}`;
+function formatRange(low, high) {
+  return low < 0 || high < 0 ? `${formatScore(low)} to ${formatScore(high)}` : `${formatScore(low)}–${formatScore(high)}`;
 }
 
-function inCount(value) {
+function formatCount(value) {
   if (value >= 1e9) return `${(value / 1e9).toFixed(2)} G`;
   if (value >= 1e6) return `${(value / 1e6).toFixed(1)} M`;
   return value >= 1e4 ? `${(value / 1e3).toFixed(0)} k` : value.toLocaleString("en", { maximumFractionDigits: 0 });
 }
 
-function inSeconds(value) {
+function formatSeconds(value) {
   if (value >= 36000) return `${(value / 3600).toFixed(0)} h`;
   if (value >= 3600) return `${(value / 3600).toFixed(1)} h`;
   if (value >= 120) return `${(value / 60).toFixed(0)} min`;
   return value >= 10 ? `${value.toFixed(0)} s` : `${value.toFixed(1)} s`;
 }
 
-function inBytes(value) {
+function formatBytes(value) {
   return value >= 1e9 ? `${(value / 1e9).toFixed(1)} GB` : `${Math.ceil(value / 1e6)} MB`;
 }
 
-function inRate(value) {
+function formatRate(value) {
   return value >= 10 ? value.toFixed(0) : value.toFixed(1);
 }
 
 /** "1 seed", "3 seeds" */
-function counted(count, thing) {
+function withCount(count, thing) {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
 /** "a, b and c" */
-function inWords(names) {
+function joinWithAnd(names) {
   return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
 }
 
-/** A name of at most `limit` characters: of a longer one the beginning and the end. */
+/** A name of at most `limit` characters; a longer one loses its middle. */
 function shortened(name, limit) {
   if (name.length <= limit) return name;
   const half = Math.floor((limit - 1) / 2);

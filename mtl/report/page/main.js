@@ -1,14 +1,14 @@
-// The page: reads the report, and draws again what a choice changes.
+// The page: reads the report, and redraws what a choice changes.
 
 const report = JSON.parse(document.getElementById("report").textContent);
-let drawPlotsAgain = () => {};
+let redrawPlots = () => {};
 
-/** Show a suite from a fresh start. */
+/** Show a suite with the default choices. */
 function openSuite(suite) {
-  let choices = freshChoices(suite);
-  const plotChoices = freshPlotChoices();
+  let choices = defaultChoices(suite);
+  const plotChoices = defaultPlotChoices();
   const board = document.getElementById("board");
-  // An opened row keeps what the reader did in it while the table around it is drawn again.
+  // The panel of an opened row is kept with the user's changes while the table is redrawn.
   const panels = new Map();
   const panel = (row) => {
     if (!panels.has(row.id))
@@ -29,42 +29,44 @@ function openSuite(suite) {
       drawNotes(suite, choices, rows);
       document.getElementById("status").textContent =
         `${remark}${rows.length} of ${suite.rows.length} rows shown, sorted by ${sorted}.`;
-      drawPlotsAgain = () => drawPlots(suite, choices, plotChoices, rows);
+      redrawPlots = () => drawPlots(suite, choices, plotChoices, rows);
       clearTimeout(waiting);
-      waiting = setTimeout(drawPlotsAgain);
+      waiting = setTimeout(redrawPlots);
     });
   const reset = () => {
-    choices = freshChoices(suite);
+    choices = defaultChoices(suite);
     keepingFocus(() => drawControls(suite, choices, changed, reset));
     changed();
   };
   document.getElementById("results-title").textContent = suite.title;
-  document.getElementById("lead").textContent = leadOf(suite);
-  document.getElementById("key").replaceChildren(...keyOf(suite));
+  document.getElementById("lead").textContent = leadText(suite);
+  document.getElementById("key").replaceChildren(...sourceLegend(suite));
   reset();
 }
 
-function leadOf(suite) {
+const SPLITS = { dev: "the validation data (dev)", test: "the test data (test)" };
+
+function leadText(suite) {
   const own = suite.rows.filter((row) => row.source === "run").length;
   const published = suite.rows.length - own;
   return [
-    `${counted(suite.tasks.length, "task")}.`,
-    own && `${counted(own, "own run")}, scored on the validation data (dev).`,
-    published && `${counted(published, "published row")}, scored on the test data (test).`,
+    `${withCount(suite.tasks.length, "task")}.`,
+    own && `${withCount(own, "own run")}, scored on ${joinWithAnd(ownSplits(suite.rows).map((split) => SPLITS[split]))}.`,
+    published && `${withCount(published, "published row")}, scored on ${SPLITS.test}.`,
     own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.",
   ]
     .filter(Boolean)
     .join(" ");
 }
 
-/** Which rows are which, where there are both. */
-function keyOf(suite) {
+/** A legend for own and published rows, if there are both. */
+function sourceLegend(suite) {
   const sources = new Set(suite.rows.map((row) => row.source));
   return sources.size < 2
     ? []
     : [
-        keyList([
-          ["patch own", "own run, scored on dev"],
+        legendList([
+          ["patch own", `own run, scored on ${joinWithAnd(ownSplits(suite.rows))}`],
           ["patch", "published, scored on test"],
         ]),
       ];
@@ -80,8 +82,8 @@ function openReport() {
     .join(", by ");
   const footer = document.getElementById("footer");
   if (report.command) footer.append(h("p", {}, "Made with ", h("code", {}, report.command)));
-  const libraries = "table-core (MIT), D3 (ISC), Observable Plot (ISC); their licences stand in the page's source";
-  footer.append(h("p", {}, `This page is one file and loads nothing from the network. In it: ${libraries}.`));
+  const libraries = "table-core (MIT), D3 (ISC), Observable Plot (ISC); their licences are in the page's source";
+  footer.append(h("p", {}, `This page is one file and loads nothing from the network. It contains ${libraries}.`));
   if (!suites.length) {
     document.getElementById("status").textContent = "The report has no suite.";
     document.getElementById("plots").hidden = true;
@@ -100,16 +102,16 @@ function openReport() {
   openSuite(suites[0]);
   const narrow = matchMedia("(max-width: 640px)");
   const options = document.getElementById("options");
-  const fold = () => {
+  const openUnlessNarrow = () => {
     options.open = !narrow.matches;
   };
-  narrow.addEventListener("change", fold);
-  fold();
+  narrow.addEventListener("change", openUnlessNarrow);
+  openUnlessNarrow();
   let width = document.getElementById("figures").clientWidth;
   new ResizeObserver(([{ contentRect }]) => {
     if (Math.abs(contentRect.width - width) < 2) return;
     width = contentRect.width;
-    drawPlotsAgain();
+    redrawPlots();
   }).observe(document.getElementById("figures"));
 }
 

@@ -1,29 +1,29 @@
-// What the page shows, derived from the report and from what the reader chose. No elements here.
+// The data that the page shows, computed from the report and the user's choices. This file creates no elements.
 
 const COSTS = [
-  { id: "parameters", title: "Parameters", metric: "all", unit: "parameters", format: inCount },
+  { id: "parameters", title: "Parameters", metric: "all", unit: "parameters", format: formatCount },
   {
     id: "parameters_without_embeddings",
     title: "Parameters",
     metric: "without embeddings",
     unit: "parameters without embeddings",
-    format: inCount,
+    format: formatCount,
   },
-  { id: "pretrain_seconds", title: "Stage 1", metric: "time", unit: "time of stage 1", format: inSeconds },
-  { id: "finetune_seconds", title: "Stage 2", metric: "time", unit: "time of stage 2", format: inSeconds },
-  { id: "peak_memory", title: "Memory", metric: "peak", unit: "peak memory", format: inBytes },
+  { id: "pretrain_seconds", title: "Stage 1", metric: "time", unit: "time of stage 1", format: formatSeconds },
+  { id: "finetune_seconds", title: "Stage 2", metric: "time", unit: "time of stage 2", format: formatSeconds },
+  { id: "peak_memory", title: "Memory", metric: "peak", unit: "peak memory", format: formatBytes },
   {
     id: "sentences_per_second",
     title: "Speed",
     metric: "sentences/s",
     unit: "sentences per second",
-    format: inRate,
+    format: formatRate,
     descending: true,
   },
 ];
 
-/** What a reader finds chosen: everything shown, best average first. */
-function freshChoices(suite) {
+/** The default choices: everything is shown, the best average first. */
+function defaultChoices(suite) {
   return {
     search: "",
     source: "",
@@ -49,11 +49,11 @@ function mean(values) {
 
 /** A row's median on a task, or null. */
 function median(row, task) {
-  return at(row.scores, task.id)?.median ?? null;
+  return ownValue(row.scores, task.id)?.median ?? null;
 }
 
-/** A row with its average over `tasks`, which are those shown: all of the suite's, or some. */
-function overTasks(row, tasks, suite) {
+/** A row with its average over `tasks`, which are the tasks shown: all tasks of the suite, or some. */
+function withAverageOver(row, tasks, suite) {
   const whole = tasks.length === suite.tasks.length;
   const present = tasks.filter((task) => known(median(row, task)));
   const average = mean(present.map((task) => median(row, task)));
@@ -67,10 +67,10 @@ function overTasks(row, tasks, suite) {
   };
 }
 
-/** The least and the greatest of the seeds' averages over `tasks`, or null where there are not two seeds. */
+/** The lowest and the highest of the seeds' averages over `tasks`; null if there are fewer than two seeds. */
 function averageRange(row, tasks) {
   const seeds = (row.details?.seeds ?? [])
-    .map((seed) => tasks.map((task) => at(seed.scores, task.id)))
+    .map((seed) => tasks.map((task) => ownValue(seed.scores, task.id)))
     .filter((scores) => scores.length && scores.every(known))
     .map(mean);
   return seeds.length > 1 ? [Math.min(...seeds), Math.max(...seeds)] : null;
@@ -88,7 +88,7 @@ function matches(row, choices) {
   );
 }
 
-/** What makes a value not comparable with the others: a partial average, other split sizes. "" where nothing does. */
+/** Why a value is not comparable with others (a partial average, other split sizes), as a key; "" if it is comparable. */
 function caveat(row, column) {
   const ids = (tasks) => tasks.map((task) => task.id).join();
   if (column === "average")
@@ -96,23 +96,34 @@ function caveat(row, column) {
   return row.reduced?.includes(column.id) ? column.id : "";
 }
 
-/** The least and the greatest of an own run's seeds, or null where they are one or not known. */
+/** The lowest and the highest score over an own run's seeds; null if they are equal or not known. */
 function rangeOf(row, column) {
   if (row.source !== "run") return null;
   if (column === "average") return row.average_range;
-  const score = at(row.scores, column.id);
+  const score = ownValue(row.scores, column.id);
   return known(score?.min) && score.min < score.max ? [score.min, score.max] : null;
 }
 
 function intervalOf(row, column) {
-  return (column === "average" ? row.average_interval : at(row.scores, column.id)?.interval) ?? null;
+  return (column === "average" ? row.average_interval : ownValue(row.scores, column.id)?.interval) ?? null;
 }
 
-/** The signs of a value's caveats, which the notes explain. */
+/** The marks * and † of a value's caveats, which the notes explain. */
 function marksOf(row, column) {
   const average = column === "average";
   const reduced = average ? row.other_sizes.length > 0 : row.reduced?.includes(column.id);
   return `${average && row.lacking.length ? "*" : ""}${reduced ? "†" : ""}`;
+}
+
+/** The split that a score is on, or the splits of an average. */
+function splitOf(row, column) {
+  return column === "average" ? row.split : ownValue(row.scores, column.id)?.split;
+}
+
+/** The splits that own runs are scored on. */
+function ownSplits(rows) {
+  const own = rows.filter((row) => row.source === "run");
+  return [...new Set(own.flatMap((row) => row.split.split(", ")))].sort();
 }
 
 function valueOf(row, column) {
@@ -120,8 +131,8 @@ function valueOf(row, column) {
 }
 
 /**
- * The best value among rows of one split, to the digit that is shown; null where no two values compare.
- * Values with a caveat compare only where every row has the same one. (Leaderboard.is_best has the same rule.)
+ * The best value among rows of one split, rounded as shown; null if no two values can be compared.
+ * Values with a caveat are compared only if every row has the same caveat. (Leaderboard.is_best has the same rule.)
  */
 function best(rows, column) {
   const scored = rows.filter((row) => known(valueOf(row, column)));
@@ -129,23 +140,23 @@ function best(rows, column) {
   const compared = clean.length ? clean : scored;
   if (compared.length < 2 || new Set(compared.map((row) => caveat(row, column))).size !== 1) return null;
   return {
-    text: inScore(Math.max(...compared.map((row) => valueOf(row, column)))),
+    text: formatScore(Math.max(...compared.map((row) => valueOf(row, column)))),
     caveat: caveat(compared[0], column),
   };
 }
 
 function isBest(found, row, column) {
   const value = valueOf(row, column);
-  return Boolean(found) && known(value) && inScore(value) === found.text && caveat(row, column) === found.caveat;
+  return Boolean(found) && known(value) && formatScore(value) === found.text && caveat(row, column) === found.caveat;
 }
 
-/** The paired tests of one run against another, by task id and "average", or null where there are none. */
-function paired(suite, id, reference) {
-  const direct = at(suite.comparisons, `${id}|${reference}`);
+/** The paired tests of one run against another, by task id and "average"; null if there are none. */
+function pairedTests(suite, id, reference) {
+  const direct = ownValue(suite.comparisons, `${id}|${reference}`);
   if (direct) return direct;
-  const inverse = at(suite.comparisons, `${reference}|${id}`);
+  const inverse = ownValue(suite.comparisons, `${reference}|${id}`);
   if (!inverse) return null;
-  const turned = { better: "worse", worse: "better" };
+  const inverted = { better: "worse", worse: "better" };
   return Object.fromEntries(
     Object.entries(inverse).map(([task, test]) => [
       task,
@@ -155,14 +166,14 @@ function paired(suite, id, reference) {
         high: known(test.low) ? -test.low : null,
         p: test.p,
         p_holm: test.p_holm,
-        verdict: turned[test.verdict] ?? test.verdict,
-        verdict_holm: turned[test.verdict_holm] ?? test.verdict_holm,
+        verdict: inverted[test.verdict] ?? test.verdict,
+        verdict_holm: inverted[test.verdict_holm] ?? test.verdict_holm,
       },
     ]),
   );
 }
 
-/** What rows are called outside the table, by row id: the label, and more where several rows have the same. */
+/** The names of rows outside the table, by row id: the label, and the run's name if several rows have the same label. */
 function fullNames(suite) {
   const count = d3.rollup(
     suite.rows,

@@ -1,7 +1,7 @@
 // All plots below the table.
 
-/** What a reader chose in the plots; it outlives every redrawing. */
-function freshPlotChoices() {
+/** The default choices in the plots. They are kept when the plots are redrawn. */
+function defaultPlotChoices() {
   return { cost: "", task: "" };
 }
 
@@ -13,7 +13,7 @@ function drawPlots(suite, choices, plotChoices, rows) {
     rows,
     tasks: shownTasks(suite, choices),
     names: fullNames(suite),
-    style: looks(suite),
+    style: runStyles(suite),
     choices: plotChoices,
     width: place.clientWidth,
     redraw: () => drawPlots(suite, choices, plotChoices, rows),
@@ -21,27 +21,27 @@ function drawPlots(suite, choices, plotChoices, rows) {
   keepingFocus(() => place.replaceChildren(scoreFigures(scene), costFigure(scene), ...curveFigures(scene)));
 }
 
-/** The learning curves of both stages, as far as rows have them. */
+/** The learning curves of both stages, of the rows that have them. */
 function curveFigures(scene) {
   const { suite, rows, tasks, names, style, width, choices } = scene;
   const own = rows.filter((row) => row.details?.curves?.length);
   const whole = tasks.length === suite.tasks.length;
   const points = (stage, task) => own.flatMap((row) => curvePoints(row, stage, task, tasks, whole));
-  const drawnCurves = (found, title) => {
+  const curvesFigure = (found, title) => {
     const shown = own.filter((row) => found.some((point) => point.row === row));
     return figure(title, curvePlot(found, shown, names, style, width, title), legend(shown, names, style, "line"));
   };
   const first = points("pretrain");
   const second = tasks.filter((task) => points("finetune", task).length);
   const task = second.find(({ id }) => id === choices.task) ?? second[0];
-  const none = h("p", {}, "No row shown has such curves over these tasks.");
+  const none = h("p", {}, "No row shown has learning curves of this stage for these tasks.");
   return [
     h(
       "section",
       { "aria-labelledby": "stage1-title" },
       h("h3", { id: "stage1-title" }, "Learning curves, stage 1: all tasks together"),
       first.length
-        ? drawnCurves(first, "Average on the validation data by training step, a line a seed")
+        ? curvesFigure(first, "Average on the validation data by training step, one line per seed")
         : none.cloneNode(true),
     ),
     h(
@@ -60,9 +60,9 @@ function curveFigures(scene) {
           },
         ),
       task
-        ? drawnCurves(
+        ? curvesFigure(
             points("finetune", task),
-            `${task.title} on the validation data by training step (0: as stage 1 left it), a line a seed`,
+            `${task.title} on the validation data by training step (0: after stage 1), one line per seed`,
           )
         : none,
     ),

@@ -1,4 +1,4 @@
-// What a run predicted on a task beside what was right: a confusion matrix for classes, a scatter plot for numbers.
+// A run's predictions and the true targets of a task: a confusion matrix for labels, a scatter plot for numbers.
 
 function predictionsOf(task, classes, width) {
   if (!classes) return null;
@@ -6,12 +6,12 @@ function predictionsOf(task, classes, width) {
   return classes.points?.length ? scatter(task, classes, width) : null;
 }
 
-/** Rows are the right labels, columns the predicted ones; a cell is the darker the larger its share of the row. */
+/** Rows are the true labels, columns the predicted ones; the larger a cell's share of its row, the darker it is. */
 function confusionTable(task, { seed, confusion }) {
   const labels = confusion.map((_, index) => String(task.labels?.[index] ?? index));
   const caption =
-    `${task.title}, predictions of seed ${seed}, the middle one by score: rows are the right labels, columns the predicted ones, ` +
-    "shades and percentages shares of the row";
+    `${task.title}, predictions of seed ${seed} (the middle seed by score): rows are the true labels, columns the predicted ones; ` +
+    "shades and percentages are shares of the row";
   return figure(
     caption,
     h(
@@ -20,14 +20,14 @@ function confusionTable(task, { seed, confusion }) {
       h(
         "table",
         { class: "confusion" },
-        h("caption", { class: "spoken" }, `Confusion matrix of ${task.title}`),
+        h("caption", { class: "visually-hidden" }, `Confusion matrix of ${task.title}`),
         h(
           "thead",
           {},
           h(
             "tr",
             {},
-            h("th", { scope: "col" }, "right ╲ predicted"),
+            h("th", { scope: "col" }, "true ╲ predicted"),
             labels.map((label) => h("th", { scope: "col" }, label)),
           ),
         ),
@@ -64,18 +64,18 @@ function scatter(task, { seed, points }, width) {
   const error = mean(points.map(([gold, predicted]) => Math.abs(gold - predicted)));
   const [low, high] = task.range ?? d3.extent(points.flat());
   const title =
-    `${task.title}, seed ${seed}, the middle one by score: predicted against right values of ${points.length} validation rows, off by ` +
-    `${error.toFixed(2)} on average; on the dashed line a prediction is right`;
+    `${task.title}, seed ${seed} (the middle seed by score): predicted and true values of ${points.length} rows, with a mean ` +
+    `absolute error of ${error.toFixed(2)}; on the dashed line, a prediction equals the true value`;
   const size = Math.min(width, 360);
   return figure(
     title,
-    drawn(
+    plotImage(
       {
         width: size,
         height: size,
         marginLeft: 44,
         marginBottom: 40,
-        x: { label: "right", domain: [low, high], nice: true },
+        x: { label: "true", domain: [low, high], nice: true },
         y: {
           label: "predicted",
           domain: d3.extent([low, high, ...points.map((point) => point[1])]),

@@ -1,6 +1,6 @@
-// The plots of scores: a panel for the average and for each task.
+// The plots of scores: one panel for the average and one for each task.
 
-/** A panel for the average and for each task: a row a line, in the order of the table. */
+/** One panel for the average and one for each task, with one line per row, in the order of the table. */
 function scoreFigures(scene) {
   const { suite, rows, tasks, width } = scene;
   const across = Math.max(1, Math.min(3, Math.floor(width / 360)));
@@ -13,10 +13,10 @@ function scoreFigures(scene) {
     "section",
     { "aria-labelledby": "scores-title" },
     h("h3", { id: "scores-title" }, "Scores by task"),
-    keyList([
-      own && ["dot own", "own run, median, dev"],
+    legendList([
+      own && ["dot own", `own run, median, ${ownSplits(rows).join(", ")}`],
       own && ["bar thick", "95 % interval"],
-      own && ["bar", "least to greatest over seeds"],
+      own && ["bar", "lowest to highest over seeds"],
       published && ["dot", "published, test"],
       marked && ["", "* † see the notes below the table"],
     ]),
@@ -56,10 +56,10 @@ function scorePlot({ rows, names, width: whole }, column, width) {
       interval: intervalOf(row, column),
     }));
   const margin = Math.min(Math.max(...marks.map(({ name }) => widthOf(name))) + 2, width * (whole < 500 ? 0.42 : 0.46));
-  const wrapped = new Map(marks.map(({ id, name }) => [id, lines(name, margin).join("\n")]));
+  const wrapped = new Map(marks.map(({ id, name }) => [id, wrapText(name, margin).join("\n")]));
   const tallest = Math.max(...[...wrapped.values()].map((text) => text.split("\n").length));
   const title = column === "average" ? "AVG" : column.title;
-  return drawn(
+  return plotImage(
     {
       width,
       height: marks.length * (LINE_HEIGHT * tallest + 6) + 48,
@@ -100,14 +100,14 @@ function scorePlot({ rows, names, width: whole }, column, width) {
           marks.filter(({ row }) => row.source === "run"),
           { x: "value", y: "id", r: 4, fill: "var(--own)" },
         ),
-        Plot.tip(marks, Plot.pointerY({ x: "value", y: "id", title: tipOf })),
+        Plot.tip(marks, Plot.pointerY({ x: "value", y: "id", title: tipText })),
       ],
     },
-    `${title}: ${marks.map(({ name, value }) => `${name} ${inScore(value)}`).join("; ")}`,
+    `${title}: ${marks.map(({ name, value }) => `${name} ${formatScore(value)}`).join("; ")}`,
   );
 }
 
-function tipOf({ name, value, range, interval }) {
-  const spreads = [range && `seeds ${inRange(...range)}`, interval && `95 % interval ${inRange(...interval)}`];
-  return [`${shortened(name, 60)}: ${inScore(value)}`, ...spreads.filter(Boolean)].join("\n");
+function tipText({ name, value, range, interval }) {
+  const spreads = [range && `seeds ${formatRange(...range)}`, interval && `95 % interval ${formatRange(...interval)}`];
+  return [`${shortened(name, 60)}: ${formatScore(value)}`, ...spreads.filter(Boolean)].join("\n");
 }

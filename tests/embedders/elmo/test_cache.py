@@ -12,10 +12,13 @@ import torch
 from elmo_files import sentences
 from filelock import FileLock
 
-from mtl.data.text import Texts
+from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo import ELMo, cache
 from mtl.embedders.elmo.cache import LayerCache
 from mtl.embedders.elmo.embeddings import elmo_embeddings
+from mtl.embedders.elmo.entry import ElmoOptions
+from mtl.embedders.kind import BuildRequest
+from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
 
 
@@ -24,18 +27,18 @@ def elmo(elmo_files: tuple[Path, Path]) -> ELMo:
     return ELMo(*elmo_files)
 
 
-def check(table: cache.TokenTable, elmo: ELMo, texts: list[list[str]], tolerance: float) -> None:
-    rows, lengths = table.gather(torch.arange(len(texts)).flip(0))
+def check(sequences: ArraySequences, elmo: ELMo, texts: list[list[str]], tolerance: float) -> None:
+    rows, lengths = sequences.gather(torch.arange(len(texts)).flip(0))
     assert lengths.tolist() == [len(text) for text in texts][::-1]
     for row, length, text in zip(rows, lengths, texts[::-1], strict=True):
         torch.testing.assert_close(row[:length].float(), elmo.rows([text])[0], atol=tolerance, rtol=0)
         assert (row[length:] == 0).all()
 
 
-def test_rows_are_elmo_s(elmo: ELMo, tmp_path: Path) -> None:
+def test_cached_rows_equal_elmo_s(elmo: ELMo, tmp_path: Path) -> None:
     texts = sentences(30, 9)
-    check(LayerCache(tmp_path / "a", elmo, np.dtype("float32")).table(texts), elmo, texts, 1e-5)
-    half = LayerCache(tmp_path / "b", elmo, np.dtype("float16")).table(texts)
+    check(LayerCache(tmp_path / "a", elmo, np.dtype("float32")).sequences(texts), elmo, texts, 1e-5)
+    half = LayerCache(tmp_path / "b", elmo, np.dtype("float16")).sequences(texts)
     assert half.gather(torch.tensor([3]))[0].dtype == torch.float16
     check(half, elmo, texts, 2e-3)
 
@@ -44,26 +47,26 @@ def test_several_shards(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)  # 30 tokens
     monkeypatch.setattr(cache, "CHUNK", 2)
     texts = [*sentences(30, 9), ["a"] * 40]
-    check(LayerCache(tmp_path, elmo, np.dtype("float32")).table(texts), elmo, texts, 1e-5)
+    check(LayerCache(tmp_path, elmo, np.dtype("float32")).sequences(texts), elmo, texts, 1e-5)
     assert len(list(tmp_path.glob("*.index.npz"))) > 4
 
 
-def test_a_text_is_computed_once(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_text_is_computed_once(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     some, more = sentences(20, 9), sentences(40, 9)
-    made = LayerCache(tmp_path, elmo, np.dtype("float32"))
-    made.table([*some, *some])
-    asked: list[list[str]] = []
+    layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    layer_cache.sequences([*some, *some])
+    computed: list[list[str]] = []
     rows = elmo.rows
-    monkeypatch.setattr(elmo, "rows", lambda texts: asked.extend(texts) or rows(texts))
-    table = made.table([*more, *some])
-    assert {tuple(text) for text in asked} == {tuple(t) for t in more} - {tuple(t) for t in some}
+    monkeypatch.setattr(elmo, "rows", lambda texts: computed.extend(texts) or rows(texts))
+    cached = layer_cache.sequences([*more, *some])
+    assert {tuple(text) for text in computed} == {tuple(t) for t in more} - {tuple(t) for t in some}
     monkeypatch.undo()
-    check(table, elmo, [*more, *some], 1e-5)
+    check(cached, elmo, [*more, *some], 1e-5)
 
 
-def test_a_crash_leaves_whole_shards_alone(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_complete_shards_are_kept_after_a_crash(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "SHARD", 30 * 4 * elmo.width)
-    texts, made = sentences(40, 9), LayerCache(tmp_path, elmo, np.dtype("float32"))
+    texts, layer_cache = sentences(40, 9), LayerCache(tmp_path, elmo, np.dtype("float32"))
     calls = 0
     rows = elmo.rows
 
@@ -76,18 +79,18 @@ def test_a_crash_leaves_whole_shards_alone(elmo: ELMo, tmp_path: Path, monkeypat
 
     monkeypatch.setattr(elmo, "rows", failing)
     with pytest.raises(KeyboardInterrupt):
-        made.table(texts)
-    whole = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.np?")}
-    assert len(whole) == 6
-    # Rows without an index, and a partial file, as a SIGKILL leaves them.
+        layer_cache.sequences(texts)
+    complete = {path: path.stat().st_mtime_ns for path in tmp_path.glob("*.np?")}
+    assert len(complete) == 6
+    # Rows without an index, and a temporary file, as a SIGKILL leaves them.
     (tmp_path / ("0" * 16 + ".rows.npy")).write_bytes(b"half")
     (tmp_path / ".x.rows.npy.1.partial").write_bytes(b"half")
-    check(made.table(texts), elmo, texts, 1e-5)
-    assert all(path.stat().st_mtime_ns == time for path, time in whole.items())
+    check(layer_cache.sequences(texts), elmo, texts, 1e-5)
+    assert all(path.stat().st_mtime_ns == time for path, time in complete.items())
     assert not list(tmp_path.glob(".*.partial"))
 
 
-def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
+def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
     code = f"""if True:
         import numpy as np
         from pathlib import Path
@@ -95,8 +98,8 @@ def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELM
         from mtl.embedders.elmo.cache import LayerCache
         texts = [[chr(97 + i % 26) * (1 + j % 5) for j in range(1 + i % 30)] for i in range(400)]
         elmo = ELMo({str(elmo_files[0])!r}, {str(elmo_files[1])!r})
-        table = LayerCache(Path({str(tmp_path)!r}), elmo, np.dtype("float32")).table(texts)
-        print(len(table.rows.shards), float(table.rows[np.arange(100)].sum()))
+        cached = LayerCache(Path({str(tmp_path)!r}), elmo, np.dtype("float32")).sequences(texts)
+        print(len(cached.rows.shards), float(cached.rows[np.arange(100)].sum()))
     """
     command = [sys.executable, "-c", code]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) for _ in range(2)]
@@ -104,7 +107,7 @@ def test_two_processes_fill_it_together(elmo_files: tuple[Path, Path], elmo: ELM
     assert outputs[0] == outputs[1] and outputs[0].startswith("1 ")
 
 
-def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken, waiting = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -115,33 +118,37 @@ def test_a_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.
     threading.Thread(target=hold).start()
     taken.wait()
     monkeypatch.setattr("mtl.files.logger.info", lambda *_: waiting.set())
-    LayerCache(tmp_path, elmo, np.dtype("float32")).table([["a"]])
+    LayerCache(tmp_path, elmo, np.dtype("float32")).sequences([["a"]])
     assert waiting.is_set()
 
 
-def test_no_room(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_too_little_disk_space(
+    elmo: ELMo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage(100, 0, 100))
     with caplog.at_level(logging.INFO, logger="mtl"), pytest.raises(InputError) as refused:
-        LayerCache(tmp_path / "new", elmo, np.dtype("float32")).table(sentences(200, 400))
-    assert "MB are needed and 1 MB free; make room, or embeddings.cache=false" in str(refused.value)
+        LayerCache(tmp_path / "new", elmo, np.dtype("float32")).sequences(sentences(200, 400))
+    assert "but 1 MB are free; free some space, or set embeddings.cache=false" in str(refused.value)
     assert "computing ELMo's layers of" in caplog.text and "MB on disk" in caplog.text
     assert not list((tmp_path / "new").glob("*.np?"))
 
 
-def test_a_broken_shard_is_one_line(elmo: ELMo, tmp_path: Path) -> None:
-    made = LayerCache(tmp_path, elmo, np.dtype("float32"))
-    made.table([["a"]])
+def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None:
+    layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
+    layer_cache.sequences([["a"]])
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
-    with pytest.raises(InputError, match=r"rows\.npy: cannot be read .*; remove the folder, it is made anew"):
-        made.table([["a"]])
+    with pytest.raises(InputError, match=r"rows\.npy: cannot be read .*; delete the folder, it will be computed again"):
+        layer_cache.sequences([["a"]])
 
 
-def test_another_version_has_a_folder_of_its_own(
+def test_each_format_version_has_its_own_folder(
     elmo_files: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = Texts(["a b"], "pl", 9)
+    texts = TokenizedTexts(["a b"], "pl", 9)
+    options = ElmoOptions("elmo", dropout=0.2, precision="float16", exact=True, cache=True)
+    request = BuildRequest(options, texts, np.array([0]), elmo_files[0].parent, tmp_path, torch.device("cpu"))
     for version in (1, 2):
         monkeypatch.setattr("mtl.embedders.elmo.embeddings.FORMAT", version)
-        elmo_embeddings(elmo_files[0].parent, "float16", True, tmp_path, torch.device("cpu"), texts).table(texts)
+        elmo_embeddings(request).sequences(texts)
     assert len(list(tmp_path.iterdir())) == 2

@@ -3,8 +3,8 @@ import numpy as np
 from mtl.embedders.elmo.characters import character_ids
 
 
-def test_words_stand_between_marks() -> None:
-    # One more than the original's: bytes from 1, 259 begins a word, 260 ends it, 261 pads it.
+def test_words_are_enclosed_by_markers() -> None:
+    # The original code's ids plus one: bytes from 1 on, 259 begins a word, 260 ends it, 261 pads it.
     assert character_ids(["ż", ""], 6).tolist() == [[259, 0xC5 + 1, 0xBC + 1, 260, 261, 261], [259, 260, *[261] * 4]]
     assert character_ids(["<S>", "</S>"], 4).tolist() == [[259, 257, 260, 261], [259, 258, 260, 261]]
 

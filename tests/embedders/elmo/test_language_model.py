@@ -17,7 +17,7 @@ def model() -> LanguageModel:
     return LanguageModel(BiLM(SIZES.options()), build_corpus(LINES, 9), min_count=2, draws=4).eval()
 
 
-def test_lines_are_packed_between_their_boundaries() -> None:
+def test_lines_are_packed_with_their_boundaries() -> None:
     corpus = build_corpus([["a", "b"], ["b"]], 9)
     b, a = (corpus.types.index(word) for word in "ba")
     tokens, sizes = packed_lines(corpus, np.array([1, 0]))
@@ -25,8 +25,8 @@ def test_lines_are_packed_between_their_boundaries() -> None:
 
 
 @torch.no_grad()
-def test_losses_against_one_line_at_a_time(model: LanguageModel) -> None:
-    """Each state tells the next word, or the one before, by a softmax over all classes: computed word by word."""
+def test_losses_equal_those_computed_word_by_word(model: LanguageModel) -> None:
+    """The reference predicts the next and the previous word from each state with a softmax over all classes."""
     corpus = model.corpus
     classes = {word: FIRST + i if FIRST + i < model.classes else UNKNOWN for i, word in enumerate(corpus.types)}
     assert classes["rare"] == UNKNOWN and model.classes == FIRST + 3
@@ -47,9 +47,9 @@ def test_losses_against_one_line_at_a_time(model: LanguageModel) -> None:
         assert float(loss.sum()) == pytest.approx(value, rel=1e-5)
 
 
-def test_a_sample_of_all_classes_gives_the_full_softmax() -> None:
+def test_sample_of_all_classes_equals_the_full_softmax() -> None:
     torch.manual_seed(0)
-    softmax = SampledSoftmax(np.arange(20), dim=5, draws=100_000)  # every class is certain to be drawn
+    softmax = SampledSoftmax(np.arange(20), dim=5, draws=100_000)  # enough to draw every class
     softmax.bias.weight.data.normal_()
     states, targets = torch.randn(7, 5), torch.randint(0, 20, (7,))
     sample = softmax.sample(np.random.default_rng(0))
@@ -57,7 +57,7 @@ def test_a_sample_of_all_classes_gives_the_full_softmax() -> None:
     torch.testing.assert_close(softmax(states, targets, sample), softmax(states, targets, None))
 
 
-def test_a_class_is_drawn_as_often_as_expected() -> None:
+def test_class_is_drawn_as_often_as_expected() -> None:
     softmax = SampledSoftmax(np.arange(50), dim=2, draws=30)
     rng = np.random.default_rng(0)
     drawn = np.zeros(50)

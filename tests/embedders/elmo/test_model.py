@@ -19,7 +19,7 @@ from mtl.embedders.elmo import ELMo
         {"lstm": {"n_layers": 1}, "char_cnn": {"activation": "tanh", "n_highway": 0, "max_characters_per_token": 12}},
     ],
 )
-def test_equals_the_formulas(tmp_path: Path, changes: dict[str, Any]) -> None:
+def test_layers_equal_the_reference(tmp_path: Path, changes: dict[str, Any]) -> None:
     files = write_elmo(tmp_path, **changes)
     reference, some = Reference(*files), [WORDS, *sentences(12, 9)]
     for sentence, layers in zip(some, ELMo(*files).layers(some), strict=True):
@@ -28,13 +28,13 @@ def test_equals_the_formulas(tmp_path: Path, changes: dict[str, Any]) -> None:
         np.testing.assert_allclose(layers.numpy(), expected, atol=1e-5, rtol=0)
 
 
-def test_the_clips_are_met(elmo_files: tuple[Path, Path]) -> None:
+def test_state_clip_is_reached(elmo_files: tuple[Path, Path]) -> None:
     _, first, _ = ELMo(*elmo_files).layers([WORDS])[0]
     assert first.abs().max() == 0.5
 
 
 @pytest.mark.parametrize("batch", [1, 2, 7, 64])
-def test_a_sentence_does_not_depend_on_its_neighbours(elmo_files: tuple[Path, Path], batch: int) -> None:
+def test_layers_do_not_depend_on_the_batch(elmo_files: tuple[Path, Path], batch: int) -> None:
     elmo, some = ELMo(*elmo_files), sentences(64, 40)
     alone = [elmo.layers([sentence])[0] for sentence in some]
     for start in range(0, len(some), batch):
@@ -42,20 +42,20 @@ def test_a_sentence_does_not_depend_on_its_neighbours(elmo_files: tuple[Path, Pa
             assert torch.equal(one, other)  # to the last bit
 
 
-def test_in_float32_it_is_the_same_up_to_rounding(elmo_files: tuple[Path, Path]) -> None:
+def test_float32_is_the_same_except_for_rounding(elmo_files: tuple[Path, Path]) -> None:
     some = sentences(20, 20)
     for one, other in zip(ELMo(*elmo_files, exact=False).layers(some), ELMo(*elmo_files).layers(some), strict=True):
         assert one.dtype == other.dtype == torch.float32
         torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
 
 
-def test_no_state_is_carried(elmo_files: tuple[Path, Path]) -> None:
+def test_no_state_is_carried_between_calls(elmo_files: tuple[Path, Path]) -> None:
     elmo = ELMo(*elmo_files)
     first, _, again = (elmo.layers([WORDS])[0], elmo.layers(sentences(5, 9)), elmo.layers([WORDS])[0])
     assert torch.equal(first, again)
 
 
-def test_more_sentences_than_fit_one_batch(elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_sentences_than_one_batch(elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     elmo, some = ELMo(*elmo_files), sentences(30, 12)
     expected = elmo.layers(some)
     monkeypatch.setattr("mtl.embedders.elmo.model.TOKENS", 20)
@@ -64,14 +64,14 @@ def test_more_sentences_than_fit_one_batch(elmo_files: tuple[Path, Path], monkey
         torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
 
 
-def test_a_sentence_with_no_word_and_no_sentence(elmo_files: tuple[Path, Path]) -> None:
+def test_empty_sentence_and_no_sentence(elmo_files: tuple[Path, Path]) -> None:
     elmo = ELMo(*elmo_files)
     assert elmo.layers([]) == []
     empty, word = elmo.layers([[], ["a"]])
     assert empty.shape == (3, 0, 12) and word.shape == (3, 1, 12)
 
 
-def test_a_lone_surrogate_is_left_out(elmo_files: tuple[Path, Path]) -> None:
+def test_lone_surrogate_is_left_out(elmo_files: tuple[Path, Path]) -> None:
     elmo = ELMo(*elmo_files)
     spoilt, clean = elmo.layers([["kot\ud800"], ["kot"]])
     torch.testing.assert_close(spoilt, clean)

@@ -14,7 +14,7 @@ def write(path: Path, **changes: Any) -> Path:
     return path
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_written_options_are_read_back(tmp_path: Path) -> None:
     options = read_options(write(tmp_path / "a.json"))
     assert (options.n_filters, options.lstm_dim, options.projection_dim, options.cell_clip) == (12, 14, 6, 0.8)
     (tmp_path / "b.json").write_text(options.to_json())
@@ -28,10 +28,10 @@ def test_no_clip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "complaint"),
+    ("changes", "message"),
     [
-        ({"lstm": {"dim": "x"}}, "lstm.dim is 'x', which makes no sense"),
-        ({"lstm": {"dim": True}}, "lstm.dim is True, which makes no sense"),
+        ({"lstm": {"dim": "x"}}, "lstm.dim is 'x', a value of the wrong type"),
+        ({"lstm": {"dim": True}}, "lstm.dim is True, a value of the wrong type"),
         ({"lstm": {"n_layers": 0}}, "lstm.n_layers is 0: must lie between 1 and 100"),
         ({"lstm": {"dim": 10**19}}, "must lie between 1 and 1048576"),
         ({"lstm": {"cell_clip": -3}}, "lstm.cell_clip is -3: must be greater than 0, or null"),
@@ -39,19 +39,19 @@ def test_no_clip(tmp_path: Path) -> None:
         ({"lstm": {"use_skip_connections": 1}}, "use_skip_connections is 1"),
         ({"char_cnn": {"filters": []}}, r"char_cnn.filters is \[\]"),
         ({"char_cnn": {"filters": [[1, 2, 3]]}}, "must be pairs"),
-        ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, words only 50"),
+        ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, but max_characters_per_token is only 50"),
         ({"char_cnn": {"activation": "gelu"}}, "must be one of relu, tanh"),
         ({"char_cnn": {"n_characters": 300}}, "n_characters is 300: must be 262"),
         ({"char_cnn": {"embedding": {}}}, "char_cnn.embedding.dim is missing"),
     ],
 )
-def test_wrong_options(tmp_path: Path, changes: dict[str, Any], complaint: str) -> None:
-    with pytest.raises(InputError, match=rf"options\.json: .*{complaint}"):
+def test_wrong_options(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=rf"options\.json: .*{message}"):
         read_options(write(tmp_path / "options.json", **changes))
 
 
 @pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}'])
-def test_not_options_at_all(tmp_path: Path, content: bytes) -> None:
+def test_file_without_options(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "options.json").write_bytes(content)
     with pytest.raises(InputError, match=r"options\.json: "):
         read_options(tmp_path / "options.json")

@@ -11,7 +11,7 @@ import torch
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo import training as module
 from mtl.embedders.elmo.training import ELMoTraining, train_elmo
-from mtl.embedders.train import train
+from mtl.embedders.train import training_settings
 from mtl.errors import DivergedError, InputError
 
 SMALL = {
@@ -31,7 +31,7 @@ SMALL = {
 
 
 def lines(count: int = 400) -> list[list[str]]:
-    """A language in which a word tells its neighbours: the next letter follows."""
+    """A language in which each word determines its neighbours: the letters are in alphabetical order."""
     rng = np.random.default_rng(0)
     return [[chr(97 + (start + i) % 8) * 2 for i in range(size)] for start, size in rng.integers(1, 9, (count, 2))]
 
@@ -40,11 +40,11 @@ def settings(**changes: object) -> ELMoTraining:
     return ELMoTraining(**{**SMALL, **changes})  # type: ignore[arg-type]
 
 
-def test_it_learns_what_follows_and_what_came_before(tmp_path: Path) -> None:
+def test_training_halves_both_perplexities(tmp_path: Path) -> None:
     train_elmo(lines(), tmp_path / "elmo", settings(epochs=20))
     report = json.loads((tmp_path / "elmo/training.json").read_text())
     first, last = report["perplexity"][0], report["perplexity"][-1]
-    # Only a line's first word and its end are uncertain; an untrained model has a perplexity of about nine, the number of words.
+    # Only a line's first word and its end cannot be predicted; an untrained model has a perplexity of about 9, the number of words.
     assert last["forward"] < first["forward"] / 2 and last["backward"] < first["backward"] / 2
     assert sorted(path.name for path in (tmp_path / "elmo").iterdir()) == [
         ".lock",
@@ -56,7 +56,7 @@ def test_it_learns_what_follows_and_what_came_before(tmp_path: Path) -> None:
     assert layers[0].shape == (3, 2, 16)
 
 
-def test_an_interrupted_training_goes_on_as_it_would_have(
+def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
@@ -72,7 +72,7 @@ def test_an_interrupted_training_goes_on_as_it_would_have(
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
     monkeypatch.undo()
     assert not (tmp_path / "two/weights.hdf5").exists()
-    with pytest.raises(InputError, match=r"beginning of another training \(lstm_dim: 16 there, 17 here\)"):
+    with pytest.raises(InputError, match=r"unfinished training with other settings \(lstm_dim: 16 there, 17 here\)"):
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, lstm_dim=17))
     with caplog.at_level(logging.INFO, logger="mtl"):
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, threads=0))
@@ -81,7 +81,7 @@ def test_an_interrupted_training_goes_on_as_it_would_have(
     for a, b in zip(one.model.parameters(), two.model.parameters(), strict=True):
         np.testing.assert_array_equal(a, b)
     before = (tmp_path / "two/weights.hdf5").read_bytes()
-    train_elmo(lines(), tmp_path / "two", settings())  # one that is there stays
+    train_elmo(lines(), tmp_path / "two", settings())  # an existing ELMo remains
     assert (tmp_path / "two/weights.hdf5").read_bytes() == before
 
 
@@ -96,7 +96,7 @@ def spoil_weights(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> 
 
 def spoil_perplexity(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = trainer.model.losses
-    factor = 1e6  # finite losses, of which the exponential is not
+    factor = 1e6  # the losses stay finite, but their exponential overflows
     monkeypatch.setattr(
         trainer.model,
         "losses",
@@ -105,32 +105,30 @@ def spoil_perplexity(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("spoil", "step", "complaint"),
+    ("spoil", "step", "problem"),
     [
         (spoil_loss, 32, r"step 33: the loss is nan"),
         (spoil_weights, 39, r"step 40: (weights are not finite|the loss is nan)"),
         (spoil_perplexity, 32, r"step 40: the held-out perplexity is not finite"),
     ],
 )
-def test_divergence_ends_it_and_the_last_good_checkpoint_stays(
+def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     spoil: Callable[[module._Trainer, pytest.MonkeyPatch], None],
     step: int,
-    complaint: str,
+    problem: str,
 ) -> None:
     train_step = module._Trainer._train_step
 
-    def watched(self: module._Trainer, batch: np.ndarray) -> None:
+    def spoiled_step(self: module._Trainer, batch: np.ndarray) -> None:
         if self.step == step:
             spoil(self, monkeypatch)
         train_step(self, batch)
 
-    monkeypatch.setattr(module._Trainer, "_train_step", watched)
+    monkeypatch.setattr(module._Trainer, "_train_step", spoiled_step)
     folder = tmp_path / "elmo"
-    message = (
-        rf"elmo: training diverged \({complaint}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
-    )
+    message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):
         train_elmo(lines(), folder, settings(epochs=3))
     kept = torch.load(folder / "last.ckpt", weights_only=True)
@@ -138,50 +136,35 @@ def test_divergence_ends_it_and_the_last_good_checkpoint_stays(
     assert not (folder / "weights.hdf5").exists()
 
 
-def test_steps_can_be_limited(tmp_path: Path) -> None:
+def test_max_steps_limits_the_training(tmp_path: Path) -> None:
     train_elmo(lines(), tmp_path, settings(epochs=100, max_steps=7))
     report = json.loads((tmp_path / "training.json").read_text())
     assert [row["step"] for row in report["perplexity"]] == [7]
 
 
-def test_too_little_text_does_not_stand_in_the_way_of_more(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="one line only"):
+def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="only one line"):
         train_elmo([["a", "b"]], tmp_path, settings(), "little")
     train_elmo(lines(), tmp_path, settings(max_steps=1), "more")
     assert (tmp_path / "weights.hdf5").exists()
 
 
 @pytest.mark.parametrize(
-    ("given", "complaint"),
+    ("given", "message"),
     [
-        ("lstm_dim=0", "lstm_dim=0: out of range"),
-        ("filters=[[1]]", r"filters=\[\[1\]\]: out of range"),
-        ("filters=[]", r"filters=\[\]: out of range"),
-        ("filters=[[1,x]]", r"filters=\[\[1, 'x'\]\]: "),
-        ("seed=99999999999999999999999", "seed=9"),
-        ("lstm_dim=100000000000", "lstm_dim=100000000000: out of range"),
-        ("accelerator=warp", "accelerator=warp: torch finds no such device"),
-        ("held_out=0", "held_out=0"),
-        ("dropout=1", "dropout=1"),
-        ("learning_rate=1e-9", "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),
-        ("epochs=many", "epochs=many: "),
-        ("bucket=7", "unknown key 'bucket'"),
+        ({"lstm_dim": 0}, "lstm_dim=0: out of range"),
+        ({"filters": [[1]]}, r"filters=\[\[1\]\]: out of range"),
+        ({"filters": []}, r"filters=\[\]: out of range"),
+        ({"filters": [[1, "x"]]}, r"filters=\[\[1, 'x'\]\]: "),
+        ({"seed": 99999999999999999999999}, "seed=9"),
+        ({"lstm_dim": 100000000000}, "lstm_dim=100000000000: out of range"),
+        ({"held_out": 0}, "held_out=0"),
+        ({"dropout": 1}, "dropout=1"),
+        ({"learning_rate": 1e-9}, "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),
+        ({"epochs": "many"}, "epochs=many: "),
+        ({"bucket": 7}, "unknown key 'bucket'"),
     ],
 )
-def test_wrong_settings(tmp_path: Path, given: str, complaint: str) -> None:
-    (tmp_path / "a.txt").write_text("ala ma kota\n" * 9, encoding="utf-8")
-    with pytest.raises(InputError, match=complaint):
-        train("elmo", [f"texts={tmp_path / 'a.txt'}", f"out={tmp_path / 'elmo'}", given])
-    assert not (tmp_path / "elmo").exists()
-
-
-def test_on_text_files(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("".join(" ".join(line) + "\n" for line in lines()), encoding="utf-8")
-    given = [f"{key}={json.dumps(value)}" for key, value in SMALL.items()]
-    out = tmp_path / "elmo"
-    assert train("elmo", [f"texts=[{tmp_path / 'a.txt'}]", f"out={out}", "language=en", "max_steps=3", *given]) == out
-    assert (out / "weights.hdf5").exists()
-    with pytest.raises(InputError, match="elmo: holds an ELMo already"):
-        train("elmo", [f"texts=[{tmp_path / 'a.txt'}]", f"out={out}"])
-    with pytest.raises(InputError, match=r"none\.txt: no such file"):
-        train("elmo", [f"texts=[{tmp_path / 'none.txt'}]", f"out={tmp_path / 'other'}"])
+def test_wrong_settings(given: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=f"^{message}"):
+        training_settings("elmo", given)

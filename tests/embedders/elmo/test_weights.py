@@ -11,7 +11,7 @@ from mtl.embedders.elmo.weights import read_weights, write_weights
 from mtl.errors import InputError
 
 
-def test_what_is_written_is_what_was_read(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_written_weights_equal_those_read(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     options, weights = elmo_files
     write_weights(tmp_path / "again.hdf5", read_weights(weights, read_options(options)))
     names: list[str] = []
@@ -31,14 +31,14 @@ def other_names(file: h5py.File) -> list[str]:
 
 
 @pytest.mark.parametrize("keep", [0, 100, 4000, -1])
-def test_a_truncated_file(elmo_files: tuple[Path, Path], tmp_path: Path, keep: int) -> None:
+def test_truncated_file(elmo_files: tuple[Path, Path], tmp_path: Path, keep: int) -> None:
     options, weights = elmo_files
     (tmp_path / "w.hdf5").write_bytes(weights.read_bytes()[:keep])
     with pytest.raises(InputError, match=r"w\.hdf5: cannot be read as HDF5, it may be truncated"):
         ELMo(options, tmp_path / "w.hdf5")
 
 
-def test_a_file_that_is_not_there_and_a_foreign_one(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+def test_missing_file_and_files_of_other_programs(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
     options, _ = elmo_files
     with pytest.raises(InputError, match=r"none\.hdf5: no such file"):
         ELMo(options, tmp_path / "none.hdf5")
@@ -52,7 +52,7 @@ def test_a_file_that_is_not_there_and_a_foreign_one(elmo_files: tuple[Path, Path
 
 
 @pytest.mark.parametrize("name", ["CNN/W_cnn_1", "CNN_high_1/b_carry", "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0"])
-def test_a_missing_dataset(tmp_path: Path, name: str) -> None:
+def test_missing_dataset(tmp_path: Path, name: str) -> None:
     options, weights = write_elmo(tmp_path)
     with h5py.File(weights, "a") as file:
         del file[name]
@@ -64,7 +64,7 @@ def test_a_missing_dataset(tmp_path: Path, name: str) -> None:
         ELMo(options, weights)
 
 
-def test_numbers_that_are_none(tmp_path: Path) -> None:
+def test_dataset_that_holds_no_numbers(tmp_path: Path) -> None:
     options, weights = write_elmo(tmp_path)
     with h5py.File(weights, "a") as file:
         shape = file["CNN_proj/b_proj"].shape

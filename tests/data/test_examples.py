@@ -1,0 +1,107 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data_files import write_jsonl, write_table
+
+from mtl.data.examples import Example, make_inputs, read_examples, read_targets, read_texts
+from mtl.errors import InputError
+from mtl.tasks.task import Task
+
+LABELS = Task(id="t", kind="labels", text=["sentence"], target="target", labels=["0", "1"], metric="accuracy")
+NUMBERS = Task(id="r", kind="number", text=["a", "b"], target="score", range=[0, 5], metric="spearman", group="id")
+WORDS = Task(id="w", kind="word", text=["x"], target="y", metric="accuracy")
+LISTS = Task(
+    id="c",
+    kind="choice",
+    text=["question"],
+    candidates=["answers[]"],
+    target="right",
+    metric="accuracy",
+    columns=["id"],
+)
+
+
+def test_columns_are_found_by_name(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "x.tsv", ("id", "b", "score", "a"), [("7", "y", "5.0", "x"), ("8", "v", "1", "u")])
+    assert read_examples(NUMBERS, path) == [
+        Example(2, (("x", "y"),), 5.0, "7"),
+        Example(3, (("u", "v"),), 1.0, "8"),
+    ]
+
+
+def test_without_targets_only_the_texts_are_read(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "test.tsv", ("b", "a"), [("y", "x")])
+    assert read_examples(NUMBERS, path, targets=False) == [Example(2, (("x", "y"),))]
+    assert read_texts(NUMBERS, path) == [("x", "y")]
+
+
+def test_a_choice_has_one_input_for_each_candidate(tmp_path: Path) -> None:
+    rows = [
+        {"id": "n1", "question": "q1", "answers": ["a", "b", "c"], "right": 2},
+        {"id": "n2", "question": "q2", "answers": ["d"], "right": 0},
+    ]
+    first, second = read_examples(LISTS, write_jsonl(tmp_path / "x.jsonl", rows))
+    assert first.inputs == (("q1", "a"), ("q1", "b"), ("q1", "c"))
+    assert first.texts == ("q1", "a", "b", "c")
+    assert (first.target, first.columns, second.inputs, second.target) == (2.0, ("n1",), (("q2", "d"),), 0.0)
+
+
+def test_candidates_in_columns_of_their_own(tmp_path: Path) -> None:
+    task = Task(kind="choice", text=[], candidates=["one", "two"], target="right", metric="accuracy")
+    path = write_table(tmp_path / "x.tsv", ("right", "two", "one"), [("1", "b", "a")])
+    (example,) = read_examples(task, path)
+    assert (example.inputs, example.texts, example.target) == ((("a",), ("b",)), ("a", "b"), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("task", "texts"), [(LABELS, ("a",)), (NUMBERS, ("a", "b")), (LISTS, ("q", "a", "b")), (LISTS, ("q", "a"))]
+)
+def test_inputs_made_from_texts_have_these_texts(task: Task, texts: tuple[str, ...]) -> None:
+    assert Example(1, make_inputs(task, texts)).texts == texts
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"answers": []}, "column 'answers[]': has no candidates"),
+        ({"right": 2}, "column 'right': target 2 is not the index of one of the row's 2 candidates"),
+        ({"right": -1}, "column 'right': target '-1' is not the index of a candidate"),
+        ({"right": None}, "key 'right': a text or a number is expected, not null"),
+    ],
+)
+def test_wrong_choices_name_the_line(tmp_path: Path, row: dict[str, object], problem: str) -> None:
+    good = {"id": "n", "question": "q", "answers": ["a", "b"], "right": 1}
+    path = write_jsonl(tmp_path / "x.jsonl", [good, {**good, **row}])
+    with pytest.raises(InputError) as caught:
+        read_examples(LISTS, path)
+    assert str(caught.value).startswith(f"{path}:2: {problem}")
+
+
+@pytest.mark.parametrize(
+    ("cell", "problem"),
+    [("5.01", "target 5.01 is outside 0 to 5"), ("x", "target 'x' is not a number"), ("nan", "target nan is outside")],
+)
+def test_numbers_outside_the_range_name_the_line(tmp_path: Path, cell: str, problem: str) -> None:
+    header = ("id", "a", "b", "score")
+    path = write_table(tmp_path / "x.tsv", header, [("1", "x", "y", "0"), ("1", "x", "y", cell)])
+    with pytest.raises(InputError) as caught:
+        read_examples(NUMBERS, path)
+    assert str(caught.value).startswith(f"{path}:3: column 'score': {problem}")
+
+
+def test_unknown_labels_name_the_line_and_the_labels(tmp_path: Path) -> None:
+    path = write_table(tmp_path / "x.tsv", ("sentence", "target"), [("a", "0"), ("b", "2")])
+    with pytest.raises(InputError) as caught:
+        read_examples(LABELS, path)
+    assert str(caught.value) == f"{path}:3: column 'target': unknown label '2', expected one of 0, 1"
+
+
+def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
+    labels = write_table(tmp_path / "labels.tsv", ["t"], [["1"], ["0"], ["1"]])
+    np.testing.assert_array_equal(read_targets(LABELS, labels), [1.0, 0.0, 1.0])
+    words = write_table(tmp_path / "words.tsv", ["w"], [["hund"], ["röd katt"]])
+    read = read_targets(WORDS, words)
+    assert (read.tolist(), read.dtype) == (["hund", "röd katt"], np.dtype(object))
+    with pytest.raises(InputError, match=r"words\.tsv:2: unknown label 'hund'"):
+        read_targets(LABELS, words)

@@ -1,0 +1,64 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from elmo_files import write_elmo
+
+from mtl.data.text import TokenizedTexts
+from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings
+from mtl.embedders.elmo.entry import ElmoOptions
+from mtl.embedders.kind import BuildRequest, LoadRequest
+from mtl.errors import InputError
+
+TEXTS = TokenizedTexts(["solen skiner", "nej", "jag skrattar gott idag"], "sv", 9)
+CPU = torch.device("cpu")
+
+
+def options(cache: bool = True) -> ElmoOptions:
+    return ElmoOptions("elmo", dropout=0.2, precision="float32", exact=True, cache=cache)
+
+
+def build(folder: Path, cache_dir: Path, cache: bool = True) -> ElmoEmbeddings:
+    return elmo_embeddings(BuildRequest(options(cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
+
+
+def test_cached_layers_equal_computed_layers(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+    folder = elmo_files[0].parent
+    made = build(folder, tmp_path / "cache")
+    texts = torch.tensor([2, 0, 2, 1])
+    cached, lengths = made.sequences(TEXTS).gather(texts)
+    computed, same_lengths = made.uncached_sequences(TEXTS).gather(texts)
+    assert lengths.tolist() == same_lengths.tolist() == [4, 2, 4, 1]
+    torch.testing.assert_close(cached, computed, atol=1e-5, rtol=0)
+    assert list((tmp_path / "cache").glob("elmo-*-float32-*/*.rows.npy"))
+    build(folder, tmp_path / "none", cache=False).sequences(TEXTS)
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_elmo_knows_all_words(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+    made = build(elmo_files[0].parent, tmp_path)
+    assert made.coverage.unknown == (0, 0) and made.coverage.ngram_types is None
+    assert made.coverage.found == (len(TEXTS.types), len(TEXTS.tokens))
+
+
+def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None:
+    write_elmo(tmp_path / "elmo")
+    made = build(tmp_path / "elmo", tmp_path / "cache")
+
+    def reader() -> ElmoReader:
+        return ElmoReader(LoadRequest(options(), tmp_path, {}, made.fingerprint(), tmp_path / "elmo", CPU))
+
+    gathered, _ = reader().sequences(TEXTS).gather(torch.tensor([1]))
+    torch.testing.assert_close(gathered, made.uncached_sequences(TEXTS).gather(torch.tensor([1]))[0])
+    assert reader().dim == made.dim
+    write_elmo(tmp_path / "elmo", scale=0.9)
+    with pytest.raises(InputError, match="elmo: is not the ELMo that the run was made with"):
+        reader()
+
+
+def test_a_folder_without_an_elmo_is_one_line(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="none: no such folder; it must hold an ELMo's options.json and weights.hdf5"):
+        build(tmp_path / "none", tmp_path)
+    with pytest.raises(InputError, match=r"holds 0 files named \*options.json; there must be exactly one"):
+        build(tmp_path, tmp_path)

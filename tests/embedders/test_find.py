@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+from command_line import job
+from elmo_files import write_elmo
+from embedding_requests import build_request
+
+from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors
+from mtl.embedders.kind import Embeddings
+from mtl.embedders.recipes import load_recipe
+from mtl.errors import InputError
+from mtl.jobs.job import Job
+
+
+def small_job(suite_file: Path, *settings: str, fasttext: str | None = None) -> Job:
+    """A run with fastText on the small suite, whose file names these vectors."""
+    if fasttext is not None:
+        text = suite_file.read_text(encoding="utf-8")
+        suite_file.write_text(f"{text}embeddings: {{fasttext: {fasttext}}}\n", encoding="utf-8")
+    folder = suite_file.parent
+    given = [f"suite={suite_file}", f"data_dir={folder / 'data'}", f"embeddings_dir={folder / 'vectors'}"]
+    return job([*given, "embeddings=fasttext", *settings])
+
+
+def build(suite_file: Path, run: Job) -> Embeddings:
+    request = build_request(suite_file, run.config.embeddings)
+    return build_embeddings(run.config, run.suite, run.data_dir, request.texts, request.training_texts, request.device)
+
+
+@pytest.mark.parametrize(("share", "name"), [(0.1, "klej-sample.bin"), (0.25, "klej-sample-held-out-0.25.bin")])
+def test_each_share_of_held_out_rows_has_its_vectors(suite_file: Path, share: float, name: str) -> None:
+    for recipe, file in (("fasttext-sample", name), ("fasttext-pl", "cc.pl.300.bin")):
+        run = small_job(suite_file, f"held_out={share}", f"embeddings.path={recipe}")
+        path, found = find_vectors(run.config, run.suite)
+        assert path == suite_file.parent / "vectors" / file
+        assert found == load_recipe(recipe)
+
+
+def test_random_embeddings_need_no_file(suite_file: Path) -> None:
+    run = small_job(suite_file, "embeddings=random")
+    assert find_vectors(run.config, run.suite) == (None, None)
+    assert check_obtainable(run.config, run.suite) is None
+
+
+def test_vectors_at_a_path_are_used(suite_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("1 3\nsolen 1 2 3\n", encoding="utf-8")
+    run = small_job(suite_file, f"embeddings.path={tmp_path / 'v.vec'}")
+    assert check_obtainable(run.config, run.suite) is None
+    made = build(suite_file, run)
+    assert (made.dim, made.coverage.found[0]) == (3, 1)
+
+
+def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path, tmp_path: Path) -> None:
+    for path, problem in (
+        (None, "embeddings.path: suite liten names no fasttext vectors; set embeddings.path=PATH"),
+        (tmp_path / "none.bin", r"none\.bin: no such vectors; train your own: mtl embeddings train fasttext texts="),
+        ("elmo-sample", "embeddings.path=elmo-sample: a recipe for elmo embeddings, not for fasttext"),
+    ):
+        run = small_job(suite_file, *([] if path is None else [f"embeddings.path={path}"]))
+        with pytest.raises(InputError, match=problem):
+            build(suite_file, run)
+    run = small_job(suite_file, fasttext="fasttext-pl")
+    with pytest.raises(
+        InputError, match=r"cc\.pl\.300\.bin: no such vectors; fetch them: mtl embeddings fetch fasttext"
+    ):
+        build(suite_file, run)
+
+
+def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: Path) -> None:
+    (tmp_path / "elmo").write_bytes(b"weights")
+    run = small_job(suite_file, "embeddings=elmo", f"embeddings.path={tmp_path / 'elmo'}")
+    with pytest.raises(InputError, match=r"elmo: is a file; embeddings\.path must name the folder"):
+        check_obtainable(run.config, run.suite)
+    (tmp_path / "elmo").unlink()
+    write_elmo(tmp_path / "elmo")
+    assert check_obtainable(run.config, run.suite) is None
+
+
+def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
+    run = small_job(suite_file, fasttext="fasttext-sample")
+    recipe = load_recipe("fasttext-sample")
+    assert check_obtainable(run.config, run.suite) == recipe
+    made = build(suite_file, run)
+    assert made.dim == recipe.train["dim"]
+    path = suite_file.parent / "vectors/klej-sample.bin"
+    assert path.exists() and check_obtainable(run.config, run.suite) is None
+    written = path.stat().st_mtime_ns
+    assert build(suite_file, run).fingerprint() == made.fingerprint()
+    assert path.stat().st_mtime_ns == written
+    # Vectors that were trained on other texts than these are not used.
+    with (suite_file.parent / "data/train.tsv").open("a", encoding="utf-8") as file:
+        file.write("ny rad\tglad\n")
+    with pytest.raises(InputError, match=r"klej-sample\.bin: was trained on other texts"):
+        build(suite_file, run)

@@ -1,0 +1,147 @@
+"""A suite in JSON Lines with every target kind, from its data to the report."""
+
+import json
+from pathlib import Path
+
+import pytest
+from kinds_suite import OPPOSITES, write_kinds_suite
+
+import mtl
+from mtl.cli import main
+from mtl.errors import InputError
+from mtl.files import read_json
+from mtl.runs.folder import RunFolder
+
+METHODS = {
+    "random-frozen": ["embeddings=random", "embeddings.dim=12", "seeds=[1,2]"],
+    "svm": ["method=svm", "seeds=[1]"],
+    "constant": ["method=constant", "seeds=[1]"],
+    "overlap": ["method=overlap", "seeds=[1]"],
+}
+SPLITS = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the suite, and a finished run of each method in `runs`."""
+    path = tmp_path_factory.mktemp("kinds")
+    common = [
+        f"suite={write_kinds_suite(path)}",
+        f"data_dir={path}/data",
+        f"runs_dir={path}/runs",
+        f"cache_dir={path}/c",
+    ]
+    for settings in METHODS.values():
+        assert main(["baseline", *common, *settings]) == 0
+    return path
+
+
+def run(folder: Path, method: str) -> RunFolder:
+    return RunFolder(folder / "runs" / "kinds" / method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_task_is_scored_on_its_split(folder: Path, method: str) -> None:
+    made = run(folder, method)
+    summary = read_json(made.summary)
+    assert {id: task["split"] for id, task in summary["tasks"].items()} == SPLITS
+    assert set(summary["held_out"]) == {"stars", "opposite"}
+    for task, split in SPLITS.items():
+        predicted = made.predictions(1, split, task).read_text(encoding="utf-8").splitlines()
+        assert len(predicted) == len(made.gold(split, task).read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("method", ["random-frozen", "svm"])
+def test_predictions_have_the_form_of_the_targets(folder: Path, method: str) -> None:
+    made = run(folder, method)
+
+    def cells(task: str, split: str) -> list[str]:
+        return made.predictions(1, split, task).read_text(encoding="utf-8").splitlines()[1:]
+
+    assert set(cells("mood", "dev")) <= {"bad", "good"} and set(cells("mood-elsewhere", "test")) <= {"bad", "good"}
+    assert all(1 <= float(cell) <= 5 for cell in cells("stars", "dev"))
+    assert set(cells("opposite", "test")) <= set(OPPOSITES.values())
+    rows = [json.loads(line) for line in (folder / "data/answer/dev.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert all(int(cell) < len(row["candidates"]) for cell, row in zip(cells("answer", "dev"), rows, strict=True))
+
+
+def test_an_svm_learns_what_one_word_decides(folder: Path) -> None:
+    tasks = read_json(run(folder, "svm").summary)["tasks"]
+    assert {id: tasks[id]["median"] for id in SPLITS if id != "stars"} == {id: 100 for id in SPLITS if id != "stars"}
+
+
+def test_a_constant_answer_of_each_kind(folder: Path) -> None:
+    tasks = read_json(run(folder, "constant").summary)["tasks"]
+    # Half of the moods are good: F1 is 2/3 for one label and 0 for the other. Six words are equally frequent.
+    assert [tasks[id]["median"] for id in ("mood", "stars", "mood-elsewhere")] == [pytest.approx(100 / 3), 0, 50]
+    assert tasks["opposite"]["median"] == pytest.approx(100 / 6)
+    gold = run(folder, "constant").gold("dev", "answer").read_text(encoding="utf-8").splitlines()[1:]
+    assert tasks["answer"]["median"] == pytest.approx(100 * max(gold.count(str(i)) for i in range(4)) / len(gold))
+
+
+@pytest.mark.parametrize(
+    ("task", "file"),
+    [
+        ("mood", "mood/dev"),
+        ("answer", "answer/dev"),
+        ("opposite", "opposite/test"),
+        ("mood-elsewhere", "elsewhere/test"),
+    ],
+)
+def test_prediction_equals_evaluation(folder: Path, tmp_path: Path, task: str, file: str) -> None:
+    made = run(folder, "random-frozen")
+    arguments = ["predict", str(made.path), str(folder / "data" / f"{file}.jsonl"), "--task", task, "--seed", "2"]
+    assert main([*arguments, "--out", str(tmp_path / "p.tsv")]) == 0
+    assert (tmp_path / "p.tsv").read_bytes() == made.predictions(2, SPLITS[task], task).read_bytes()
+
+
+def test_rows_of_a_choice_in_python(folder: Path) -> None:
+    predictor = mtl.load(run(folder, "random-frozen").path)
+    rows = [
+        ["which one is nice, 1?", "the dull film", "the lovely meal"],
+        ["which one is nice?", "the fine song", "a", "b"],
+    ]
+    assert [int(cell) < len(row) - 1 for cell, row in zip(predictor.predict("answer", rows), rows, strict=True)] == [
+        True,
+        True,
+    ]
+    with pytest.raises(InputError, match="task answer takes rows, each a list of texts and candidates"):
+        predictor.predict("answer", [["which one is nice?"]])
+
+
+@pytest.mark.parametrize("gold", ["data", "runs/kinds/random-frozen/gold"])
+def test_score_repeats_the_summary(folder: Path, gold: str, capsys: pytest.CaptureFixture[str]) -> None:
+    made = run(folder, "random-frozen")
+    predictions = str(made.predictions(1, "dev", "mood").parent)
+    assert main(["score", predictions, "--gold", str(folder / gold), f"suite={folder}/kinds.yaml"]) == 0
+    shown = capsys.readouterr().out
+    for id, scores in read_json(made.summary)["tasks"].items():
+        assert f"| {id} | {SPLITS[id]} |" in shown and f"| {scores['scores']['1']:.1f} |" in shown
+
+
+def test_the_report_shows_all_methods(folder: Path, tmp_path: Path) -> None:
+    assert main(["report", str(folder / "runs"), "--out", str(tmp_path)]) == 0
+    shown = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert all(name in shown for name in METHODS) and "dev, test" in shown
+
+
+def test_an_audit_reads_every_kind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(
+            [
+                "audit",
+                f"suite={folder}/kinds.yaml",
+                f"data_dir={folder}/data",
+                f"cache_dir={folder}/c",
+                "embeddings.dim=12",
+            ]
+        )
+        == 0
+    )
+    assert "10 of 12 rows also stand in train" in capsys.readouterr().out.replace("occur", "stand")
+
+
+def test_a_task_without_the_one_that_answers_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [f"suite={folder}/kinds.yaml", f"data_dir={folder}/data", "tasks=[stars,mood-elsewhere]"]
+    assert main(["baseline", "method=constant", *arguments]) == 2
+    assert "task mood-elsewhere is answered by mood's head; name that task too" in capsys.readouterr().err

@@ -1,0 +1,113 @@
+"""A suite in JSON Lines with a task of each target kind, one scored on test, one without dev and one without training rows."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+SUITE = """\
+name: kinds
+language: en
+files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
+config:
+  trainer: {threads: 1}
+  max_length: 32
+  encoder: {hidden_size: 8}
+  head: {hidden_size: 16, attention_size: 8}
+  pretrain: {max_steps: 30, validate_every: 10, batch_size: 16, learning_rate: 0.02, final_learning_rate: 0.002}
+  finetune: {max_epochs: 3, batch_size: 16, learning_rate: 0.02, final_learning_rate: 0.002}
+tasks:
+  mood:                     # labels, nested keys, with dev
+    folder: mood
+    text: [review.text]
+    target: label
+    labels: [bad, good]
+    metric: macro_f1
+  stars:                    # a number, no dev file, rows of one author stay together
+    folder: stars
+    text: [text]
+    target: stars
+    range: [1, 5]
+    metric: pearson
+    group: author
+    files: {dev: null}
+  answer:                   # a choice among 2 to 4 candidates
+    folder: answer
+    text: [question]
+    candidates: ["candidates[]"]
+    target: label
+    metric: accuracy
+    files: {test: null}
+  opposite:                 # a word, scored on test
+    folder: opposite
+    kind: word
+    text: [word]
+    target: opposite
+    metric: accuracy
+    scored: test
+    files: {dev: null}
+  mood-elsewhere:           # no training rows: the head of mood answers
+    folder: elsewhere
+    text: [text]
+    target: label
+    metric: accuracy
+    answered_by: mood
+    scored: test
+    files: {train: null, dev: null}
+"""
+GOOD = ["fine", "lovely", "bright"]
+BAD = ["awful", "gloomy", "dull"]
+THINGS = ["film", "meal", "walk", "song", "book"]
+OPPOSITES = {"hot": "cold", "big": "small", "fast": "slow", "old": "new", "light": "dark", "wet": "dry"}
+
+Row = dict[str, Any]
+
+
+def write_kinds_suite(folder: Path) -> Path:
+    """The suite's file, with its data beside it in `data`. A word decides each target, so that every task can be learned."""
+    path = folder / "kinds.yaml"
+    path.write_text(SUITE, encoding="utf-8")
+    data = folder / "data"
+    for split, count in (("train", 48), ("dev", 24), ("test", 12)):
+        labelled = split != "test"
+        _write(data / "mood" / f"{split}.jsonl", [_mood(i, labelled) for i in range(count)])
+        _write(data / "answer" / f"{split}.jsonl", [_answer(i) for i in range(count)])
+        _write(data / "opposite" / f"{split}.jsonl", [_opposite(i) for i in range(count)])
+    _write(data / "stars" / "train.jsonl", [_stars(i, True) for i in range(72)])
+    _write(data / "stars" / "test.jsonl", [_stars(i, False) for i in range(12)])
+    elsewhere = [
+        {"text": row["review"]["text"], "label": row["label"]} for row in (_mood(i + 7, True) for i in range(12))
+    ]
+    _write(data / "elsewhere" / "test.jsonl", elsewhere)
+    return path
+
+
+def _mood(i: int, labelled: bool) -> Row:
+    good = i % 2 == 0
+    text = f"the {THINGS[i % 5]} number {i} was {(GOOD if good else BAD)[i % 3]}"
+    return {
+        "review": {"text": text, "writer": f"w{i // 3}"},
+        **({"label": "good" if good else "bad"} if labelled else {}),
+    }
+
+
+def _stars(i: int, labelled: bool) -> Row:
+    stars = 1 + i % 5
+    text = f"review {i}: {'very ' * stars}nice"
+    return {"text": text, "author": f"a{i // 4}", **({"stars": stars} if labelled else {})}
+
+
+def _answer(i: int) -> Row:
+    candidates = [f"the {BAD[(i + k) % 3]} {THINGS[(i + k) % 5]}" for k in range(2 + i % 3)]
+    right = (i * 7) % len(candidates)
+    candidates[right] = f"the {GOOD[i % 3]} {THINGS[i % 5]}"
+    return {"question": f"which one is nice, {i}?", "candidates": candidates, "label": right}
+
+
+def _opposite(i: int) -> Row:
+    word = list(OPPOSITES)[i % len(OPPOSITES)]
+    return {"word": f"not {word} but {i}", "opposite": OPPOSITES[word]}
+
+
+def _write(path: Path, rows: list[Row]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

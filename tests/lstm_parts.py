@@ -1,0 +1,89 @@
+"""A small dataset with a task of every target kind, and the parts of an LSTM on it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from command_line import job
+from small_suite import SMALL, rows
+
+from mtl.config.schema import Config
+from mtl.data.dataset import Dataset, build_dataset
+from mtl.data.examples import Example
+from mtl.data.splits import TaskExamples
+from mtl.data.text import TokenizedTexts, tokenized
+from mtl.embedders.find import build_embeddings
+from mtl.embedders.kind import Embeddings
+from mtl.embedders.sequences import Sequences
+from mtl.methods.lstm.coded import Coded
+from mtl.methods.lstm.stage1 import new_network
+from mtl.model.network import Network
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+LABELS = Task(id="labels", kind="labels", text=["x"], target="y", labels=["arg", "glad"], metric="accuracy")
+NUMBERS = Task(id="numbers", kind="number", text=["x", "z"], target="y", range=[0, 10], metric="spearman")
+CHOICE = Task(id="choice", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy")
+WORDS = Task(id="words", kind="word", text=["x"], target="y", metric="accuracy")
+OTHER = Task(
+    id="other", kind="word", text=["x"], target="y", metric="accuracy", scored="test", answered_by="words"
+)  # no training rows
+TASKS = [LABELS, NUMBERS, CHOICE, WORDS, OTHER]
+TRAINED = TASKS[:4]
+TRAIN, DEV = slice(0, 40), slice(40, 60)
+
+
+def mixed_dataset() -> Dataset:
+    """40 rows of train and 20 of dev for each task, and two of test; the rows of a choice have two or three candidates.
+
+    A dev row of `words` and a test row of `other` have words as targets that training never sees.
+    """
+    texts, made = [text for text, _, _ in rows(60)], rows(60)
+    labels = [Example(i, ((text,),), float(label == "glad")) for i, (text, label, _) in enumerate(made, start=2)]
+    numbers = [
+        Example(i + 2, ((text, texts[(7 * i + 3) % 60]),), float(score)) for i, (text, _, score) in enumerate(made)
+    ]
+    choices = [
+        Example(i + 2, tuple((text, texts[(i + k) % 60]) for k in range(1, 3 + i % 2)), float(i % 2))
+        for i, text in enumerate(texts)
+    ]
+    words = [Example(i, ((text,),), text.split()[0]) for i, text in enumerate(texts, start=2)]
+    words[TRAIN.stop] = Example(2, (("något annat",),), "okänt")
+    split = {
+        task.id: {"train": found[TRAIN], "dev": found[DEV], "test": found[:2]}
+        for task, found in ((LABELS, labels), (NUMBERS, numbers), (CHOICE, choices), (WORDS, words))
+    }
+    split["other"] = {"test": [words[0], Example(3, (("helt nytt",),), "obekant"), words[1]]}
+    return build_dataset([TaskExamples(task, split[task.id], []) for task in TASKS])
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the two stages read."""
+
+    config: Config
+    suite: Suite
+    data: Coded
+    texts: TokenizedTexts
+    embeddings: Embeddings
+    sequences: Sequences
+
+    @property
+    def dataset(self) -> Dataset:
+        return self.data.dataset
+
+    def network(self, seed: int = 1) -> Network:
+        """Before training."""
+        return new_network(self.config, TRAINED, self.data.outputs, self.embeddings, seed)
+
+
+def lstm_parts(folder: Path, *settings: str) -> Parts:
+    """On the mixed dataset with these settings; folder: of caches."""
+    small = [s for s in SMALL if "embeddings=elmo" not in settings or not s.startswith("embeddings.dim")]
+    run = job(["suite=klej-sample", f"cache_dir={folder / 'cache'}", *small, "head.attention_size=6", *settings])
+    dataset = mixed_dataset()
+    texts = tokenized(dataset.texts, "sv", run.config.max_length)
+    embeddings = build_embeddings(
+        run.config, run.suite, folder, texts, dataset.distinct_texts("train"), torch.device("cpu")
+    )
+    return Parts(run.config, run.suite, Coded(dataset), texts, embeddings, embeddings.sequences(texts))

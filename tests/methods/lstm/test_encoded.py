@@ -1,0 +1,122 @@
+import logging
+from collections import namedtuple
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, lstm_parts
+
+from mtl.errors import InputError
+from mtl.methods.lstm.encoded import check_disk, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.lstm.stage2 import Finetuning
+
+
+@torch.no_grad()
+def test_vectors_are_those_of_the_encoder_without_dropout(tmp_path: Path) -> None:
+    parts = lstm_parts(tmp_path)
+    network = parts.network().train()
+    encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
+    assert encoded.tokens is None and encoded.vectors is not None and network.encoder is not None
+    texts = torch.arange(len(parts.texts))
+    expected = network.encoder.eval()(*parts.sequences.gather(texts))
+    torch.testing.assert_close(encoded.vectors, expected, atol=1e-5, rtol=0)
+    read = encoded.for_head(reads_tokens=False)
+    assert read.vectors is encoded.vectors
+    assert read.encoder is None and read.sequences is None and read.lengths is None
+
+
+@torch.no_grad()
+def test_with_attention_pairs_and_choices_read_token_outputs(tmp_path: Path) -> None:
+    parts = lstm_parts(tmp_path, "variant=attention")
+    network = parts.network()
+    heads = network.heads
+    assert [reads_tokens(heads, task) for task in (*TRAINED, OTHER)] == [False, True, True, False, False]
+    (tmp_path / "stage").mkdir()
+    encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path / "stage")
+    assert not list((tmp_path / "stage").iterdir())  # the file of the token outputs has no name
+    assert encoded.vectors is not None and encoded.tokens is not None and network.encoder is not None
+    splits = [parts.dataset.splits[task.id] for task in (NUMBERS, CHOICE)]
+    texts = torch.from_numpy(np.unique(np.concatenate([part.texts.ravel() for of in splits for part in of.values()])))
+    states, lengths = encoded.tokens.gather(texts)
+    expected = network.encoder.eval().outputs(*parts.sequences.gather(texts))
+    torch.testing.assert_close(states, expected, atol=1e-6, rtol=0)
+    assert lengths.tolist() == parts.texts.lengths[texts].tolist()
+    read = encoded.for_head(reads_tokens=True)
+    assert read.sequences is encoded.tokens and read.vectors is None and read.encoder is None
+    assert read.lengths is not None and read.lengths.tolist() == parts.texts.lengths.tolist()
+
+
+@pytest.mark.parametrize("variant", ["frozen", "attention"])
+def test_a_frozen_encoder_never_runs_twice_on_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str
+) -> None:
+    parts = lstm_parts(tmp_path, f"variant={variant}")
+    network = parts.network()
+    encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
+    assert network.encoder is not None
+    monkeypatch.setattr(network.encoder.lstm, "forward", None)
+    for task in TRAINED:
+        read = encoded.for_head(reads_tokens(network.heads, task))
+        stage = Finetuning(parts.config, parts.data, task, read, 1, tmp_path / task.id)
+        assert set(stage.predict(stage.train(network.heads), task)) == {"dev", "test"}
+
+
+def test_each_task_trains_its_own_copy_of_the_encoder(tmp_path: Path) -> None:
+    parts = lstm_parts(tmp_path, "variant=finetune")
+    encoder = parts.network().encoder
+    assert encoder is not None and encoder_runs(parts.config)
+    one, other = (running_input(parts.config, encoder, parts.sequences, False) for _ in range(2))
+    assert one.encoder is not None and other.encoder is not None
+    weights = [made.lstm.weight_ih_l0 for made in (encoder, one.encoder, other.encoder)]
+    assert len({id(weight) for weight in weights}) == 3 and all(weight.requires_grad for weight in weights)
+    assert one.sequences is parts.sequences and one.vectors is None
+    assert one.lengths is not None and one.lengths.tolist() == parts.texts.lengths.tolist()
+
+
+@pytest.mark.parametrize("tokens", [False, True])
+def test_an_encoder_whose_dropout_stays_on_is_shared_and_not_trained(tmp_path: Path, tokens: bool) -> None:
+    parts = lstm_parts(tmp_path, "finetune.encoder_dropout=true")
+    encoder = parts.network().encoder
+    assert encoder is not None and encoder_runs(parts.config)
+    read = running_input(parts.config, encoder, parts.sequences, tokens)
+    assert read.encoder is encoder and not any(parameter.requires_grad for parameter in encoder.parameters())
+    # Rows for pooled vectors come in the same batches as where the vectors are computed once.
+    assert (read.lengths is not None) == tokens
+
+
+def test_the_disk_space_for_token_outputs_is_checked_before_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(100, 0, 100))
+    for settings in ([], ["variant=finetune"], ["variant=attention", "finetune.encoder_dropout=true"]):
+        parts = lstm_parts(tmp_path, *settings)
+        check_disk(parts.config, parts.dataset, parts.texts, tmp_path)  # needs none
+    parts = lstm_parts(tmp_path, "variant=attention", "encoder.hidden_size=4096")
+    with (
+        caplog.at_level(logging.INFO, "mtl"),
+        pytest.raises(InputError, match="set fewer tasks=, a smaller max_length="),
+    ):
+        check_disk(parts.config, parts.dataset, parts.texts, tmp_path)
+    splits = [parts.dataset.splits[task.id] for task in (NUMBERS, CHOICE)]
+    texts = np.unique(np.concatenate([part.texts.ravel() for of in splits for part in of.values()]))
+    tokens = parts.texts.lengths[texts].sum()
+    assert f"stage 2 keeps the encoder's outputs for {tokens} tokens on disk" in caplog.text
+
+
+def test_only_the_texts_of_heads_that_read_vectors_are_pooled(tmp_path: Path) -> None:
+    parts = lstm_parts(tmp_path, "variant=attention")
+    encoded = encode_once(parts.config, parts.dataset, parts.sequences, parts.network(), 1, tmp_path)
+    assert encoded.vectors is not None
+    pooled = np.unique(
+        np.concatenate(
+            [
+                part.texts.ravel()
+                for task in (LABELS, *TRAINED[3:], OTHER)
+                for part in parts.dataset.splits[task.id].values()
+            ]
+        )
+    )
+    has_vector = (encoded.vectors != 0).any(dim=1).numpy()
+    assert np.flatnonzero(has_vector).tolist() == pooled.tolist()

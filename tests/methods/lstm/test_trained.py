@@ -1,0 +1,99 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts
+
+from mtl.data.dataset import Split
+from mtl.errors import InputError
+from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
+from mtl.methods.lstm.stage1 import pretrain
+from mtl.methods.lstm.stage2 import Finetuning
+from mtl.methods.lstm.trained import TrainedLstm
+from mtl.tasks.task import Task
+
+Trained = tuple[Parts, TrainedLstm, dict[str, np.ndarray]]
+
+
+def trained_seed(folder: Path, *settings: str) -> Trained:
+    """A seed after both stages, its model for new texts, and its predictions for test by task."""
+    parts = lstm_parts(folder, *settings)
+    network = pretrain(parts.config, parts.data, parts.sequences, parts.embeddings, 1, pretrain_folder(folder))
+    encoder = network.encoder
+    assert encoder is not None
+    predictions = {}
+    runs = encoder_runs(parts.config)
+    encoded = None if runs else encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder)
+    for task in TRAINED:
+        tokens = reads_tokens(network.heads, task)
+        read = encoded.for_head(tokens) if encoded else running_input(parts.config, encoder, parts.sequences, tokens)
+        stage = Finetuning(parts.config, parts.data, task, read, 1, finetune_folder(folder, task.id))
+        made = stage.train(network.heads)
+        for answered in (task, OTHER) if task is WORDS else (task,):
+            predictions[answered.id] = stage.predict(made, answered)["test"]
+    uncached = parts.embeddings.uncached_sequences
+    return parts, TrainedLstm(parts.config, "sv", folder, encoder, uncached, parts.dataset.answers), predictions
+
+
+def texts_of(parts: Parts, task: Task) -> list[tuple[str, ...]]:
+    """The texts of the task's test rows, as a user gives them."""
+    split: Split = parts.dataset.splits[task.id]["test"]
+    rows = []
+    for row in range(len(split)):
+        texts = [[parts.dataset.texts[text] for text in texts] for texts in split.texts[split.inputs(np.array([row]))]]
+        rows.append(tuple(texts[0][:-1] + [given[-1] for given in texts]))
+    return rows
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    return trained_seed(tmp_path_factory.mktemp("frozen"))
+
+
+def assert_predicts_the_same(trained: Trained) -> None:
+    parts, model, predictions = trained
+    for task in (LABELS, NUMBERS, CHOICE, WORDS, OTHER, LABELS):
+        predicted = model.predict(task, texts_of(parts, task))
+        if task is NUMBERS:
+            np.testing.assert_allclose(predicted, predictions[task.id], atol=1e-4)
+        else:
+            assert predicted.tolist() == predictions[task.id].tolist(), task.id
+
+
+def test_it_predicts_what_the_run_predicted(frozen: Trained) -> None:
+    assert_predicts_the_same(frozen)
+
+
+@pytest.mark.parametrize("variant", ["finetune", "attention"])
+def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: str) -> None:
+    assert_predicts_the_same(trained_seed(tmp_path, f"variant={variant}"))
+
+
+def test_text_vectors_are_those_of_stage_1(frozen: Trained) -> None:
+    parts, model, _ = frozen
+    texts = [parts.dataset.texts[5], "aldrig sett", parts.dataset.texts[5]]
+    vectors = model.encode(texts)
+    assert vectors.shape == (3, 16) and vectors.dtype == np.float32
+    with torch.no_grad():
+        expected = model.encoder(*parts.sequences.gather(torch.tensor([5]))).numpy()
+    np.testing.assert_allclose(vectors[[0, 2]], expected.repeat(2, axis=0), atol=1e-5)
+
+
+def test_the_answer_for_a_row_does_not_depend_on_the_others(
+    frozen: Trained,
+) -> None:
+    model = frozen[1]
+    rows = [("fråga", "a", "b", "c"), ("en annan", "d"), ("tredje", "solen skiner", "regnet faller")]
+    together = model.predict(CHOICE, rows)
+    assert together.tolist() == [model.predict(CHOICE, [row])[0] for row in rows]
+    assert together[1] == 0
+
+
+def test_a_missing_checkpoint_is_one_line(frozen: Trained, tmp_path: Path) -> None:
+    parts, model, _ = frozen
+    elsewhere = TrainedLstm(model.config, "sv", tmp_path, model.encoder, model.sequences, model.answers)
+    for task in (WORDS, OTHER):
+        with pytest.raises(InputError, match=r"finetune/words/best\.ckpt: not a checkpoint that can be read"):
+            elsewhere.predict(task, texts_of(parts, task))

@@ -1,0 +1,111 @@
+import math
+
+import pytest
+import torch
+
+from mtl.embedders.words import WordEmbedder
+from mtl.model.attention import AttentionHead
+from mtl.model.batch import Batch
+from mtl.model.encoder import Encoder
+from mtl.model.heads import Head
+from mtl.model.network import Heads, Network
+from mtl.tasks.task import Task
+
+LABELS = Task(id="a.b", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")
+NUMBERS = Task(id="r", kind="number", text=["x", "z"], target="y", range=[1, 5], metric="spearman")
+CHOICE = Task(id="c", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy")
+WORDS = Task(id="w", kind="word", text=["x"], target="y", metric="accuracy")
+TASKS = [LABELS, NUMBERS, CHOICE, WORDS]
+OUTPUTS = {"a.b": 2, "r": 1, "c": 1, "w": 4}
+SIZES = torch.tensor([3, 1, 2])  # candidates of the rows of a choice
+
+
+def network(encoder: Encoder | None = None, attention_size: int | None = None) -> Network:
+    torch.manual_seed(0)
+    return Network(TASKS, Heads(TASKS, OUTPUTS, 8, 5, 0.0, attention_size), encoder).eval()
+
+
+def on_vectors(task: str, targets: list[float], inputs: int, sides: int, sizes: torch.Tensor | None = None) -> Batch:
+    vectors = torch.randn(sides * inputs, 8, generator=torch.Generator().manual_seed(1))
+    return Batch(task, torch.arange(len(targets)), torch.tensor(targets), vectors=vectors, sizes=sizes)
+
+
+def test_each_task_has_a_head_that_fits_it() -> None:
+    heads = network().heads
+    vectors = torch.randn(6, 8)
+    assert [tuple(heads[task.id](vectors).shape) for task in TASKS] == [(6, 2), (3, 1), (3, 1), (6, 4)]
+    assert not any(heads[task.id].reads_tokens for task in TASKS)
+
+
+def test_with_attention_the_heads_of_pairs_read_tokens() -> None:
+    heads = network(attention_size=3).heads
+    kinds = [type(heads[task.id]) for task in TASKS]
+    assert kinds == [Head, AttentionHead, AttentionHead, Head]
+
+
+@torch.no_grad()
+def test_the_loss_of_labels_is_cross_entropy() -> None:
+    model, batch = network(), on_vectors("a.b", [1.0, 0.0, 1.0], 3, 1)
+    outputs = model(batch)
+    rows = outputs.tolist()
+    expected = [math.log(sum(map(math.exp, row))) - row[label] for row, label in zip(rows, (1, 0, 1), strict=True)]
+    assert float(model.loss(batch)) == pytest.approx(sum(expected) / 3, abs=1e-5)
+    assert model.predict(batch, outputs).tolist() == [int(row[1] > row[0]) for row in rows]
+
+
+@torch.no_grad()
+def test_numbers_are_scaled_for_the_loss_and_predictions_scaled_back_and_clipped() -> None:
+    model, batch = network(), on_vectors("r", [1.0, 2.0, 5.0], 3, 2)
+    outputs = model(batch)
+    errors = [(float(o) - (y - 1) / 4) ** 2 for o, y in zip(outputs[:, 0], (1, 2, 5), strict=True)]
+    assert float(model.loss(batch)) == pytest.approx(sum(errors) / 3, abs=1e-5)
+    given = torch.tensor([[0.0], [0.25], [1.0], [-3.0], [7.0]])
+    assert model.predict(batch, given).tolist() == [1, 2, 5, 1, 5]
+
+
+@torch.no_grad()
+def test_the_loss_of_a_choice_is_cross_entropy_over_each_row_s_candidates() -> None:
+    model, batch = network(), on_vectors("c", [2.0, 0.0, 1.0], 6, 2, SIZES)
+    outputs = model(batch)
+    scores = outputs[:, 0].tolist()
+    rows = [scores[:3], scores[3:4], scores[4:]]
+    expected = [math.log(sum(map(math.exp, row))) - row[right] for row, right in zip(rows, (2, 0, 1), strict=True)]
+    assert expected[1] == 0  # a row with one candidate has nothing to choose
+    assert float(model.loss(batch)) == pytest.approx(sum(expected) / 3, abs=1e-5)
+    assert model.predict(batch, outputs).tolist() == [row.index(max(row)) for row in rows]
+
+
+def test_a_choice_among_the_same_candidates_does_not_depend_on_the_other_rows() -> None:
+    model = network()
+    outputs = torch.tensor([[1.0], [3.0], [2.0], [-9.0], [-5.0], [-7.0]])
+    batch = on_vectors("c", [0.0, 0.0, 0.0], 6, 2, SIZES)
+    assert model.predict(batch, outputs).tolist() == [1, 0, 0]  # padding, scored 0 or more, would win in the last row
+
+
+def test_gradients_of_a_choice_are_finite() -> None:
+    model, batch = network(), on_vectors("c", [2.0, 0.0, 1.0], 6, 2, SIZES)
+    model.loss(batch).backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.heads["c"].parameters())
+
+
+def test_tokens_vectors_and_token_outputs_give_the_same() -> None:
+    """Texts for the encoder, its token outputs, and its pooled vectors are three ways to hand over the same rows."""
+    torch.manual_seed(3)
+    encoder = Encoder(WordEmbedder(20, 6, trainable=True), 6, 4, 1, 0.0, 0.0)
+    tokens = torch.tensor([[2, 3, 4], [5, 6, 0], [7, 0, 0], [8, 9, 2], [3, 0, 0], [4, 5, 0]])
+    lengths = torch.tensor([3, 2, 1, 3, 1, 2])
+    rows, targets = torch.arange(3), torch.zeros(3)
+    with torch.no_grad():
+        states, vectors = encoder.outputs(tokens, lengths), encoder(tokens, lengths)
+        expected = network(encoder)(Batch("r", rows, targets, tokens, lengths))
+        for batch in (Batch("r", rows, targets, states, lengths), Batch("r", rows, targets, vectors=vectors)):
+            torch.testing.assert_close(network()(batch), expected, atol=1e-6, rtol=0)
+
+
+def test_weights_are_named_by_encoder_and_heads() -> None:
+    encoder = Encoder(WordEmbedder(20, 6, trainable=True), 6, 4, 1, 0.0, 0.0)
+    names = list(network(encoder).state_dict())
+    assert {name.split(".")[0] for name in names} == {"encoder", "heads"}
+    assert names[0].startswith(
+        "heads.layers.0."
+    )  # the heads come first; a task's id, which may have a dot, is in no name

@@ -1,0 +1,239 @@
+"""Target kinds: cells, outputs, losses and predictions, against independent computations."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import log_softmax
+
+from mtl.tasks.targets import MOST_CONSTANTS, TARGET_KINDS, target_kind
+from mtl.tasks.task import Task
+
+
+def task(kind: str, **declared: Any) -> Task:
+    return Task("t", kind=kind, text=["x"], target="y", metric="accuracy", **declared)
+
+
+LABELS = target_kind(task("labels", labels=["glad", "arg", "trött"]))
+NUMBER = target_kind(task("number", range=[1, 5]))
+CHOICE = target_kind(task("choice", candidates=["z[]"]))
+WORD = target_kind(task("word"))
+KINDS = {"labels": LABELS, "number": NUMBER, "choice": CHOICE, "word": WORD}
+TARGETS = {
+    "labels": np.array([0.0, 2, 2, 1]),
+    "number": np.array([1.0, 5, 1 / 3 + 1, 5]),
+    "choice": np.array([0.0, 3, 11, 0]),
+    "word": np.array(["sol", "åska och regn", "sol", " dag "], dtype=object),
+}
+SIZES = np.array([2, 4, 12, 1])  # candidates of each row
+
+
+def test_every_kind_is_here() -> None:
+    assert set(KINDS) == set(TARGET_KINDS) and all(type(KINDS[name]) is kind for name, kind in TARGET_KINDS.items())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_cell_is_read_back_as_the_same(name: str) -> None:
+    kind, targets = KINDS[name], TARGETS[name]
+    cells = [kind.format(target) for target in targets.tolist()]
+    assert all(isinstance(cell, str) and "\t" not in cell and "\n" not in cell for cell in cells)
+    assert np.array([kind.parse(cell) for cell in cells], dtype=kind.dtype).tolist() == targets.tolist()
+
+
+def test_cells_as_they_stand_in_files() -> None:
+    assert LABELS.parse("arg") == 1 and LABELS.format(1.0) == "arg"
+    assert NUMBER.parse("5.0") == 5 and NUMBER.parse("4e0") == 4
+    assert CHOICE.parse("2", 3) == 2 and CHOICE.parse("7") == 7 and CHOICE.format(2.0) == "2"
+    assert WORD.parse("regn") == "regn"
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "problem"),
+    [
+        ("labels", "Arg", "unknown label 'Arg', expected one of glad, arg, trött"),
+        ("labels", "", "unknown label ''"),
+        ("number", "", "target '' is not a number"),
+        ("number", "fyra", "target 'fyra' is not a number"),
+        ("number", "nan", "target nan is outside 1 to 5"),
+        ("number", "inf", "target inf is outside 1 to 5"),
+        ("number", "0.9", "target 0.9 is outside 1 to 5"),
+        ("choice", "-1", "target '-1' is not the index of a candidate"),
+        ("choice", "1.0", "target '1.0' is not the index of a candidate"),
+        ("choice", "²", "target '²' is not the index of a candidate"),
+        ("choice", "٣", "target '٣' is not the index of a candidate"),
+        ("choice", "", "target '' is not the index of a candidate"),
+        ("choice", "3", "target 3 is not the index of one of the row's 3 candidates"),
+        ("word", "", "is not a word"),
+        ("word", " ", "is not a word"),
+        ("word", "två\trader", "is not a word"),
+        ("word", "två\nrader", "is not a word"),
+    ],
+)
+def test_a_cell_that_is_no_target(name: str, cell: str, problem: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        KINDS[name].parse(cell, 3)
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "problem"),
+    [
+        ("labels", {"labels": ["a"]}, "labels: needs at least two, all different"),
+        ("labels", {"labels": ["a", "b", "a"]}, "labels: needs at least two, all different"),
+        ("labels", {}, "labels: needs at least two"),
+        ("labels", {"labels": ["a", "b"]}, None),
+        ("number", {"range": [1, 1]}, "range: is [smallest, largest], finite numbers"),
+        ("number", {"range": [1]}, "range: is"),
+        ("number", {"range": [0, np.nan]}, "range: is"),
+        ("number", {}, "range: is"),
+        ("number", {"range": [-1.5, 2]}, None),
+        ("choice", {"candidates": []}, "candidates: a choice names columns of candidates"),
+        ("choice", {}, "candidates: a choice names columns of candidates"),
+        ("choice", {"candidates": ["a", "b"]}, None),
+        ("word", {}, None),
+    ],
+)
+def test_a_declaration(kind: str, declared: dict[str, Any], problem: str | None) -> None:
+    found = TARGET_KINDS[kind].problem(task(kind, **declared))
+    assert found == problem if problem is None or found is None else found.startswith(problem)
+
+
+def test_a_choice_has_one_text_beside_its_candidates_or_none() -> None:
+    choice = task("choice", candidates=["z[]"])
+    choice.text = []
+    assert TARGET_KINDS["choice"].problem(choice) is None
+    choice.text = ["a", "b"]
+    assert TARGET_KINDS["choice"].problem(choice) == "text: a choice has no other text column, or one"
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_codes_stand_for_targets(name: str) -> None:
+    kind, targets = KINDS[name], TARGETS[name]
+    answers = kind.answers(targets)
+    codes = kind.encode(targets, answers)
+    assert codes.dtype == np.float64
+    decoded = kind.decode(codes, answers)
+    assert decoded.dtype == kind.dtype and decoded.tolist() == targets.tolist()
+
+
+def test_outputs() -> None:
+    assert [KINDS[name].outputs(KINDS[name].answers(TARGETS[name])) for name in KINDS] == [3, 1, 1, 3]
+    assert WORD.answers(TARGETS["word"]) == [" dag ", "sol", "åska och regn"]
+    assert LABELS.answers(TARGETS["labels"]) == []
+
+
+def test_a_word_that_no_training_row_has_is_no_output() -> None:
+    assert WORD.encode(np.array(["dag", "natt"], dtype=object), ["dag", "sol"]).tolist() == [0, -1]
+
+
+@pytest.mark.parametrize("name", ["labels", "word"])
+def test_the_loss_of_labels_and_words_is_cross_entropy(name: str) -> None:
+    outputs = np.random.default_rng(1).normal(size=(4, 3))
+    codes = np.array([0, 2, 1, 1])
+    expected = -np.mean(log_softmax(outputs, axis=1)[np.arange(4), codes])
+    found = KINDS[name].loss(torch.from_numpy(outputs), torch.from_numpy(codes).double(), None)
+    assert float(found) == pytest.approx(expected)
+    predicted = KINDS[name].predict(torch.from_numpy(outputs), None)
+    assert predicted.tolist() == outputs.argmax(axis=1).tolist()
+
+
+def test_the_loss_of_numbers_is_the_squared_error_in_the_range() -> None:
+    outputs, codes = np.array([0.0, 1.0, -0.25, 1.5]), np.array([1.0, 4.0, 2.0, 5.0])
+    found = NUMBER.loss(torch.from_numpy(outputs)[:, None], torch.from_numpy(codes), None)
+    assert float(found) == pytest.approx(np.mean((outputs - (codes - 1) / 4) ** 2))
+    predicted = NUMBER.predict(torch.from_numpy(outputs)[:, None], None)
+    assert predicted.tolist() == [1.0, 5.0, 1.0, 5.0]  # 0 and 1 are the ends of the range, beyond which none goes
+
+
+def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> None:
+    rng = np.random.default_rng(2)
+    rows = [rng.normal(size=size) for size in SIZES]
+    targets = np.array([1, 3, 7, 0])
+    expected = -np.mean([log_softmax(row)[target] for row, target in zip(rows, targets, strict=True)])
+    outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.from_numpy(SIZES)
+    assert float(CHOICE.loss(outputs, torch.from_numpy(targets).double(), sizes)) == pytest.approx(expected, rel=1e-5)
+    assert CHOICE.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
+    # The candidates of another row change nothing.
+    assert CHOICE.predict(-outputs.abs() - 5, sizes).tolist() == [int((-abs(row)).argmax()) for row in rows]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_loss_has_a_gradient(name: str) -> None:
+    kind = KINDS[name]
+    sizes = torch.tensor([2, 1]) if name == "choice" else None
+    outputs = torch.zeros(2 if sizes is None else 3, kind.outputs(["a", "b"]), requires_grad=True)
+    kind.loss(outputs, torch.tensor([1.0, 0.0]), sizes).backward()
+    assert outputs.grad is not None and bool(outputs.grad.isfinite().all()) and float(outputs.grad.abs().sum()) > 0
+
+
+class Estimator:
+    """What scikit-learn's estimators have, with known answers."""
+
+    def __init__(self, **answers: Any) -> None:
+        for name, answer in answers.items():
+            setattr(self, name, lambda features, answer=answer: answer)
+
+
+def test_what_an_estimator_is_trained_on() -> None:
+    assert LABELS.fit_targets(TARGETS["labels"], None).tolist() == [0, 2, 2, 1]
+    assert NUMBER.fit_targets(TARGETS["number"], None).tolist() == TARGETS["number"].tolist()
+    assert WORD.fit_targets(TARGETS["word"], None).tolist() == TARGETS["word"].tolist()
+    chosen = CHOICE.fit_targets(np.array([1.0, 0, 2]), np.array([2, 1, 4]))
+    assert chosen.tolist() == [0, 1, 1, 0, 0, 1, 0]
+
+
+def test_what_an_estimator_predicts() -> None:
+    assert NUMBER.from_estimator(Estimator(predict=[0.5, 3.5, 9]), None, None).tolist() == [1, 3.5, 5]
+    labels = LABELS.from_estimator(Estimator(predict=np.array([2, 0])), None, None)
+    assert labels.tolist() == [2, 0] and labels.dtype == np.float64
+    words = WORD.from_estimator(Estimator(predict=np.array(["sol", "dag"])), None, None)
+    assert words.tolist() == ["sol", "dag"] and words.dtype == object
+    scores = np.array([0.1, 0.3, -2.0, 0.5, 0.5, 0.4])
+    sizes = np.array([2, 1, 3])
+    assert CHOICE.from_estimator(Estimator(decision_function=scores), None, sizes).tolist() == [1, 0, 0]
+    probabilities = np.stack([1 - scores, scores], axis=1)
+    assert CHOICE.from_estimator(Estimator(predict_proba=probabilities), None, sizes).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("name", ["labels", "number", "word"])
+def test_random_targets_are_distributed_as_in_training(name: str) -> None:
+    train = TARGETS[name]
+    drawn = Counter(KINDS[name].draw(train, None, 4000, np.random.default_rng(3)).tolist())
+    for target, count in Counter(train.tolist()).items():
+        assert drawn[target] / 4000 == pytest.approx(count / len(train), abs=0.04)
+    assert set(drawn) <= set(train.tolist())
+
+
+def test_random_choices_are_even_among_the_row_s_candidates() -> None:
+    sizes = np.repeat([2, 5], 3000)
+    drawn = CHOICE.draw(TARGETS["choice"], sizes, 6000, np.random.default_rng(4))
+    assert drawn.dtype == np.float64
+    for half, size in ((drawn[:3000], 2), (drawn[3000:], 5)):
+        shares = np.bincount(half.astype(int), minlength=size) / 3000
+        assert shares == pytest.approx(np.full(size, 1 / size), abs=0.03)
+
+
+def test_candidates_for_the_best_constant_answer() -> None:
+    assert LABELS.constants(TARGETS["labels"]) == [2, 0, 1]
+    assert NUMBER.constants(np.array([1.0, 2, 5, 5])) == [3.25, 2]  # the mean; the median of 1, 2, 5
+    assert CHOICE.constants(np.array([3.0, 1, 1])) == [1, 3]
+    assert WORD.constants(np.array(["dag", "sol", "sol"], dtype=object)) == ["sol", "dag"]
+    assert len(WORD.constants(np.array([str(number) for number in range(99)], dtype=object))) == MOST_CONSTANTS
+
+
+def test_words_for_a_reader() -> None:
+    assert LABELS.distribution(TARGETS["labels"]) == "glad 25.0%, arg 25.0%, trött 50.0%"
+    prefixed = target_kind(task("labels", labels=["__label__meta_zero", "__label__meta_plus_m"]))
+    assert prefixed.distribution(np.array([0.0, 1, 1, 1])) == "…zero 25.0%, …plus_m 75.0%"
+    assert NUMBER.distribution(np.array([1.0, 2, 3])) == "mean 2.00, sd 0.82, 1 to 3"
+    assert WORD.distribution(TARGETS["word"]) == "3 different"
+    assert LABELS.absent(np.array([0.0, 2])) == ["arg"] and WORD.absent(TARGETS["word"]) == []
+    assert NUMBER.show(4.0) == "4" and LABELS.show(1.0) == "arg"
+    assert NUMBER.distance([[1, 2], [2, 4.5, 3]]) == "at most 2.5 apart" and LABELS.distance([[0, 1]]) == ""
+
+
+def test_labels_alone_keep_their_proportions_in_held_out_rows() -> None:
+    assert LABELS.stratum(1.0) == 1.0 and LABELS.stratum(None) is None
+    assert NUMBER.stratum(3.0) is None and CHOICE.stratum(1.0) is None and WORD.stratum("sol") is None

@@ -1,0 +1,64 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mtl.tasks.suite import load_suite
+from mtl.tasks.task import HubSource, Source, Task
+
+PAIR = Task("t", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy", folder="f")
+CHOICE = Task("c", kind="choice", text=["q"], candidates=["answers[]"], target="y", metric="accuracy")
+
+
+def test_texts_of_an_input() -> None:
+    assert (PAIR.sides, PAIR.is_pair, PAIR.text_columns) == (2, True, ["a", "b"])
+    assert (replace(PAIR, text=["a"]).sides, replace(PAIR, text=["a"]).is_pair) == (1, False)
+    assert (CHOICE.sides, CHOICE.is_pair, CHOICE.text_columns) == (2, True, ["q", "answers[]"])
+    assert (replace(CHOICE, text=[]).sides, replace(CHOICE, text=[]).is_pair) == (1, False)
+
+
+def test_the_scored_split() -> None:
+    assert PAIR.scored_split == "dev" and not PAIR.has_targets("test")
+    on_test = replace(PAIR, scored="test")
+    assert on_test.scored_split == "test"
+    assert all(on_test.has_targets(split) for split in ("train", "dev", "test"))
+    assert PAIR.has_targets("train") and PAIR.has_targets("dev")
+
+
+def test_files() -> None:
+    task = replace(PAIR, files={"train": "t.jsonl", "dev": None})
+    assert task.path("train", Path("data")) == Path("data/f/t.jsonl")
+    assert task.path("dev", Path("data")) is None and task.path("test", Path("data")) is None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": ["other"]},
+        {"target": "other"},
+        {"labels": ["arg", "glad"]},
+        {"labels": None, "range": [0.0, 1.0]},
+        {"metric": "macro_f1"},
+        {"positive": "glad"},
+        {"group": "x"},
+        {"same_source": "glad"},
+        {"candidates": ["x[]"]},
+        {"scored": "test"},
+        {"answered_by": "samma"},
+        {"columns": ["x"]},
+        {"files": {"train": "dev.tsv", "dev": "train.tsv", "test": "test.tsv"}},
+        {"files": {"train": "train.tsv", "dev": None, "test": "test.tsv"}},
+    ],
+)
+def test_a_fingerprint_follows_what_scores_depend_on(suite_file: Path, change: dict[str, object]) -> None:
+    task = load_suite(suite_file).tasks["kansla"]
+    before = task.fingerprint()
+    task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
+    task.hub = HubSource("a/b")
+    assert task.fingerprint() == before
+    assert replace(task, **change).fingerprint() != before  # type: ignore[arg-type]
+
+
+def test_a_new_field_without_a_value_leaves_fingerprints_as_they_were() -> None:
+    """SHA-256 of the fields that have a value, in the order of their names: runs of older versions recorded it."""
+    assert PAIR.fingerprint() == "7ed236644ac10cf7b9cd1e576fb3aada8b3588b0c3b2f8671ee75ea2d5fb25db"

@@ -1,0 +1,45 @@
+"""The order of imports is the one that docs/architecture.md shows."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def documented_order() -> list[str]:
+    """The packages of the document's table, from top to bottom."""
+    rows = re.findall(r"^\| (`.+?) \|", (ROOT / "docs/architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
+    return [name for row in rows for name in re.findall(r"`(\w+)`", row)]
+
+
+def part_of(module: Path) -> str:
+    """The package below mtl, or the module."""
+    return module.relative_to(ROOT / "mtl").parts[0].removesuffix(".py")
+
+
+def imported(module: Path) -> set[str]:
+    """The packages and modules below mtl that a module imports, at its top or inside functions."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    names = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    names |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return {name.split(".")[1] for name in names if name.startswith("mtl.")}
+
+
+def modules() -> list[Path]:
+    return [module for module in sorted((ROOT / "mtl").rglob("*.py")) if not part_of(module).startswith("__")]
+
+
+def test_every_package_is_in_the_table() -> None:
+    assert sorted(documented_order()) == sorted({part_of(module) for module in modules()})
+
+
+def test_no_package_imports_one_below_it() -> None:
+    order = documented_order()
+    upward = {
+        f"{module.relative_to(ROOT)} imports mtl.{name}"
+        for module in modules()
+        for name in imported(module)
+        if order.index(name) > order.index(part_of(module))
+    }
+    assert upward == set()

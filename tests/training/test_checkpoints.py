@@ -1,0 +1,62 @@
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from mtl.errors import InputError
+from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_finished, load_weights, read_weights, weights_below
+
+
+def saved(path: Path, network: nn.Module, without: str = "-") -> Path:
+    weights = {name: value for name, value in network.state_dict().items() if not name.startswith(without)}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    torch.save({"state_dict": weights, "epoch": 3}, path)
+    return path
+
+
+def network(seed: int) -> nn.Sequential:
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5), nn.Linear(3, 1))
+
+
+def test_weights_that_a_checkpoint_leaves_out_stay_as_they_are(tmp_path: Path) -> None:
+    before, kept, loaded = network(1), network(2), network(1)
+    load_weights(loaded, saved(tmp_path / "best.ckpt", kept, without="0."))
+    assert torch.equal(loaded[0].weight, before[0].weight)
+    assert torch.equal(loaded[2].weight, kept[2].weight) and torch.equal(loaded[2].bias, kept[2].bias)
+
+
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_a_finished_stage_is_loaded_without_its_resume_state(tmp_path: Path, checkpoint: str) -> None:
+    kept, loaded = network(2), network(1)
+    saved(tmp_path / WEIGHTS[checkpoint], kept)
+    (tmp_path / RESUME).write_bytes(b"state")
+    assert not load_finished(loaded, tmp_path, checkpoint)
+    assert (tmp_path / RESUME).exists() and loaded.training
+    assert torch.equal(loaded[0].weight, network(1)[0].weight)
+    (tmp_path / DONE).write_text("{}", encoding="utf-8")
+    assert load_finished(loaded, tmp_path, checkpoint)
+    assert not (tmp_path / RESUME).exists() and not loaded.training
+    assert torch.equal(loaded[0].weight, kept[0].weight)
+
+
+def test_a_missing_or_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
+    path = saved(tmp_path / "best.ckpt", network(1))
+    assert set(read_weights(path)) == {"0.weight", "0.bias", "2.weight", "2.bias"}
+    whole = path.read_bytes()
+    for content in (b"", whole[:100], b"not a checkpoint"):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read: [^\n]+$"):
+            read_weights(path)
+    torch.save({"weights": {}}, path)
+    with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read"):
+        read_weights(path)
+    with pytest.raises(InputError, match=r"none\.ckpt: not a checkpoint that can be read: .*No such file"):
+        read_weights(tmp_path / "none.ckpt")
+
+
+def test_weights_below_a_prefix_have_their_names_without_it() -> None:
+    weights = {"encoder.lstm.w": torch.zeros(1), "heads.encoder.w": torch.ones(1), "encoder.mix": torch.ones(2)}
+    assert set(weights_below(weights, "encoder.")) == {"lstm.w", "mix"}
+    assert weights_below(weights, "heads.")["encoder.w"] is weights["heads.encoder.w"]
