@@ -1,12 +1,17 @@
+import json
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
+from command_line import job
+from small_suite import small_settings
 
 from mtl.cli import main
+from mtl.jobs.baseline import run_baseline
 
 
 def test_nothing_heavy_is_imported_for_help_or_version() -> None:
@@ -28,10 +33,18 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         ),
         (["baseline", "suite=klej-sample", "tasks=[glue]"], "suite klej-sample has no task glue"),
         (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none"),
-        (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin", "dim=-3"], "dim=-3: too small"),
+        (
+            ["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"],
+            "dim=-3: too small",
+        ),
         (["data", "glue"], "suite=glue: unknown"),
         (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
-        (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "none.txt: no such file"),
+        (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin"], "none.txt: no such file"),
+        (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),
+        (
+            ["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"],
+            "glove: must be one of random, fasttext",
+        ),
         (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
         (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),
         (["encode", "none", "x.txt", "--out", "v.npy"], "none/config.yaml: no such file"),
@@ -58,7 +71,7 @@ def test_bad_input_is_one_line_and_exit_status_2(
         (["baseline", "--fast"], "mtl"),
         (["predict", "run"], "mtl predict"),
         (["predict", "run", "x.tsv", "--task", "cbd", "--seed", "one"], "mtl predict"),
-        (["embeddings", "train", "word2vec"], "mtl embeddings train"),
+        (["embeddings", "train"], "mtl embeddings train"),
     ],
 )
 def test_wrong_usage_is_one_line_and_exit_status_2(
@@ -72,31 +85,73 @@ def test_wrong_usage_is_one_line_and_exit_status_2(
 
 
 def test_score_and_check_submission_name_the_suite(
-    settings: list[str], suite_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    suite_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(suite_file.parent)
     (suite_file.parent / "empty").mkdir()
-    for command in (["check-submission", "empty"], ["score", "empty", "--gold", "empty"]):
-        for setting, line in [
-            (f"suite={suite_file}", "suite liten"),
-            ("suite=auto", "suite klej-sample (KLEJ's data is not there; name another suite with suite=)"),
-            ("max_length=9", "suite klej-sample (KLEJ's data is not there; name another suite with suite=)"),
-        ]:
-            caplog.clear()
-            assert main([*command, setting]) == 2
-            assert line in [record.message for record in caplog.records]
+    check, score = ["check-submission", "empty"], ["score", "empty", "--gold", "empty"]
+    absent = "suite klej-sample (KLEJ's data is not there; name another suite with suite=)"
+    for command, setting, line in [
+        (check, f"suite={suite_file}", "suite liten"),
+        (check, "suite=auto", absent),
+        (score, "max_length=9", absent),
+    ]:
+        caplog.clear()
+        assert main([*command, setting]) == 2
+        assert line in [record.message for record in caplog.records]
 
 
-def test_predict_and_encode(settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = suite_file.parent
-    assert main(["baseline", *settings, "seeds=[1]"]) == 0
-    capsys.readouterr()
-    assert main(["predict", str(folder / "run"), str(folder / "data/test.tsv"), "--task", "kansla"]) == 0
-    assert capsys.readouterr().out == (folder / "run/seed-1/predictions/test_pred_kansla.tsv").read_text(
-        encoding="utf-8"
-    )
-    assert main(["encode", str(folder / "run"), str(folder / "data/test.tsv"), "--out", str(folder / "v.npy")]) == 0
-    assert (folder / "v.npy").exists()
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the small suite with a finished run of it."""
+    folder = tmp_path_factory.mktemp("finished")
+    run_baseline(job([*small_settings(folder), "seeds=[1]"]))
+    return folder
+
+
+def test_predict_and_encode(finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, texts = str(finished / "run"), str(finished / "data/test.tsv")
+    assert main(["predict", run, texts, "--task", "kansla"]) == 0
+    predictions = finished / "run/seed-1/predictions/test_pred_kansla.tsv"
+    assert capsys.readouterr().out == predictions.read_text(encoding="utf-8")
+    assert main(["encode", run, texts, "--out", str(tmp_path / "v.npy")]) == 0
+    assert np.load(tmp_path / "v.npy").shape == (11, 16)  # a line each, the header's too
+
+
+TRAINING = {"pytorch_lightning", "lightning_fabric", "torchmetrics"}  # what only training needs
+RUN = """
+import json, sys
+from mtl.cli import main
+statuses = [main(command) for command in json.loads(sys.argv[1])]
+print(json.dumps([statuses, sorted(sys.modules)]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("commands", "absent"),
+    [
+        (
+            [
+                "predict {run} {folder}/data/test.tsv --task kansla --out {out}/p.tsv",
+                "encode {run} {folder}/data/test.tsv --out {out}/v.npy",
+            ],
+            TRAINING,
+        ),
+        (
+            ["score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml", "report {run} --out {out}"],
+            {*TRAINING, "torch"},
+        ),
+    ],
+)
+def test_commands_on_a_finished_run_import_only_what_they_need(
+    finished: Path, tmp_path: Path, commands: list[str], absent: set[str]
+) -> None:
+    places = {"run": finished / "run", "folder": finished, "out": tmp_path}
+    words = json.dumps([[word.format(**places) for word in command.split()] for command in commands])
+    done = subprocess.run([sys.executable, "-c", RUN, words], capture_output=True, text=True)
+    statuses, imported = json.loads(done.stdout.splitlines()[-1])
+    assert statuses == [0, 0], done.stderr
+    assert "numpy" in imported and absent & set(imported) == set()
 
 
 def test_data_writes_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

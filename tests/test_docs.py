@@ -106,7 +106,7 @@ def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
     (example,) = code_blocks("docs/running.md", "yaml")
     path = tmp_path / "sweep.yaml"
     path.write_text(example, encoding="utf-8")
-    names = [run.name for run in load_sweep(str(path), ["suite=klej-sample"]).runs]
+    names = [run.name for run in load_sweep(str(path), {"suite": "klej-sample"}).runs]
     assert len(names) == 5 and names[-1] == "tiny"
     assert names[0] == "random-frozen,seeds=1+2+3,encoder.hidden_size=256"
     assert f"`{names[0]}`" in read("docs/running.md")

@@ -23,6 +23,18 @@ def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
+def test_json_is_read_back(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    write_json(path, {"ó": [1.5, None]})
+    assert read_json(path) == {"ó": [1.5, None]}
+    assert path.read_text(encoding="utf-8").startswith('{\n  "ó": [')
+    with pytest.raises(InputError, match=r"none/b.json: no such file; is .*none a run folder\?"):
+        read_json(tmp_path / "none/b.json")
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match="a.json: not JSON: .*; restore it, or remove the run's folder"):
+        read_json(path)
+
+
 def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
     check_space(tmp_path, 2_500_000, "x")
@@ -48,7 +60,7 @@ with lock(Path(sys.argv[1])):
 """
 
 
-@pytest.mark.parametrize("missing", [0, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+@pytest.mark.parametrize("missing", [0, errno.EOPNOTSUPP])
 def test_lock_is_released_when_its_process_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
 ) -> None:
@@ -73,9 +85,12 @@ def test_lock_is_released_when_its_process_is_killed(
             pass
 
 
-def test_lock_of_another_machine_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("missing", [errno.ENOSYS, errno.ENOLCK])
+def test_lock_of_another_machine_is_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
+) -> None:
     def no_flock(*_: object) -> None:
-        raise OSError(errno.ENOSYS, "no flock here")
+        raise OSError(missing, "no flock here")
 
     monkeypatch.setattr("fcntl.flock", no_flock)
     (tmp_path / ".lock.process").write_text("1\nanother.machine\n", encoding="utf-8")

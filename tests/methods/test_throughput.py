@@ -2,11 +2,14 @@ from collections.abc import Sequence
 
 import pytest
 import torch
+from command_line import job
 
-from mtl.config.load import data_dir, load_config
-from mtl.data.dataset import load_dataset
+from mtl.data.dataset import build_dataset, load_dataset
+from mtl.data.examples import Example
+from mtl.data.splits import TaskExamples
 from mtl.methods import throughput
 from mtl.methods.throughput import one_core, sentences_per_second
+from mtl.tasks.task import Task
 
 
 class Clock:
@@ -17,18 +20,18 @@ class Clock:
 
 
 def test_texts_are_counted_and_first_calls_are_not(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    config, suite = load_config(settings)
-    dataset = load_dataset(suite, suite.choose(None), data_dir(config, suite), 256, 0.1)
+    small = job(settings)
+    dataset = load_dataset(small.suite, small.tasks, small.data_dir, 0.1)
     clock = Clock()
     monkeypatch.setattr(throughput, "time", clock)
     monkeypatch.setattr(throughput, "SECONDS", 1.0)
     seen: list[tuple[str, int]] = []
 
-    def predict(task: str, rows: Sequence[Sequence[str]]) -> None:
+    def predict(task: Task, rows: Sequence[Sequence[str]]) -> None:
         assert torch.get_num_threads() == 1
-        assert all(len(row) == (2 if task == "samma" else 1) and isinstance(row[0], str) for row in rows)
+        assert all(len(row) == (2 if task.id == "samma" else 1) and isinstance(row[0], str) for row in rows)
         clock.now += 1000.0 if len(rows) == 1 else 0.01 * len(rows)
-        seen.append((task, len(rows)))
+        seen.append((task.id, len(rows)))
 
     threads = torch.get_num_threads()
     speed = sentences_per_second(predict, dataset)
@@ -39,6 +42,32 @@ def test_texts_are_counted_and_first_calls_are_not(settings: list[str], monkeypa
     assert speed == pytest.approx(texts / seconds) and 100 < speed < 200
     assert 1.0 <= seconds < 1.0 + 3 * 0.01 * 16  # whole rounds over the tasks
     assert {task for task, _ in seen} == {"kansla", "samma", "betyg"} and max(rows for _, rows in seen) <= 16
+
+
+def test_only_the_tasks_that_are_named_are_predicted(settings: list[str]) -> None:
+    small = job(settings)
+    dataset = load_dataset(small.suite, small.tasks, small.data_dir, 0.1)
+    seen: set[str] = set()
+    sentences_per_second(lambda task, rows: seen.add(task.id), dataset, [small.suite.tasks["betyg"]])
+    assert seen == {"betyg"}
+
+
+def test_a_row_of_a_choice_has_its_text_and_all_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so many texts are counted."""
+    task = Task("c", kind="choice", text=["x"], candidates=["a[]"], target="y", metric="accuracy")
+    examples = [Example(2, (("q", "a"), ("q", "b"), ("q", "c")), 0.0), Example(3, (("p", "a"), ("p", "d")), 1.0)]
+    dataset = build_dataset([TaskExamples(task, {"train": examples, "dev": examples}, [])])
+    clock = Clock()
+    monkeypatch.setattr(throughput, "time", clock)
+    monkeypatch.setattr(throughput, "SECONDS", 1.0)
+    seen = []
+
+    def predict(task: Task, rows: Sequence[Sequence[str]]) -> None:
+        clock.now += 0.5 * len(rows)
+        seen.extend(rows)
+
+    assert sentences_per_second(predict, dataset) == pytest.approx((4 + 3) / 1.0)
+    assert set(seen) == {("q", "a", "b", "c"), ("p", "a", "d")}
 
 
 def test_one_core_is_given_back_after_an_error() -> None:

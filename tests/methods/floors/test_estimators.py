@@ -3,49 +3,55 @@ import pytest
 
 from mtl.errors import InputError
 from mtl.methods.floors.estimators import CosineInRange, check_grid, new_estimator, numbers, settings
-from mtl.tasks.suite import Task
+from mtl.tasks.task import Task
 
-LABELS = Task("t", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
-NUMBERS = Task("r", text=["x"], target="y", range=[1, 5], metric="spearman")
+LABELS = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
+NUMBERS = Task("r", kind="number", text=["x"], target="y", range=[1, 5], metric="spearman")
 
 
-def test_every_combination_and_none_that_a_regression_does_not_have() -> None:
+def test_every_combination_of_the_settings_that_the_estimator_has() -> None:
     grid = {"C": [1, 2], "class_weight": [None, "balanced"]}
-    assert list(settings("svm", False, grid)) == [
+    assert list(settings("svm", "classifier", grid)) == [
         {"C": 1, "class_weight": None},
         {"C": 1, "class_weight": "balanced"},
         {"C": 2, "class_weight": None},
         {"C": 2, "class_weight": "balanced"},
     ]
-    assert list(settings("svm", True, grid)) == [{"C": 1}, {"C": 2}]
-    assert list(settings("tree", False, {})) == [{}]
+    assert list(settings("svm", "regressor", grid)) == [{"C": 1}, {"C": 2}]
+    assert list(settings("tree", "classifier", {})) == [{}]
 
 
 def test_an_unknown_setting_is_named() -> None:
-    check_grid("svm", {"class_weight": [None], "epsilon": [0]})  # each of one of the two
+    check_grid("svm", {"class_weight": [None], "epsilon": [0]})  # one of the classifier's, one of the regressor's
     with pytest.raises(InputError, match=r"floor.grid.D: svm has no such setting; it has C, "):
         check_grid("svm", {"D": [1]})
 
 
+@pytest.mark.parametrize("value", [-1, "abc"])
+def test_a_value_that_the_estimator_refuses_is_named(value: object) -> None:
+    with pytest.raises(InputError, match=f"^floor.grid.C={value}: The 'C' parameter of LinearSVC must be a float"):
+        check_grid("svm", {"C": [1.0, value]})
+
+
 @pytest.mark.parametrize("method", ["svm", "tree", "forest"])
 @pytest.mark.parametrize("task", [LABELS, NUMBERS], ids=["labels", "numbers"])
-def test_numbers_that_were_learned(method: str, task: Task) -> None:
+def test_learned_numbers_are_counted(method: str, task: Task) -> None:
     features = np.array([[0.0, 1], [1, 0], [0, 2], [3, 0]])
     targets = np.array([0, 1, 0, 1])
     chosen = {"svm": {"C": 100}, "tree": {}, "forest": {"n_estimators": 3, "bootstrap": False}}[method]
     estimator = new_estimator(method, task, chosen, 1, 1).fit(features, targets)
     assert estimator.predict(features).round().tolist() == targets.tolist()
-    # A weight a feature and a bias; a root and two leaves a tree.
+    # A weight for each feature and a bias; a root and two leaves for each tree.
     assert numbers(estimator) == {"svm": 3, "tree": 3, "forest": 9}[method]
 
 
-def test_a_cosine_is_a_number_in_the_task_s_range_whatever_the_targets_are() -> None:
+def test_a_cosine_becomes_a_number_in_the_range_of_the_task_whatever_the_targets_are() -> None:
     estimator = new_estimator("overlap", NUMBERS, {}, 1, 1)
     assert isinstance(estimator, CosineInRange) and numbers(estimator) == 0
     estimator.fit(np.array([[0.5, 0.5]]), np.array([5.0]))
-    # The last column alone counts: the characters' cosine.
+    # Only the last column counts: the cosine of the characters.
     assert estimator.predict(np.array([[0.9, 0.0], [0.1, 0.25], [0.5, 1.0]])).tolist() == [1, 2, 5]
-    assert list(settings("overlap", True, {"C": [1, 2], "class_weight": [None]})) == [{}]
+    assert list(settings("overlap", "regressor", {"C": [1, 2], "class_weight": [None]})) == [{}]
 
 
 def test_overlap_learns_which_label_has_the_higher_cosine() -> None:

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from mtl.config.load import FloorConfig
+from mtl.config.schema import FloorConfig
 from mtl.methods.floors.features import Document, TaskFeatures, Tfidf
-from mtl.tasks.suite import Task
+from mtl.tasks.task import Task
 
-PAIR = Task("pair", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
-SINGLE = Task("single", text=["a"], target="y", labels=["0", "1"], metric="accuracy")
+PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")
+SINGLE = Task("single", kind="labels", text=["a"], target="y", labels=["0", "1"], metric="accuracy")
 AB, CD, NEW = Document("ab ab", ["ab", "ab"]), Document("ab Cd", ["ab", "Cd"]), Document("zz", ["zz"])
 RARE = np.log(3 / 2) + 1  # idf = ln((1 + texts) / (1 + texts with it)) + 1 (scikit-learn), of "cd"; that of "ab" is 1
 

@@ -5,22 +5,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from command_line import content, mtl
+from command_line import content, job
 from sklearn.feature_extraction.text import TfidfVectorizer
 from small_suite import write_tsv
 
 import mtl.methods.floors.floor as floor
-from mtl.config.load import load_config, run_dir
+from mtl.cli import main
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_baseline
+from mtl.jobs.job import Job
+from mtl.jobs.parallel import SeedJob
 from mtl.runs.predictor import Predictor
-
-
-@pytest.fixture
-def plain(settings: list[str]) -> list[str]:
-    """The settings that floors read."""
-    return [setting for setting in settings if setting.split("=")[0] in ("suite", "data_dir", "run_dir", "cache_dir")]
-
 
 PAIRS = """\
 name: par
@@ -85,12 +80,12 @@ def one_word_tells(data: Path) -> None:
 
 
 @pytest.mark.parametrize("method", ["svm", "tree", "forest"])
-def test_a_word_that_tells_the_target_is_learned(plain: list[str], suite_file: Path, method: str) -> None:
-    one_word_tells(suite_file.parent / "data")
-    config, suite = load_config([*plain, f"method={method}", "seeds=[1,2]", *(CERTAIN if method == "forest" else [])])
-    summary = run_baseline(config, suite, "mtl baseline …")
+def test_a_word_that_tells_the_target_is_learned(floor_settings: list[str], tmp_path: Path, method: str) -> None:
+    one_word_tells(tmp_path / "data")
+    settings = [*floor_settings, f"method={method}", "seeds=[1,2]", *(CERTAIN if method == "forest" else [])]
+    summary = run_baseline(job(settings), "mtl baseline …")
     assert summary["tasks"]["kansla"]["scores"] == {"1": 100, "2": 100}
-    run = suite_file.parent / "run"
+    run = tmp_path / "run"
     gold, predicted = (
         np.array(column(run / path), float) for path in ("gold/dev_betyg.tsv", "seed-1/predictions/dev_pred_betyg.tsv")
     )
@@ -104,45 +99,36 @@ def test_a_word_that_tells_the_target_is_learned(plain: list[str], suite_file: P
 @pytest.mark.parametrize("method", ["svm", "tree", "forest", "overlap"])
 def test_pairs_are_told_apart_by_what_their_texts_share(pairs: list[str], method: str) -> None:
     """No word of a single text tells the label."""
-    summary = run_baseline(*load_config([*pairs, f"method={method}", *(CERTAIN if method == "forest" else [])]))
+    summary = run_baseline(job([*pairs, f"method={method}", *(CERTAIN if method == "forest" else [])]))
     assert summary["tasks"]["lika"]["median"] == 100
 
 
-def test_the_settings_that_are_best_on_dev_are_chosen(plain: list[str], suite_file: Path) -> None:
-    summary = run_baseline(*load_config([*plain, "method=tree", "seeds=[1]"]))
+def test_the_settings_that_are_best_on_dev_are_chosen(floor_settings: list[str], tmp_path: Path) -> None:
+    summary = run_baseline(job([*floor_settings, "method=tree", "seeds=[1]"]))
     for task, of in summary["tasks"].items():
-        chosen = json.loads((suite_file.parent / f"run/seed-1/chosen/{task}.json").read_text(encoding="utf-8"))
+        chosen = json.loads((tmp_path / f"run/seed-1/chosen/{task}.json").read_text(encoding="utf-8"))
         best = max(trial["score"] for trial in chosen["trials"])
         assert chosen["score"] == best == of["scores"]["1"]
         assert chosen["settings"] == next(trial["settings"] for trial in chosen["trials"] if trial["score"] == best)
 
 
-def test_constant_and_random(plain: list[str], suite_file: Path) -> None:
-    constant = run_baseline(*load_config([*plain, "method=constant", "seeds=[1]"]))
+def test_constant_and_random(floor_settings: list[str], tmp_path: Path) -> None:
+    constant = run_baseline(job([*floor_settings, "method=constant", "seeds=[1]"]))
     # 40 of 60 training texts are glad, and 20 of 30 dev texts.
     assert constant["tasks"]["kansla"]["median"] == pytest.approx(100 * 20 / 30)
     assert constant["tasks"]["betyg"]["median"] == 0
     # F1 is best where every row is positive: precision is their share, recall 1.
-    share = np.mean([cell == "1" for cell in column(suite_file.parent / "run/gold/dev_samma.tsv")])
+    share = np.mean([cell == "1" for cell in column(tmp_path / "run/gold/dev_samma.tsv")])
     assert constant["tasks"]["samma"]["median"] == pytest.approx(100 * 2 * share / (1 + share)) and share > 0
     assert all(of["constant"] == of["median"] for of in constant["tasks"].values())
-    drawn = run_baseline(*load_config([*plain, "method=random", f"run_dir={suite_file.parent}/random"]))
+    drawn = run_baseline(job([*floor_settings, "method=random", f"run_dir={tmp_path}/random"]))
     assert len(set(drawn["tasks"]["kansla"]["scores"].values())) > 1
     assert drawn["cost"]["parameters"] == 0
     assert drawn["tasks"]["samma"]["constant"] == constant["tasks"]["samma"]["median"]
 
 
-def test_majority_is_the_constant_s_former_name(plain: list[str], tmp_path: Path) -> None:
-    without_folder = [setting for setting in plain if not setting.startswith("run_dir")]
-    config, suite = load_config([*without_folder, "method=majority", f"runs_dir={tmp_path}/runs"])
-    assert config.method == "constant" and run_dir(config, suite) == tmp_path / "runs/liten/constant"
-    own = tmp_path / "own.yaml"
-    own.write_text("method: majority\n", encoding="utf-8")
-    assert load_config([*plain, f"method={own}"])[0].method == "constant"
-
-
-def test_overlap_is_the_cosine_of_the_characters_in_the_task_s_range(pairs: list[str], tmp_path: Path) -> None:
-    summary = run_baseline(*load_config([*pairs, "method=overlap"]))
+def test_overlap_is_the_cosine_of_the_characters_in_the_range_of_the_task(pairs: list[str], tmp_path: Path) -> None:
+    summary = run_baseline(job([*pairs, "method=overlap"]))
     lines = (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
     held_out = json.loads((tmp_path / "run/held_out.json").read_text(encoding="utf-8"))["grad"]
     texts = [line.split("\t")[1:3] for line in lines]
@@ -161,19 +147,19 @@ def test_overlap_is_the_cosine_of_the_characters_in_the_task_s_range(pairs: list
     assert summary["cost"]["sentences_per_second"] > 0
 
 
-def test_it_says_how_far_it_is(
-    plain: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def test_progress_is_logged(
+    floor_settings: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("mtl.progress.FIRST_LINE", 0.0)
     with caplog.at_level("INFO", "mtl"):
-        run_baseline(*load_config([*plain, "method=svm", "seeds=[1]"]))
+        run_baseline(job([*floor_settings, "method=svm", "seeds=[1]"]))
     for step in ("kansla · n-grams of words", "betyg · n-grams of characters", "seed 1 · samma · svm"):
         assert any(message.startswith(f"{step} · 1 of") for message in caplog.messages), step
 
 
-def test_taken_up_again_it_ends_the_same(plain: list[str], suite_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    run = [*plain, "method=forest", "seeds=[1]", "floor.grid.n_estimators=[5]"]
-    run_baseline(*load_config([*run, f"run_dir={suite_file.parent}/whole"]))
+def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = [*floor_settings, "method=forest", "seeds=[1]", "floor.grid.n_estimators=[5]"]
+    run_baseline(job([*run, f"run_dir={tmp_path}/whole"]))
     fitted = []
     fit = floor.Floor._fit
 
@@ -185,62 +171,52 @@ def test_taken_up_again_it_ends_the_same(plain: list[str], suite_file: Path, mon
 
     monkeypatch.setattr(floor.Floor, "_fit", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_baseline(*load_config(run))
+        run_baseline(job(run))
     assert fitted == ["kansla"] * 4 + ["samma"] * 2
-    run_baseline(*load_config(run))
+    run_baseline(job(run))
     assert fitted[6:] == ["kansla", *["samma"] * 4, *["betyg"] * 2]  # kansla with its chosen settings alone
-    assert content(suite_file.parent / "run") == content(suite_file.parent / "whole")
+    assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
-def test_in_parallel_it_is_the_same(plain: list[str], tmp_path: Path) -> None:
+def test_in_parallel_it_is_the_same(
+    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each seed has its own features. `mtl.jobs.parallel` is replaced: the seeds run here, as in their own processes."""
+
+    def run_in_turn(run: SeedJob, job: Job, seeds: list[int]) -> None:
+        for seed in seeds:
+            run(job, seed)
+
+    monkeypatch.setattr("mtl.jobs.baseline.run_in_parallel", run_in_turn)
+    command = ["baseline", *floor_settings, "method=svm", "seeds=[1,2]"]
     for name, processes in (("one", 1), ("two", 2)):
-        done = mtl(
-            "baseline",
-            *plain,
-            "method=svm",
-            "seeds=[1,2]",
-            f"run_dir={tmp_path / name}",
-            f"seeds_in_parallel={processes}",
-        )
-        assert done.returncode == 0, done.stderr
-        assert "method svm" in done.stdout.splitlines()[0]
+        assert main([*command, f"run_dir={tmp_path / name}", f"seeds_in_parallel={processes}"]) == 0
+        assert " · TF-IDF + linear SVM · " in capsys.readouterr().out.splitlines()[0]
     assert content(tmp_path / "one") == content(tmp_path / "two")
 
 
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("method=bayes", r"method=bayes: unknown; known: constant, forest, lstm, overlap, random, svm, tree"),
-        ("encoder.hidden_size=8", r"encoder.hidden_size: method svm does not read it; drop it"),
         ("embeddings=fasttext", r"embeddings: method svm does not read it"),
         ("floor.grid.D=[1]", r"unknown key 'floor.grid.D'"),
         ("floor.grid.C=[-1]", r"floor.grid.C=-1: The 'C' parameter of LinearSVC must be a float"),
-        ("floor.grid.C=[abc]", r"floor.grid.C=abc: The 'C' parameter of LinearSVC must be a float"),
-        ("floor.grid.C=1", r"floor.grid.C=1: must be a list of values to try"),
-        ("floor.word_ngrams=[2,1]", r"floor.word_ngrams=\[2, 1\]: must be \[shortest, longest\]"),
-        ("floor.word_ngrams=2", r"floor.word_ngrams=2: must be a list"),
-        ("floor.min_count=0", r"floor.min_count=0: must be greater than 0"),
-        ("floor.min_count=1000", r"no n-gram stands in floor.min_count=1000 training texts"),
+        ("floor.min_count=1000", r"task kansla: no n-gram occurs in floor.min_count=1000 training texts"),
     ],
 )
-def test_bad_settings(plain: list[str], setting: str, message: str) -> None:
+def test_bad_settings(floor_settings: list[str], setting: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        run_baseline(*load_config([*plain, "method=svm", setting]))
+        run_baseline(job([*floor_settings, "method=svm", setting]))
 
 
-def test_new_rows_are_not_predicted(plain: list[str], suite_file: Path) -> None:
-    run_baseline(*load_config([*plain, "method=constant", "seeds=[1]"]))
-    with pytest.raises(InputError, match=r"run: a floor \(constant\), whose models are not kept"):
-        Predictor.load(suite_file.parent / "run")
+def test_new_rows_are_not_predicted(floor_settings: list[str], tmp_path: Path) -> None:
+    run_baseline(job([*floor_settings, "method=constant", "seeds=[1]"]))
+    with pytest.raises(InputError, match="run: the models of method constant are not kept; .*: lstm$"):
+        Predictor.load(tmp_path / "run")
 
 
-def test_the_lstm_has_no_floor(plain: list[str]) -> None:
-    with pytest.raises(InputError, match="floor.min_count: method lstm does not read it"):
-        load_config([*plain, "floor.min_count=1"])
-
-
-def test_one_label_alone_teaches_nothing(plain: list[str], suite_file: Path) -> None:
-    path = suite_file.parent / "data/train.tsv"
+def test_training_rows_of_one_label_are_refused(floor_settings: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "data/train.tsv"
     path.write_text(path.read_text(encoding="utf-8").replace("\targ", "\tglad"), encoding="utf-8")
-    with pytest.raises(InputError, match="task kansla: all its training rows have one label"):
-        run_baseline(*load_config([*plain, "method=svm"]))
+    with pytest.raises(InputError, match="task kansla: all its training rows have one target"):
+        run_baseline(job([*floor_settings, "method=svm"]))
