@@ -70,7 +70,7 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("[a, b]", "[a, b, c]", "tasks.samma.text: names one column, or two"),
         ('positive: "1"', "", "tasks.samma.positive: metric f1 needs"),
         ("[0, 10]", "[10, 0]", "tasks.betyg.range: is"),
-        ("[0, 10]", "[0, .inf]", "tasks.betyg.range: is [smallest, largest], finite numbers"),
+        ("[0, 10]", "[0, .inf]", "tasks.betyg.range: must be [smallest, largest], two finite numbers"),
         ("dev: null, test: null", "train: null", "tasks.samma.files: a task needs a train file"),
         ("dev: null, test: null", "valid: null", "tasks.samma.files: unknown split valid"),
         ("  kansla:", "  ../kansla:", "id: a task's id names files"),
@@ -98,7 +98,7 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("labels: [glad, arg]", "candidates: []", "tasks.kansla.candidates: a choice names columns of candidates"),
         ("labels: [glad, arg]", "kind: number", "tasks.kansla.range: is [smallest, largest]"),
         ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev or test"),
-        ("group: topic", "scored: test", "tasks.samma.scored: scores are on test, of which there is no file"),
+        ("group: topic", "scored: test", "tasks.samma.scored: scores are on test, but the task has no test file"),
         ("  kansla:", "  kansla:\n    answered_by: betyg", "tasks.kansla.answered_by: task betyg has other targets"),
         ("  kansla:", "  kansla:\n    answered_by: humor", "answered_by: 'humor' is not a task of the suite with"),
         ("  kansla:", "  kansla:\n    answered_by: kansla", "answered_by: 'kansla' is not a task of the suite with"),
@@ -122,13 +122,13 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("text: [question]", "text: [a, b]", "answer.text: a choice has no other text column, or one"),
+        ("text: [question]", "text: [a, b]", "answer.text: a choice has at most one text column beside its candidates"),
         (
             "by: mood",
             "by: stars",
             "mood-elsewhere.metric: accuracy is for targets of kind labels or choice or word, not",
         ),
-        ("by: mood", "by: answer", "mood-elsewhere.answered_by: task answer has another number of texts"),
+        ("by: mood", "by: answer", "mood-elsewhere.answered_by: task answer has a different number of texts"),
         ("by: mood", "by: mood\n    labels: [a, b]", "mood-elsewhere.answered_by: task mood has other targets"),
         ("by: mood", "by: other", "mood-elsewhere.answered_by: 'other' is not a task of the suite with"),
         ("{train: null, dev: null}", "{dev: null}", "mood-elsewhere.answered_by: is for a task without training rows"),
