@@ -96,3 +96,13 @@ def test_lock_of_another_machine_is_not_removed(
     (tmp_path / ".lock.process").write_text("1\nanother.machine\n", encoding="utf-8")
     with pytest.raises(Busy, match=r"runs on any machine, remove .*\.lock\.process"), lock(tmp_path / ".lock"):
         pass
+
+
+def test_json(tmp_path: Path) -> None:
+    write_json(tmp_path / "x.json", {"ś": 1.5})
+    assert read_json(tmp_path / "x.json") == {"ś": 1.5}
+    (tmp_path / "x.json").write_text("{", encoding="utf-8")
+    with pytest.raises(InputError, match=r"x\.json: not JSON"):
+        read_json(tmp_path / "x.json")
+    with pytest.raises(InputError, match=r"y\.json: no such file; is .* a run folder\?"):
+        read_json(tmp_path / "y.json")

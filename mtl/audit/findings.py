@@ -20,7 +20,8 @@ from mtl.audit.cells import (
     spreadsheet_error,
 )
 from mtl.data.examples import Example
-from mtl.tasks.targets import Target, target_kind
+from mtl.tasks.kind import Target
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 SHOWN = 3  # line numbers that a finding names

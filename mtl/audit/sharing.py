@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from mtl.audit.cells import plain
 from mtl.audit.findings import Finding, Part, excerpt, places
 from mtl.data.examples import Example
-from mtl.tasks.targets import Target
+from mtl.tasks.kind import Target
 
 Key = tuple[str, ...]
 Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev

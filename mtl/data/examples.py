@@ -9,7 +9,8 @@ import numpy as np
 from mtl.data.lines import read_lines
 from mtl.data.records import Record, read_records, text
 from mtl.errors import InputError
-from mtl.tasks.targets import Target, TargetKind, target_kind
+from mtl.tasks.kind import Target, TargetKind
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 

@@ -47,6 +47,8 @@ def train_embeddings(
         raise InputError(
             "embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv"
         )
+    if not isinstance(text.language, str | None):
+        raise InputError(f"language={text.language}: YAML reads no, on and off as truth values; put the code in quotes")
     training = training_settings(name, settings)
     files = EMBEDDERS[name].files
     assert files is not None

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from mtl.tasks.kind import Target
 from mtl.tasks.metrics import ScoredRows, score
-from mtl.tasks.targets import Target, target_kind
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 DIGITS = 9  # scores that agree so far are equal: rounding must not choose between answers

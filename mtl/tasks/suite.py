@@ -75,6 +75,8 @@ def load_suite(path: Path) -> Suite:
     assert isinstance(suite, Suite)
     if not suite.tasks:
         raise InputError(f"{path}: tasks: names no task")
+    if not isinstance(raw.get("language", ""), str):
+        raise InputError(f"{path}: language: YAML reads no, on and off as truth values; put the code in quotes")
     for kind, named in suite.embeddings.items():
         if not is_inside(named):
             raise InputError(
@@ -100,26 +102,19 @@ def _is_file_name(name: str) -> bool:
 
 def _take_answers(task: Task, suite: Suite) -> str | None:
     """Give a task that another task's head answers that task's targets; return what is wrong, as "key: what", or None."""
-    task.kind = task.kind or _kind(task)
+    task.kind = task.kind or task.implied_kind
     if task.answered_by is None:
         return None
     source = suite.tasks.get(task.answered_by)
     if source is None or source.answered_by is not None:
         return f"answered_by: {task.answered_by!r} is not a task of the suite with training rows"
     task.labels, task.range = task.labels or source.labels, task.range or source.range
-    task.kind = task.kind or source.kind or _kind(source)
-    if (task.kind, task.labels, task.range) != (source.kind or _kind(source), source.labels, source.range):
+    task.kind = task.kind or source.kind or source.implied_kind
+    if (task.kind, task.labels, task.range) != (source.kind or source.implied_kind, source.labels, source.range):
         return f"answered_by: task {source.id} has other targets; leave out kind, labels and range"
     if (task.sides, task.candidates is None) != (source.sides, source.candidates is None):
         return f"answered_by: task {source.id} has another number of texts"
     return None
-
-
-def _kind(task: Task) -> str:
-    """The target kind that a declaration without `kind` implies, or an empty text."""
-    implied = {"labels": task.labels, "number": task.range, "choice": task.candidates}
-    given = [kind for kind, value in implied.items() if value is not None]
-    return given[0] if len(given) == 1 else ""
 
 
 def _problem(task: Task, raw: dict[str, Any]) -> str | None:

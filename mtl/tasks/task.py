@@ -95,6 +95,13 @@ class Task:
         low, high = self.range
         return low, high
 
+    @property
+    def implied_kind(self) -> str:
+        """The target kind that a declaration without `kind` implies, or an empty text."""
+        implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
+        given = [kind for kind, value in implied.items() if value is not None]
+        return given[0] if len(given) == 1 else ""
+
     def has_targets(self, split: str) -> bool:
         """Whether the file of this split is read with its targets: test files only where scores are on test."""
         return split != "test" or self.scored_split == "test"
@@ -108,4 +115,6 @@ class Task:
         """SHA-256 of the fields that scores depend on. Fields without a value do not count, so that a new field of
         this class leaves finished runs valid."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
+        if self.kind != self.implied_kind:
+            fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()

@@ -270,6 +270,8 @@ def test_runs_of_the_version_before_compare_with_new_ones_on_the_same_rows(tmp_p
     places = {row.name: place for place, row in enumerate(board.rows)}
     found = board.comparisons[places["random-frozen"], places["elmo-frozen"]]
     assert set(found) == {*board.suite.tasks, AVERAGE} and {test.verdict for test in found.values()} == {"better"}
-    one, other = (next(iter(board.rows[places[name]].samples["dyk"].resampled)) for name in ("random-frozen", "elmo-frozen"))
+    one, other = (
+        next(iter(board.rows[places[name]].samples["dyk"].resampled)) for name in ("random-frozen", "elmo-frozen")
+    )
     assert one == other and one.count == other.count == 15  # the groups of both are those that they recorded
     assert len(board.comparisons) == 3

@@ -19,9 +19,7 @@ def apart(rows: int) -> RowGroups:
 
 @pytest.mark.parametrize("task", [ACCURACY, SPEARMAN], ids=["accuracy", "spearman"])
 @pytest.mark.parametrize("block", [37, 2**22])
-def test_a_resample_s_score_is_that_of_the_rows_drawn(
-    task: Task, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resample_s_score_is_that_of_the_rows_drawn(task: Task, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In blocks of one resample, and all in one block."""
     monkeypatch.setattr(resampling, "RESAMPLES", 40)
     monkeypatch.setattr(resampling, "BLOCK", block)

@@ -33,7 +33,12 @@ def replaced(old: str, new: str) -> Callable[[Path], None]:
 
 
 def written(content: str) -> Callable[[Path], None]:
-    return lambda file: None if file.write_text(content, encoding="utf-8") else None
+    """Gives a file another content."""
+
+    def write(file: Path) -> None:
+        file.write_text(content, encoding="utf-8")
+
+    return write
 
 
 NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
@@ -50,7 +55,11 @@ NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
         ("summary.json", replaced('"median": 100.0', '"median": null'), "tasks.cbd: its scores are not numbers"),
         ("suite.yaml", Path.unlink, "suite.yaml: no such file"),
         ("gold/dev_cbd.tsv", Path.unlink, "dev_cbd.tsv: no such file"),
-        ("seed-2/predictions/dev_pred_dyk.tsv", written("target\n1\n"), "dev_pred_dyk.tsv: 1 predictions for 60 dev rows"),
+        (
+            "seed-2/predictions/dev_pred_dyk.tsv",
+            written("target\n1\n"),
+            "dev_pred_dyk.tsv: 1 predictions for 60 dev rows",
+        ),
         ("seed-2/predictions/dev_pred_cbd.tsv", written("target\n0\n7\n"), "dev_pred_cbd.tsv:3: unknown label '7'"),
         ("scored_rows.json", replaced("14, ", ""), "scored_rows.json: dyk: 59 groups for 60 dev rows"),
         ("scored_rows.json", written('{"dyk": {"groups": null}}'), NOT_RECORDED),

@@ -76,7 +76,11 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
 def test_a_run_of_the_version_before_is_not_continued(
     settings: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, finished: bool, former_name: str | None
 ) -> None:
-    command = ["baseline", *(s for s in settings if s.split("=")[0] in ("suite", "data_dir", "run_dir")), "seeds=[1]"]
+    command = [
+        "baseline",
+        *(s for s in settings if s.split("=")[0] in ("suite", "data_dir", "run_dir", "cache_dir")),
+        "seeds=[1]",
+    ]
     assert main([*command, "method=constant"]) == 0
     folder = RunFolder(tmp_path / "run")
     make_older(folder, former_name)
@@ -95,7 +99,9 @@ def test_an_older_run_is_refused_before_its_data_are_read(tmp_path: Path) -> Non
     folder = make_run(tmp_path / "run", right(0.5))
     make_older(folder)
     folder.summary.unlink()
-    job = load_job({"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]})
+    job = load_job(
+        {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
+    )
     with pytest.raises(InputError, match="was made by a version of mtl that"):
         run_baseline(job)
 

@@ -113,7 +113,9 @@ def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.C
 def test_a_run_s_predictions_score_as_its_summary_says(
     settings: list[str], suite_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folders = [setting for setting in settings if setting.split("=")[0] in ("suite", "data_dir", "run_dir")]
+    folders = [
+        setting for setting in settings if setting.split("=")[0] in ("suite", "data_dir", "run_dir", "cache_dir")
+    ]
     summary = run_baseline(job([*folders, "method=overlap", "seeds=[1]"]))
     folder = suite_file.parent / "run/seed-1/predictions"
     assert main(["score", str(folder), "--gold", str(suite_file.parent / "data"), f"suite={suite_file}"]) == 0
@@ -160,9 +162,7 @@ def test_every_target_kind_is_scored_against_a_run_s_gold_targets(
     assert "target '-1' is not the index of a candidate" in capsys.readouterr().err
 
 
-def test_test_predictions_of_a_task_scored_on_test(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_test_predictions_of_a_task_scored_on_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     suite = write_kinds_suite(tmp_path)
     path = pack(tmp_path / "s.zip", {"test_pred_opposite.tsv": "opposite\n" + "cold\nsmall\nslow\n" * 4})
     assert main(["score", str(path), "--gold", str(tmp_path / "data"), f"suite={suite}"]) == 0

@@ -68,7 +68,9 @@ def vectors(tmp_path_factory: pytest.TempPathFactory, elmo_files: tuple[Path, Pa
 def small(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Settings of the small suite, but for the run's folder, the embeddings and the sizes."""
     folder = tmp_path_factory.mktemp("small")
-    return [setting for setting in small_settings(folder) if setting.split("=")[0] in ("suite", "data_dir", "cache_dir")]
+    return [
+        setting for setting in small_settings(folder) if setting.split("=")[0] in ("suite", "data_dir", "cache_dir")
+    ]
 
 
 def check_predictions(job: Job) -> None:
@@ -127,7 +129,10 @@ def test_a_run_s_rows_get_the_predictions_of_the_run(
 def test_every_target_kind_and_a_task_without_training_rows(
     tmp_path: Path, vectors: dict[str, list[str]], variant: str
 ) -> None:
-    folders = [f"suite={write_kinds_suite(tmp_path)}", *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache"))]
+    folders = [
+        f"suite={write_kinds_suite(tmp_path)}",
+        *(f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")),
+    ]
     this = job([*folders, *QUICK, *vectors["vec"], f"variant={variant}"])
     run_baseline(this)
     check_predictions(this)

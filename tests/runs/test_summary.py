@@ -32,7 +32,12 @@ def test_medians_and_their_mean() -> None:
     assert summary["average"] == 50.5
     assert (summary["partial"], summary["reduced"], summary["seeds"]) == (True, ["ar"], [1, 2, 3])
     assert len(summary["missing"]) == 7
-    assert [summary[key] for key in ("suite", "method", "embeddings", "variant")] == ["klej", "lstm", "random", "frozen"]
+    assert [summary[key] for key in ("suite", "method", "embeddings", "variant")] == [
+        "klej",
+        "lstm",
+        "random",
+        "frozen",
+    ]
     assert [summary["tasks"][id]["split"] for id in ("cbd", "ar")] == ["dev", "dev"]
 
 
@@ -78,7 +83,7 @@ def test_a_summary_describes_its_method(settings: dict[str, str], expected: list
 def test_each_task_names_the_split_that_it_is_scored_on(tmp_path: Path) -> None:
     suite = load_suite(write_kinds_suite(tmp_path))
     config = load_job({"suite": "klej", "method": "svm"}).config
-    scores = {id: 50.0 for id in suite.tasks}
+    scores = dict.fromkeys(suite.tasks, 50.0)
     rows = {id: {"test": 1} for id in suite.tasks}
     summary = summarize(suite, suite.choose(None), config, {1: done(1, **scores)}, rows, scores)
     assert {id: task["split"] for id, task in summary["tasks"].items()} == {
@@ -104,6 +109,8 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer() -> None:
 
 
 def test_reading_runs_imports_neither_torch_nor_lightning() -> None:
-    modules = "mtl.runs.finished, mtl.runs.folder, mtl.runs.score, mtl.runs.submission, mtl.runs.summary, mtl.runs.table"
+    modules = (
+        "mtl.runs.finished, mtl.runs.folder, mtl.runs.score, mtl.runs.submission, mtl.runs.summary, mtl.runs.table"
+    )
     code = f"import sys, {modules}; sys.exit(bool({{'torch', 'pytorch_lightning'}} & set(sys.modules)))"
     assert run([sys.executable, "-c", code], check=False).returncode == 0

@@ -11,7 +11,6 @@ from mtl.tasks.targets import MOST_CONSTANTS
 from mtl.tasks.task import Task
 
 
-
 def rows(targets: Sequence[float] | Sequence[str] | np.ndarray) -> ScoredRows:
     """Rows with these targets."""
     dtype = object if isinstance(targets[0], str) else np.float64

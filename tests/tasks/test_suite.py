@@ -52,7 +52,11 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
     ("old", "new", "complaint"),
     [
         ("metric: accuracy", "metric: acc", "tasks.kansla.metric: unknown metric 'acc'"),
-        ("metric: accuracy", "metric: spearman", "tasks.kansla.metric: spearman is for targets of kind number, not labels"),
+        (
+            "metric: accuracy",
+            "metric: spearman",
+            "tasks.kansla.metric: spearman is for targets of kind number, not labels",
+        ),
         ("[glad, arg]", "[yes, no]", "tasks.kansla.labels: YAML reads yes"),
         ("[glad, arg]", "[glad]", "tasks.kansla.labels: needs at least two"),
         ("[glad, arg]", "[[glad], arg]", "tasks.kansla.labels"),
@@ -85,7 +89,11 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ),
         ("target: score", "goal: score", "tasks.betyg.goal"),
         ("text: [a, b]", "", "tasks.samma.text"),
-        ("  kansla:", "  kansla:\n    kind: tal", "tasks.kansla.kind: unknown kind 'tal', expected one of labels, number"),
+        (
+            "  kansla:",
+            "  kansla:\n    kind: tal",
+            "tasks.kansla.kind: unknown kind 'tal', expected one of labels, number",
+        ),
         ("  kansla:", "  kansla:\n    candidates: [x]", "tasks.kansla.labels: exactly one of"),
         ("labels: [glad, arg]", "candidates: []", "tasks.kansla.candidates: a choice names columns of candidates"),
         ("labels: [glad, arg]", "kind: number", "tasks.kansla.range: is [smallest, largest]"),
@@ -115,18 +123,24 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
     ("old", "new", "complaint"),
     [
         ("text: [question]", "text: [a, b]", "answer.text: a choice has no other text column, or one"),
-        ("by: mood", "by: stars", "mood-elsewhere.metric: accuracy is for targets of kind labels or choice or word, not"),
+        (
+            "by: mood",
+            "by: stars",
+            "mood-elsewhere.metric: accuracy is for targets of kind labels or choice or word, not",
+        ),
         ("by: mood", "by: answer", "mood-elsewhere.answered_by: task answer has another number of texts"),
         ("by: mood", "by: mood\n    labels: [a, b]", "mood-elsewhere.answered_by: task mood has other targets"),
         ("by: mood", "by: other", "mood-elsewhere.answered_by: 'other' is not a task of the suite with"),
         ("{train: null, dev: null}", "{dev: null}", "mood-elsewhere.answered_by: is for a task without training rows"),
         ("{train: null, dev: null}", "{train: null, test: null}", "scored: scores are on test, of which there is no"),
-        ("    kind: word\n", "    kind: word\n    answered_by: mood-elsewhere\n", "'mood-elsewhere' is not a task of the"),
+        (
+            "    kind: word\n",
+            "    kind: word\n    answered_by: mood-elsewhere\n",
+            "'mood-elsewhere' is not a task of the",
+        ),
     ],
 )
-def test_a_wrong_choice_word_or_task_without_training_rows(
-    tmp_path: Path, old: str, new: str, complaint: str
-) -> None:
+def test_a_wrong_choice_word_or_task_without_training_rows(tmp_path: Path, old: str, new: str, complaint: str) -> None:
     path = write_kinds_suite(tmp_path)
     text = path.read_text(encoding="utf-8")
     assert old in text

@@ -8,7 +8,8 @@ import pytest
 import torch
 from scipy.special import log_softmax
 
-from mtl.tasks.targets import MOST_CONSTANTS, TARGET_KINDS, target_kind
+from mtl.tasks.kind import MOST_CONSTANTS
+from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
 
@@ -231,7 +232,9 @@ def test_words_for_a_reader() -> None:
     assert WORD.distribution(TARGETS["word"]) == "3 different"
     assert LABELS.absent(np.array([0.0, 2])) == ["arg"] and WORD.absent(TARGETS["word"]) == []
     assert NUMBER.show(4.0) == "4" and LABELS.show(1.0) == "arg"
-    assert NUMBER.distance([[1, 2], [2, 4.5, 3]]) == "at most 2.5 apart" and LABELS.distance([[0, 1]]) == ""
+    assert (
+        NUMBER.distance([[1, 2], [2, 4.5, 3]]) == "the targets differ by up to 2.5" and LABELS.distance([[0, 1]]) == ""
+    )
 
 
 def test_labels_alone_keep_their_proportions_in_held_out_rows() -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 import torch
 
 from mtl.config.schema import Config
-from mtl.data.dataset import Split
 from mtl.device import device_of
 from mtl.embedders.kind import Embeddings
 from mtl.embedders.sequences import Sequences
@@ -42,20 +41,15 @@ def pretrain(
     network = new_network(config, tasks, data.outputs, embeddings, seed)
     if load_finished(network, folder, settings.checkpoint):
         return network
-    parts: dict[str, dict[str, Split]] = {
-        split: {task.id: data.splits[task.id][split] for task in tasks} for split in ("train", "dev")
-    }
-    lengths = {
-        split: {id: row_lengths(part, sequences.lengths.numpy()) for id, part in by_task.items()}
-        for split, by_task in parts.items()
-    }
+    parts = {split: {task.id: data.splits[task.id][split] for task in tasks} for split in ("train", "dev")}
+    token_counts = sequences.lengths.numpy()
+    lengths = {split: {id: row_lengths(part, token_counts) for id, part in of.items()} for split, of in parts.items()}
     sizes = {
-        split: {id: batch_rows(part, settings.batch_size) for id, part in by_task.items()}
-        for split, by_task in parts.items()
+        split: {id: batch_rows(part, settings.batch_size) for id, part in of.items()} for split, of in parts.items()
     }
     schedule = Schedule(lengths["train"], sizes["train"], settings.max_steps, seed)
     pin_memory = device_of(config.trainer.accelerator).type == "cuda"
-    batches = {split: BatchDataset(by_task, sequences) for split, by_task in parts.items()}
+    batches = {split: BatchDataset(of, sequences) for split, of in parts.items()}
     every = min(settings.validate_every, settings.max_steps)
     module = MultitaskModule(
         network,
