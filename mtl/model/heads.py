@@ -12,7 +12,7 @@ class Head(nn.Module):
     reads_tokens = False
 
     def __init__(self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float) -> None:
-        """dim: of a sentence vector. outputs: numbers per row: one for each label, or a single one for a regression."""
+        """dim: of a sentence vector. outputs: numbers for one input: one for each label, or a single one for a number or a candidate."""
         super().__init__()
         self.pair = pair
         self.layers = nn.Sequential(
