@@ -186,25 +186,27 @@ def klej(data: Path, batch: int, shuffled: bool) -> list[Workload]:
 
     shuffled: replace the rows of each batch by random ones, of any length.
     """
-    from mtl.config.load import load_config
     from mtl.data.dataset import load_dataset
+    from mtl.data.text import tokenized
+    from mtl.jobs.job import load_job
     from mtl.training.batches import Schedule, row_lengths
 
-    config, suite = load_config(["suite=klej", f"data_dir={data}"])
+    job = load_job({"suite": "klej", "data_dir": str(data)})
+    config, suite = job.config, job.suite
     tasks = [task for task in suite.tasks.values() if (data / task.folder).is_dir()]
-    dataset = load_dataset(suite, tasks, data, config.max_length, config.held_out, Path(config.cache_dir))
+    dataset = load_dataset(suite, tasks, data, config.held_out)
+    tokens = tokenized(dataset.texts, suite.language, config.max_length, Path(config.cache_dir)).lengths
     splits = {task.id: dataset.splits[task.id]["train"] for task in tasks}
-    schedule = Schedule(
-        {id: row_lengths(split, dataset.texts.lengths) for id, split in splits.items()}, batch, 2000, seed=1
-    )
+    lengths = {id: row_lengths(split, tokens) for id, split in splits.items()}
+    schedule = Schedule(lengths, dict.fromkeys(splits, batch), 2000, seed=1)
     chance = np.random.default_rng(1)
     drawn: dict[str, list[Tensor]] = {}
     for step in range(len(schedule)):
         task, rows = schedule.rows(step)
         if shuffled:
             rows = chance.choice(len(splits[task]), len(rows), replace=False)
-        lengths = dataset.texts.lengths[splits[task].texts[rows].T.reshape(-1)]
-        drawn.setdefault(task, []).append(torch.from_numpy(lengths))
+        of_texts = tokens[splits[task].texts[rows].T.reshape(-1)]
+        drawn.setdefault(task, []).append(torch.from_numpy(of_texts))
     works = []
     for task, batches in sorted(drawn.items()):
         batches.sort(key=lambda lengths: int(lengths.sum()))

@@ -24,7 +24,7 @@ import numpy as np
 
 from mtl.report.comparison import Sample, average, compare
 from mtl.report.leaderboard import leaderboard
-from mtl.report.resampling import DevRows, resampled_scores, row_weights
+from mtl.report.resampling import RowGroups, resampled_scores, row_weights
 from mtl.runs.finished import Run, find_runs
 from mtl.tasks.suite import AVERAGE
 
@@ -51,8 +51,8 @@ def main() -> None:
 def simulate_runs(repetitions: int, rng: np.random.Generator) -> None:
     """Print the rates of simulated runs."""
     groups = np.repeat(np.arange(GROUPS), IN_GROUP)
-    grouped = [DevRows(f"task {task}", groups) for task in range(TASKS)]
-    single = [DevRows(f"task {task} by row", np.arange(ROWS)) for task in range(TASKS)]
+    grouped = [RowGroups(f"task {task}", groups) for task in range(TASKS)]
+    single = [RowGroups(f"task {task} by row", np.arange(ROWS)) for task in range(TASKS)]
     weights = {rows: np.concatenate(list(row_weights(rows))).T.astype(np.float32) / ROWS for rows in grouped + single}
     print_line("equal runs", "seed effect", "seeds", "", *TESTS)
     print_line("---", "--:", "--:", "---", *["--:"] * len(TESTS))
@@ -85,7 +85,7 @@ def simulate(differing: float, effect: float, seeds: int, rng: np.random.Generat
     return correct
 
 
-def samples(correct: np.ndarray, sets: Sequence[DevRows], weights: dict[DevRows, np.ndarray]) -> list[Sample]:
+def samples(correct: np.ndarray, sets: Sequence[RowGroups], weights: dict[RowGroups, np.ndarray]) -> list[Sample]:
     """A run's sample of each task, then of the average. correct: bool (TASKS, seeds, ROWS)."""
     tasks = [
         Sample(100 * of.mean(axis=1), {rows: 100 * (of @ weights[rows])})
@@ -99,9 +99,9 @@ def split_run(run: Run, repetitions: int, rng: np.random.Generator) -> None:
     grouped = next(row.samples for row in leaderboard([run]).rows if row.run)
     single = {}
     for task in run.tasks:
-        gold, predictions = run.gold(task), run.predictions(task)
-        rows = DevRows(f"{task.id} by row", np.arange(len(gold)))
-        single[task.id] = Sample(grouped[task.id].by_seed, {rows: resampled_scores(task, predictions, gold, rows)})
+        rows, predictions = run.rows(task), run.predictions(task)
+        by_row = RowGroups(f"{task.id} by row", np.arange(len(rows.targets)))
+        single[task.id] = Sample(grouped[task.id].by_seed, {by_row: resampled_scores(task, predictions, rows, by_row)})
     single[AVERAGE] = average(list(single.values()))
     total = len(run.summary["seeds"])
     print(f"\n{run.name}, {total} seeds\n")

@@ -135,7 +135,7 @@ print(json.dumps([statuses, sorted(sys.modules)]))
                 "predict {run} {folder}/data/test.tsv --task kansla --out {out}/p.tsv",
                 "encode {run} {folder}/data/test.tsv --out {out}/v.npy",
             ],
-            TRAINING,
+            {*TRAINING, "scipy", "sklearn"},
         ),
         (
             ["score {run}/seed-1/predictions --gold {run}/gold suite={folder}/liten.yaml", "report {run} --out {out}"],

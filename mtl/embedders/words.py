@@ -5,6 +5,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,9 +17,11 @@ from mtl.data.text import TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import Coverage
 from mtl.embedders.kind import LoadRequest
 from mtl.embedders.sequences import ArraySequences
-from mtl.embedders.vectors import VectorFile
 from mtl.errors import InputError
 from mtl.files import write_text
+
+if TYPE_CHECKING:
+    from mtl.embedders.vectors import VectorFile
 
 VOCABULARY = "vocabulary.txt"  # in a run's folder: one word per line, in order
 
@@ -134,7 +137,7 @@ class WordReader:
     words are unknown.
     """
 
-    def __init__(self, request: LoadRequest, file: VectorFile | None = None) -> None:
+    def __init__(self, request: LoadRequest, file: "VectorFile | None" = None) -> None:
         weight = request.weights["table.weight"]
         self.file = file
         self._without_vector: set[str] = set()
@@ -151,7 +154,7 @@ class WordReader:
                 self._add(new, self.file)
         return word_sequences(self.vocabulary, texts)
 
-    def _add(self, new: Sequence[str], file: VectorFile) -> None:
+    def _add(self, new: Sequence[str], file: "VectorFile") -> None:
         if not file.path.exists():
             logger.warning("%s does not exist: %d words that the run never saw are unknown", file.path, len(new))
             self._without_vector.update(new)

@@ -23,7 +23,7 @@ class Method(Protocol):
     """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
 
     fingerprints: hashes, by name, of everything except the data that its predictions depend on. facts: entries that it adds to the
-    summary.
+    summary; sentences under "notes" are printed below the table.
     """
 
     fingerprints: dict[str, str]

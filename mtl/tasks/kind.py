@@ -36,6 +36,7 @@ class TargetKind(ABC):
     )
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
     dtype: ClassVar[Any] = np.float64  # the dtype of arrays of targets
+    declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -85,6 +86,10 @@ class TargetKind(ABC):
         """The targets (rows,) that a trained scikit-learn estimator predicts. features: (inputs, features)."""
         predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.dtype)
         return predicted
+
+    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+        """The same answer for every row: targets (rows,)."""
+        return np.full(rows, answer, dtype=self.dtype)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,) with the same distribution as the targets of the training rows."""

@@ -26,6 +26,9 @@ class ScoredRows:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+# Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
+TIE = 1e-9
+
 # task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.
 Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]
 

@@ -146,8 +146,8 @@ def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
 
 
 def batch_rows(split: Split, batch_size: int) -> int:
-    """The number of rows in a batch: `batch_size`; fewer for a choice, so that a batch has at most about `batch_size` inputs."""
-    return batch_size if split.sizes is None else max(1, batch_size // int(split.sizes.max()))
+    """The number of rows in a batch: `batch_size`; fewer for a choice, so that batches have about `batch_size` inputs on average."""
+    return batch_size if split.sizes is None else max(1, round(batch_size / split.sizes.mean()))
 
 
 @torch.no_grad()

@@ -5,6 +5,7 @@ import yaml
 from data_files import sentences, write_jsonl, write_table
 
 from mtl.cli import main
+from mtl.data.dataset import load_dataset
 from mtl.errors import InputError
 from mtl.init_suite.init_suite import init_suite
 from mtl.tasks.suite import load_suite
@@ -76,6 +77,33 @@ def test_every_target_kind_in_json_lines(tmp_path: Path) -> None:
     assert tasks["gender"]["answered_by"] == "nli"
     assert tasks["gender"]["files"] == {"train": None, "dev": "gender_dev.jsonl", "test": None}
     assert "labels" not in tasks["gender"]
+
+
+def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None:
+    """A choice that is scored on test, words, and a task without training rows that another task answers."""
+    words = [a + b for a in "abcde" for b in "klmnopqr"]
+    faq = [{"question": t, "answers": [t[::-1], "it is not"], "label": i % 2} for i, t in enumerate(TEXTS)]
+    analogy = [{"a": a, "b": b, "label": c} for a, b, c in zip(words, words[::-1], words, strict=True)]
+    nli = [{"a": a, "b": b, "label": "xy"[i % 2]} for i, (a, b) in enumerate(zip(TEXTS, OTHERS, strict=True))]
+    for name, rows in {"faq_train": faq, "faq_test": faq, "analogy_train": analogy, "nli_train": nli}.items():
+        write_jsonl(tmp_path / "data" / f"{name}.jsonl", rows)
+    write_jsonl(tmp_path / "data" / "gender_test.jsonl", nli)
+    suite = load_suite(init_suite(tmp_path / "data", out=tmp_path / "out.yaml").path)
+    tasks = suite.tasks
+    assert {id: task.kind for id, task in tasks.items()} == {
+        "analogy": "word",
+        "faq": "choice",
+        "gender": "labels",
+        "nli": "labels",
+    }
+    assert (tasks["faq"].scored_split, tasks["faq"].candidates, tasks["faq"].sides) == ("test", ["answers[]"], 2)
+    assert tasks["analogy"].scored_split == "dev" and tasks["analogy"].files["dev"] is None
+    gender = tasks["gender"]
+    assert (gender.answered_by, gender.scored_split, gender.labels) == ("nli", "test", ["x", "y"])
+    assert suite.choose(["nli", "gender"]) == [gender, tasks["nli"]]
+    # The data is read with what was guessed.
+    dataset = load_dataset(suite, suite.choose(None), tmp_path / "data", 0.1)
+    assert dataset.scored(tasks["faq"]).sizes is not None and len(dataset.scored(gender)) == len(nli)
 
 
 def test_an_existing_file_stays(data_dir: Path, tmp_path: Path) -> None:

@@ -1,0 +1,94 @@
+"""The registry of methods: each entry describes itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mtl.config.files import flatten_config, shipped
+from mtl.config.schema import Config
+from mtl.errors import InputError
+from mtl.jobs.job import load_job
+from mtl.methods import FORMER_NAMES, METHODS, method_name
+from mtl.methods.kind import COMMON_KEYS, MethodKind
+
+TITLES = {
+    "lstm": "LSTM, random, frozen",
+    "random": "Random targets",
+    "constant": "Best constant",
+    "overlap": "TF-IDF, overlap of a pair",
+    "svm": "TF-IDF + linear SVM",
+    "tree": "TF-IDF + decision tree",
+    "forest": "TF-IDF + random forest",
+}
+
+
+@pytest.fixture(scope="module")
+def configs() -> dict[str, Config]:
+    """The configuration of a run of each method."""
+    return {name: load_job({"suite": "klej-sample", "method": name}).config for name in METHODS}
+
+
+def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> None:
+    assert {name: kind.title(configs[name]) for name, kind in METHODS.items()} == TITLES
+    folders = {name: kind.folder(configs[name]) for name, kind in METHODS.items()}
+    assert folders == {name: "random-frozen" if name == "lstm" else name for name in METHODS}
+    assert {kind.family for name, kind in METHODS.items() if name != "lstm"} == {"floor"}
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "variant", "title"),
+    [("fasttext", "attention", "LSTM, fastText, attention"), ("elmo", "finetune", "LSTM, ELMo, finetune")],
+)
+def test_the_lstm_is_named_by_its_embeddings_and_variant(embeddings: str, variant: str, title: str) -> None:
+    config = load_job({"suite": "klej-sample", "embeddings": embeddings, "variant": variant}).config
+    kind = METHODS["lstm"]
+    assert (kind.title(config), kind.folder(config)) == (title, f"{embeddings}-{variant}")
+    assert kind.describe(config) == {"embeddings": embeddings, "variant": variant}
+
+
+def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
+    assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name != "lstm")
+
+
+def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dict[str, Config]) -> None:
+    keys = [key for key in flatten_config(configs["lstm"]) if key not in ("method", "embeddings.name", "variant")]
+    common = [key for key in keys if key.startswith(COMMON_KEYS)]
+    assert {"suite", "tasks", "seeds", "run_dir", "trainer.threads"} <= set(common)
+    for key in keys:
+        readers = [name for name, kind in METHODS.items() if kind.reads_key(key)]
+        if key in common:
+            assert readers == list(METHODS)
+        else:
+            assert readers == ([name for name in METHODS if name != "lstm"] if key.startswith("floor.") else ["lstm"])
+
+
+def test_every_method_has_a_file_of_its_settings() -> None:
+    assert sorted(METHODS) == sorted(path.stem for path in (shipped("configs") / "method").glob("*.yaml"))
+
+
+def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) -> None:
+    kind = MethodKind("other", lambda config: "Mine", lambda config: "mine", ("mine.",), METHODS["svm"].build)
+    kind.check(configs["svm"], load_job({"suite": "klej-sample"}).suite)
+    assert (kind.load, kind.describe(configs["svm"]), kind.chosen_on_dev) == (None, {}, "settings")
+    assert kind.reads_key("mine.depth") and not kind.reads_key("floor.min_count")
+
+
+def test_only_runs_of_the_lstm_are_loaded_again() -> None:
+    assert [name for name, kind in METHODS.items() if kind.load] == ["lstm"]
+
+
+def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
+    missing = {"suite": "klej-sample", "embeddings": "fasttext", "embeddings.path": str(tmp_path / "none.bin")}
+    job = load_job(missing)
+    with pytest.raises(InputError, match=r"none\.bin: no such vectors; "):
+        METHODS["lstm"].check(job.config, job.suite)
+    for name in ("svm", "random"):
+        METHODS[name].check(replace(job.config, method=name), job.suite)
+
+
+def test_former_names_still_mean_a_method() -> None:
+    assert {method_name(former) for former in FORMER_NAMES} <= set(METHODS)
+    assert method_name("svm") == "svm"
+    with pytest.raises(InputError, match="^method=bayes: must be one of lstm, random, constant"):
+        method_name("bayes")
