@@ -13,7 +13,7 @@ from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-MOST_CANDIDATES = 1000  # of one row, which a model reads at once
+MOST_CANDIDATES = 1000  # of one row; a model reads all of them at once
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     missing = missing_tasks(suite, data_dir)
     for task in tasks:
         if task.id not in missing:
-            logger.info("%s: is there", task.id)
+            logger.info("%s: already there", task.id)
         elif task.source is not None:
             _fetch(task, task.source, data_dir)
         elif task.hub is not None:

@@ -167,10 +167,10 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     remedy = (
         f"fetch it with: mtl data {suite.name}"
         if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)
-        else "put it there, set data_dir=, or, for no dev or test file, files: {dev: null} in the suite file"
+        else "put it there, set data_dir=, or, if the task has no dev or test file, write files: {dev: null} in the suite file"
     )
     if there:
-        remedy += f"; or run on what is there: tasks=[{','.join(there)}]"
+        remedy += f"; or run the tasks that have their files: tasks=[{','.join(there)}]"
     raise InputError(
-        f"{missing[wanted[0]]}: no such file; missing of suite {suite.name}: {', '.join(wanted)}; {remedy}"
+        f"{missing[wanted[0]]}: no such file; tasks of suite {suite.name} without their files: {', '.join(wanted)}; {remedy}"
     )

@@ -151,7 +151,7 @@ def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any
     """The run with these settings. given: settings from the command line, which replace them. Raises InputError."""
     merged = {**settings, **given}
     if "run_dir" in merged:
-        raise InputError("run_dir: each run has a folder of its own, by its name; set runs_dir=")
+        raise InputError("run_dir: each run has its own folder, named after the run; set runs_dir=")
     job = load_job(merged)
     folder = job.folder.path
     assert job.tasks

@@ -141,9 +141,9 @@ class Leaderboard:
     def facts(self) -> list[str]:
         """The other notes: how intervals and tests are computed, and what the scored rows are."""
         facts = [
-            f"Intervals ({COVERAGE:g} %) are of the mean over seeds: how far it may be from the score to expect with other seeds and other "
-            f"rows. The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
-            f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds an interval is of the rows alone."
+            f"Intervals ({COVERAGE:g} %) show how far the mean over seeds may be from the score to expect with other seeds and other rows. "
+            f"The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
+            f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over rows."
         ]
         if tests := sum(len(found) for found in self.comparisons.values()):
             facts.append(

@@ -106,7 +106,7 @@ class Run:
 
 
 def _by_task(path: Path) -> dict[str, Any]:
-    """A JSON file of values by task. Raises InputError if it is not one."""
+    """The content of a JSON file of values by task. Raises InputError if it has another form."""
     content = read_json(path)
     if not isinstance(content, dict):
         raise InputError(f"{path}: not keys and values")
@@ -157,7 +157,7 @@ def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
 
 
 def _problem(summary: Mapping[str, Any]) -> str | None:
-    """What is wrong with the form of a summary, or None."""
+    """The error in the form of a summary, as "key: message", or None."""
     seeds, tasks = summary["seeds"], summary["tasks"]
     if not (isinstance(seeds, list) and seeds and all(isinstance(seed, int) for seed in seeds)):
         return "seeds: not a list of whole numbers"

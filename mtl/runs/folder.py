@@ -12,7 +12,7 @@ from mtl.files import Busy, lock, read_json, write_json
 # Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
 # no version of the code continues a run that an incompatible version started.
 FORMAT = "3"
-SAME_RESULTS = ("2",)  # formats whose finished runs have the results that this version would have
+SAME_RESULTS = ("2",)  # older formats whose finished runs have the same results as runs of this version
 
 
 class RunFolder:

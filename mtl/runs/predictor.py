@@ -134,7 +134,7 @@ class Predictor:
 
 
 def _dev_score(done: Mapping[str, Any], suite: Suite, task: str | None) -> float:
-    """A seed's score on dev, of a task or the mean of all tasks. done: its scores.json."""
+    """A seed's score × 100 on dev: that of a task, or the mean of all tasks. done: the content of the seed's scores.json."""
     scores: dict[str, float] = done.get("dev_scores", done["scores"])  # older versions scored all tasks on dev
     if task is None:
         return fmean(scores.values())

@@ -18,5 +18,5 @@ def best_constant(task: Task, train: ScoredRows) -> Target:
 
 
 def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
-    """The metric × 100 where every row gets the same answer."""
+    """The metric × 100 if every row gets the same answer."""
     return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-MOST_DIGITS = 6  # of a candidate's index
+MOST_DIGITS = 6  # in the index of a candidate
 
 
 class Labels(TargetKind):
@@ -191,7 +191,7 @@ class Choice(TargetKind):
         return np.array([np.argmax(row) for row in rows], dtype=np.float64)
 
     def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
-        """The candidate of this index, or the last one of a row that has fewer."""
+        """The candidate with this index; the last candidate in a row that has fewer."""
         assert sizes is not None
         return np.minimum(super().repeat(answer, rows, sizes), sizes - 1)
 

@@ -65,7 +65,7 @@ def test_fingerprints_follow_content(suite_file: Path) -> None:
 
 def test_a_missing_file_is_named(suite_file: Path) -> None:
     (suite_file.parent / "data/dev.tsv").unlink()
-    with pytest.raises(InputError, match=r"dev\.tsv: no such file; missing of suite liten: kansla"):
+    with pytest.raises(InputError, match=r"dev\.tsv: no such file; tasks of suite liten without their files: kansla"):
         load(suite_file)
     assert [task.id for task in load(suite_file, ["samma", "betyg"]).tasks] == ["samma", "betyg"]
 

@@ -137,5 +137,7 @@ def test_missing_tasks_are_named(suite_file: Path) -> None:
     check_present(suite, suite.choose(["kansla"]), data)
     with pytest.raises(InputError) as caught:
         check_present(suite, suite.choose(None), data)
-    assert str(caught.value).startswith(f"{data / 'scores/dev.tsv'}: no such file; missing of suite liten: betyg;")
+    assert str(caught.value).startswith(
+        f"{data / 'scores/dev.tsv'}: no such file; tasks of suite liten without their files: betyg;"
+    )
     assert "tasks=[kansla,samma]" in str(caught.value)

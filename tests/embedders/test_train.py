@@ -58,7 +58,9 @@ def test_vectors_of_other_texts_are_refused(suite_file: Path, trained_on: list[s
 
 def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:
     suite = load_suite(suite_file)
-    with pytest.raises(InputError, match=r"train\.tsv: no such file; missing of suite liten: kansla, samma, betyg"):
+    with pytest.raises(
+        InputError, match=r"train\.tsv: no such file; tasks of suite liten without their files: kansla, samma, betyg"
+    ):
         train_on_suite(FastTextTraining(), suite, tmp_path / "none", 0.1, tmp_path / "v.bin", CPU)
 
 

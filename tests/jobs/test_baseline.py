@@ -187,7 +187,7 @@ def test_another_configuration_or_other_data_is_refused(finished: list[str], tmp
 def test_tasks_chooses_a_subset_where_others_are_missing(floor_settings: list[str], tmp_path: Path) -> None:
     (tmp_path / "data/pairs/train.tsv").unlink()
     plain = [*floor_settings, "method=constant", "seeds=[1]"]
-    with pytest.raises(InputError, match=r"missing of suite liten: samma; .*tasks=\[kansla,betyg\]"):
+    with pytest.raises(InputError, match=r"tasks of suite liten without their files: samma; .*tasks=\[kansla,betyg\]"):
         run_baseline(job(plain))
     # What was refused has not claimed the folder.
     summary = run_baseline(job([*plain, "tasks=[kansla,betyg]"]))

@@ -173,7 +173,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("grid: {embeddings: [random, elmo], embeddings.dim: [3]}", "run 2 .*elmo embeddings have no dim"),
         ("runs: [{embeddings: word2vec}]", "run 1 .*embeddings=word2vec: unknown"),
         ("runs: [{tasks: [glue]}]", "run 1 .*has no task glue"),
-        ("runs: [{run_dir: x}]", "run 1 .*run_dir: each run has a folder of its own"),
+        ("runs: [{run_dir: x}]", "run 1 .*run_dir: each run has its own folder"),
         (
             "runs: [{}, {embeddings: random}]",
             "runs 1 and 2 would share the folder .*random-frozen; give one another name",

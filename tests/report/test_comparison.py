@@ -66,7 +66,7 @@ def test_no_verdict_below_three_seeds() -> None:
     assert (found.verdict, found.verdict_holm, found.p) == ("too few seeds",) * 2 + (None,)
     assert compare(constant([90, 91, 92]), constant([10, 11, 12])).verdict == "better"
     assert compare(constant([10, 11, 12]), constant([90, 91, 92])).verdict == "worse"
-    # With one seed or two the interval is of the rows alone.
+    # With one or two seeds, the interval covers only the variance over rows.
     rng = np.random.default_rng(4)
     rows = RowGroups("t", np.arange(100))
     sample = of_means((rng.random((2, 100)) < [[0.9], [0.2]]).astype(float), rows)
