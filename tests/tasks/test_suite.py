@@ -140,7 +140,11 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
         ("by: mood", "by: mood\n    labels: [a, b]", "mood-elsewhere.answered_by: task mood has other targets"),
         ("by: mood", "by: other", "mood-elsewhere.answered_by: 'other' is not a task of the suite with"),
         ("{train: null, dev: null}", "{dev: null}", "mood-elsewhere.answered_by: is for a task without training rows"),
-        ("{train: null, dev: null}", "{train: null, test: null}", "scored: scores are on test, but the task has no test"),
+        (
+            "{train: null, dev: null}",
+            "{train: null, test: null}",
+            "scored: scores are on test, but the task has no test",
+        ),
         (
             "    kind: word\n",
             "    kind: word\n    answered_by: mood-elsewhere\n",
