@@ -86,9 +86,7 @@ def test_lock_is_released_when_its_process_is_killed(
 
 
 @pytest.mark.parametrize("missing", [errno.ENOSYS, errno.ENOLCK])
-def test_lock_of_another_machine_is_not_removed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
-) -> None:
+def test_lock_of_another_machine_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int) -> None:
     def no_flock(*_: object) -> None:
         raise OSError(missing, "no flock here")
 
