@@ -21,14 +21,15 @@ def read_yaml(path: Path) -> dict[Any, Any]:
         content = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (yaml.YAMLError, RecursionError) as error:
+    except (OSError, OmegaConfBaseException) as error:
+        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.
+    except (yaml.YAMLError, RecursionError, ValueError, IndexError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or error
         raise InputError(f"{path}:{mark.line + 1 if mark else 1}: not YAML: {' '.join(str(problem).split())}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
-    except (OSError, OmegaConfBaseException) as error:
-        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
     if not isinstance(content, dict):
         raise InputError(f"{path}: must hold keys and values")
     if key := _find_interpolation(content):

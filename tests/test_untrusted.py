@@ -54,3 +54,11 @@ def test_is_inside() -> None:
 def test_web_addresses() -> None:
     assert is_web_address("https://example.org/a.zip") and is_web_address("http://127.0.0.1:80/a.zip")
     assert not is_web_address("file:///etc/passwd") and not is_web_address("example.org/a.zip")
+
+
+@pytest.mark.parametrize("value", ["0b_", '!!int ""', "!!float x"])
+def test_values_that_yaml_cannot_build_are_one_line(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_text(f"a: {value}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="odd.yaml:1: not YAML: "):
+        read_yaml(path)

@@ -80,10 +80,12 @@ def _numbers(part: Part, tokens: Tokens, max_length: int) -> list[str]:
 
 
 def _note(config: Config, tokens: Tokens) -> str:
-    note = EMBEDDERS[config.embeddings.name].audit_note(config.embeddings)
+    embeddings = "no embeddings: the method reads none, or there are no training rows"
+    if tokens.unknown is not None:
+        embeddings = EMBEDDERS[config.embeddings.name].audit_note(config.embeddings)
     return (
         f"Lengths are in tokens, of each text of a pair separately; cut: share of texts longer than max_length={config.max_length};"
-        f" unknown words: share of all tokens, with {note}."
+        f" unknown words: share of all tokens, with {embeddings}."
         " Held-out rows are part of the training file and are also counted there."
     )
 

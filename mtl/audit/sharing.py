@@ -93,6 +93,8 @@ def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict
     occur = part.of(len(hits), "also occur", "also occurs")
     what = f"{occur} in {source.split} of {source.task.id}, such as {excerpt(hits[0][0].texts[0])}"
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
+    if part.task.answered_by == source.task.id:
+        meaning = f"the head of {source.task.id} answers this task, and was trained on these texts with their targets"
     shown = [f"{row.line} = {rows[0].line}" for row, rows in hits]
     return part.finding("shared across", len(hits), what, meaning, f"{places(part.file, shown)} of {source.file}")
 

@@ -10,6 +10,7 @@ import numpy as np
 from mtl.audit.findings import Finding, Part
 from mtl.config.schema import Config
 from mtl.data.text import TokenizedTexts
+from mtl.methods import METHODS
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -62,7 +63,7 @@ def count_tokens(
     texts = whole.shortened(config.max_length)
     unknown = from_ngrams = None
     training = [parts["train"] for _, _, parts in tasks if "train" in parts]
-    if training:
+    if training and METHODS[config.method].reads_key("embeddings"):
         numbers = {texts.index[text] for part in training for row in part.rows for text in row.texts}
         unknown, from_ngrams = _unknown_tokens(config, suite, data_dir, texts, np.array(sorted(numbers)))
     return Tokens(whole.index, whole.lengths, texts.lengths, unknown, from_ngrams)

@@ -13,6 +13,8 @@ from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+MOST_CANDIDATES = 1000  # of one row, which a model reads at once
+
 
 @dataclass(frozen=True)
 class Example:
@@ -78,8 +80,9 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
     columns = task.text_columns
     count = len(columns)
     inputs = make_inputs(task, _texts(columns, path, record))
-    if not inputs:
-        raise InputError(f"{path}:{record.line}: column {columns[-1]!r}: has no candidates")
+    if not 0 < len(inputs) <= MOST_CANDIDATES:
+        problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
+        raise InputError(f"{path}:{record.line}: column {columns[-1]!r}: {problem}")
     if not targets:
         return Example(record.line, inputs)
     try:

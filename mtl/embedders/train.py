@@ -117,6 +117,10 @@ def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines
     if len(missing_tasks(suite, data_dir)) == len(suite.tasks):
         check_present(suite, list(suite.tasks.values()), data_dir)
     dataset = load_dataset(suite, _tasks(suite, data_dir), data_dir, held_out)
+    if not dataset.trained_tasks:
+        raise InputError(
+            f"{data_dir}: has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
+        )
     texts = tokenized(dataset.texts, suite.language, max_length=LONGEST)
     lines = (texts.words(text) for text in dataset.distinct_texts("train"))
     return lines, _source(suite, data_dir, held_out)

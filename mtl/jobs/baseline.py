@@ -96,7 +96,8 @@ def run_apart(job: Job, seed: int) -> None:
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """One seed's predictions, submission, scores and cost.
 
-    Returns what scores.json holds: scores (× 100 on the scored split, by task id), average, seconds, cost, versions, machine.
+    Returns what scores.json holds: scores (× 100 on the scored split, by task id), average, dev_scores (× 100 on dev), seconds,
+    cost, versions, machine.
     """
     config, folder = job.config, job.folder
     done = folder.scores(seed)
@@ -104,9 +105,11 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         finished: dict[str, Any] = read_json(done)
         return finished
     start = time.monotonic()
-    found = {}
+    found, on_dev = {}, {}
     for task, predictions in method.predictions(seed, folder.seed(seed)):
         found[task.id] = score(task, predictions[task.scored_split], dataset.scored(task).scored)
+        if "dev" in predictions:
+            on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
     scores = {task.id: found[task.id] for task in dataset.tasks}
@@ -122,6 +125,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     result = {
         "scores": scores,
         "average": average,
+        "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
         "seconds": seconds,
         "cost": method.cost(seed, folder.seed(seed)),
         "versions": versions(),
@@ -132,11 +136,14 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
 
 
 def _constants(dataset: Dataset) -> dict[str, float]:
-    """The score of each task's best constant answer on its training rows, by task id."""
-    scores = {}
+    """The score of the best constant answer to each task, by task id.
+
+    The answer is the best one on training rows: those of the task whose head answers, under that task's metric.
+    """
+    scores, tasks = {}, {task.id: task for task in dataset.tasks}
     for task in dataset.tasks:
-        train = dataset.splits[task.answered_by or task.id]["train"]
-        answer = best_constant(task, train.scored)
+        source = tasks[task.answered_by or task.id]
+        answer = best_constant(source, dataset.splits[source.id]["train"].scored)
         scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
     return scores
 

@@ -97,7 +97,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
             raise InputError(f"{word!r} is not key=value")
         try:
             given[key.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError, IndexError, RecursionError):  # PyYAML raises all of these
             raise InputError(f"{word!r}: the value is not YAML") from None
     return given
 

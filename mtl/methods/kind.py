@@ -22,7 +22,8 @@ Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,
 class Method(Protocol):
     """One way to predict a suite's targets. It is made once for a run and then trained for each seed.
 
-    fingerprints: of whatever beside the data its predictions depend on. facts: what it adds to the summary.
+    fingerprints: of whatever beside the data its predictions depend on. facts: what it adds to the summary; sentences
+    under "notes" are printed below the table.
     """
 
     fingerprints: dict[str, str]

@@ -28,8 +28,8 @@ class AttentionHead(nn.Module):
         self.head = Head(2 * attention_size, outputs, pair=True, hidden_size=hidden_size, dropout=dropout)
 
     def read(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Encoder outputs (2 * rows, time, dim), all first sentences before all second ones, and their lengths in tokens
-        (2 * rows,) -> (rows, outputs)."""
+        """Encoder outputs (2 * inputs, time, dim), all first sentences before all second ones, and their lengths in tokens
+        (2 * inputs,) -> (inputs, outputs)."""
         u, v = states.chunk(2)
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))

@@ -12,7 +12,7 @@ class Head(nn.Module):
     reads_tokens = False
 
     def __init__(self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float) -> None:
-        """dim: of a sentence vector. outputs: numbers per row: one for each label, or a single one for a regression."""
+        """dim: of a sentence vector. outputs: numbers for one input: one for each label, or a single one for a number or a candidate."""
         super().__init__()
         self.pair = pair
         self.layers = nn.Sequential(
@@ -24,11 +24,11 @@ class Head(nn.Module):
         )
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Sentence vectors (sides * rows, dim), all first sentences before all second ones -> (rows, outputs)."""
+        """Sentence vectors (sides * inputs, dim), all first sentences before all second ones -> (inputs, outputs)."""
         return self.layers(pair_features(*vectors.chunk(2)) if self.pair else vectors)
 
     def read(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Encoder outputs (sides * rows, time, dim) and their lengths (sides * rows,) -> (rows, outputs)."""
+        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> (inputs, outputs)."""
         result: Tensor = self(max_pool(states, lengths))
         return result
 

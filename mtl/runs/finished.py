@@ -82,12 +82,8 @@ class Run:
         return hashlib.sha256(repr((texts, recorded)).encode()).hexdigest(), groups
 
     def check(self) -> None:
-        """Raise InputError unless the scores are numbers, and every seed has a prediction and a group for each scored row."""
+        """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
-            scores = self.summary["tasks"][task.id]
-            numbers = [scores.get(key) for key in ("median", "min", "max")]
-            if not all(isinstance(number, int | float) and math.isfinite(number) for number in numbers):
-                raise InputError(f"{self.folder.summary}: tasks.{task.id}: its scores are not numbers")
             rows, split = len(self.rows(task).targets), self.split(task)
             if (recorded := self.recorded_rows(task)) and recorded[1].shape != (rows,):
                 raise InputError(
@@ -99,16 +95,22 @@ class Run:
                     raise InputError(f"{file}: {found} predictions for {rows} {split} rows")
 
     @cached_property
-    def _held_out(self) -> dict[str, list[int]]:
-        held_out: dict[str, list[int]] = read_json(self.folder.held_out)
-        return held_out
+    def _held_out(self) -> dict[str, Any]:
+        return _by_task(self.folder.held_out)
 
     @cached_property
-    def _recorded(self) -> dict[str, dict[str, Any]]:
+    def _recorded(self) -> dict[str, Any]:
         if not self.folder.scored_rows.exists():
             return {}
-        recorded: dict[str, dict[str, Any]] = read_json(self.folder.scored_rows)
-        return recorded
+        return _by_task(self.folder.scored_rows)
+
+
+def _by_task(path: Path) -> dict[str, Any]:
+    """A JSON file of values by task. Raises InputError if it is not one."""
+    content = read_json(path)
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: not keys and values")
+    return content
 
 
 def find_runs(runs_dir: Path) -> list[Run]:
@@ -142,6 +144,8 @@ def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
     summary = read_json(folder.summary)
     if not isinstance(summary, dict) or not set(KEYS) <= set(summary):
         raise InputError(f"{folder.summary}: not a summary of this version of mtl")
+    if problem := _problem(summary):
+        raise InputError(f"{folder.summary}: {problem}")
     if not set(DESCRIPTION) <= set(summary):
         summary = _completed(summary, folder)
     parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
@@ -151,6 +155,28 @@ def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
     run = Run("/".join(parts) or folder.path.resolve().name, folder, summary, suites[content])
     run.check()
     return run
+
+
+def _problem(summary: Mapping[str, Any]) -> str | None:
+    """What is wrong with the form of a summary, or None."""
+    seeds, tasks = summary["seeds"], summary["tasks"]
+    if not (isinstance(seeds, list) and seeds and all(isinstance(seed, int) for seed in seeds)):
+        return "seeds: not a list of whole numbers"
+    if not (isinstance(tasks, dict) and tasks and all(isinstance(task, dict) for task in tasks.values())):
+        return "tasks: not scores by task"
+    for id, task in tasks.items():
+        scores = task.get("scores")
+        values = [scores.get(str(seed)) for seed in seeds] if isinstance(scores, dict) else [None]
+        if not all(_is_number(value) for value in (*values, *(task.get(key) for key in ("median", "min", "max")))):
+            return f"tasks.{id}: its scores are not numbers"
+        if task.get("split", "dev") not in ("dev", "test"):
+            return f"tasks.{id}: split: not dev or test"
+    named = [key for key in ("held_out", "config", "inputs", "cost") if not isinstance(summary[key], dict)]
+    return f"{named[0]}: not keys and values" if named else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
 
 
 def _completed(summary: dict[str, Any], folder: RunFolder) -> dict[str, Any]:

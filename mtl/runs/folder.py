@@ -12,6 +12,7 @@ from mtl.files import Busy, lock, read_json, write_json
 # Raised when the same configuration and inputs come to give other results, or a seed's folder another layout, so that no run is
 # begun by one version of the code and continued by another.
 FORMAT = "3"
+SAME_RESULTS = ("2",)  # formats whose finished runs have the results that this version would have
 
 
 class RunFolder:
@@ -74,9 +75,10 @@ class RunFolder:
         differing keys."""
         if not self.config.exists():
             return
-        if read_json(self.inputs).get("format") != FORMAT:
+        written = read_json(self.inputs).get("format")
+        if written != FORMAT and not (self.summary.exists() and written in SAME_RESULTS):
             raise InputError(
-                f"{self.path}: was made by a version of mtl that splits or trains in another way; "
+                f"{self.path}: was begun by another version of mtl, which this one cannot continue; "
                 "set run_dir= or remove the folder"
             )
         if keys := differences(self.config, config):

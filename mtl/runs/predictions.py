@@ -64,8 +64,13 @@ def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
     return problems
 
 
-def file_problems(task: Task, lines: Sequence[str], rows: int | None) -> list[str]:
-    """What is wrong with a prediction file, as ":line: what". rows: how many there must be; None: unknown."""
+def file_problems(
+    task: Task, lines: Sequence[str], rows: int | None, candidates: np.ndarray | None = None
+) -> list[str]:
+    """What is wrong with a prediction file, as ":line: what". rows: how many there must be; None: unknown.
+
+    candidates: int64 (rows,), of a choice; None: unknown.
+    """
     if not lines:
         return [":1: the file is empty; it needs a header and a prediction a row"]
     problems, kind = [], target_kind(task)
@@ -74,7 +79,8 @@ def file_problems(task: Task, lines: Sequence[str], rows: int | None) -> list[st
         problems.append(f":1: the header is {lines[0]!r}; it must be {names}")
     for number, line in enumerate(lines[1:], start=2):
         try:
-            kind.parse(line)
+            known = candidates is not None and number - 2 < len(candidates)
+            kind.parse(line, int(candidates[number - 2]) if known and candidates is not None else None)
         except ValueError as error:
             problems.append(f":{number}: {error}")
     if rows is not None and len(lines) - 1 != rows:
@@ -108,7 +114,7 @@ def gold_and_predictions(
             gold = _gold(task, split, gold_dir, held_out) if name in found else None
             if gold is None:
                 continue
-            if problems := file_problems(task, found[name], len(gold.targets)):
+            if problems := file_problems(task, found[name], len(gold.targets), gold.candidates):
                 raise InputError(f"{path}/{name}{problems[0].replace(' test rows', ' gold rows')}")
             kind = target_kind(task)
             pairs[task.id] = split, np.array([kind.parse(line) for line in found[name][1:]], dtype=kind.dtype), gold

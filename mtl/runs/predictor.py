@@ -2,8 +2,10 @@
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 
@@ -43,7 +45,7 @@ class Predictor:
 
     @classmethod
     def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None, device: str = "cpu") -> "Predictor":
-        """The run's given seed, or the one that did best on the task's scored rows, or on average.
+        """The run's given seed, or the one that did best on dev: on the task (or the one whose head answers it), or on average.
 
         device: where to compute: cpu, cuda (or the name of another accelerator), or auto, an accelerator where there is one.
         Raises InputError for a folder that holds no finished run, a run whose models are not kept, an unknown seed, task or device.
@@ -63,11 +65,11 @@ class Predictor:
         if task is not None and task not in summary["tasks"]:
             raise InputError(f"--task {task}: not in this run; it has {', '.join(summary['tasks'])}")
         seeds = {number: read_json(folder.scores(number)) for number in summary["seeds"]}
+        suite = load_suite(folder.suite)
         if seed is None:
-            seed = max(seeds, key=lambda number: seeds[number]["scores"][task] if task else seeds[number]["average"])
+            seed = max(seeds, key=lambda number: _dev_score(seeds[number], suite, task))
         elif seed not in seeds:
             raise InputError(f"--seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
-        suite = load_suite(folder.suite)
         answers = read_json(folder.answers) if folder.answers.exists() else {}
         inputs = read_json(folder.inputs)
         request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, place)
@@ -87,6 +89,8 @@ class Predictor:
                     f"{count} texts: {', '.join(known.text)}" if known.candidates is None else "texts and candidates"
                 )
                 raise InputError(f"task {task} takes rows, each a list of {texts}")
+            if not all(isinstance(text, str) for text in row):
+                raise InputError(f"task {task} takes rows, each a list of texts; {row!r} has something else")
         if not rows:
             return []
         return list(map(target_kind(known).format, self.model.predict(known, rows).tolist()))
@@ -125,3 +129,11 @@ class Predictor:
         if task not in self.tasks:
             raise InputError(f"task {task!r}: not in this run; it has {', '.join(self.tasks)}")
         return self.suite.tasks[task]
+
+
+def _dev_score(done: Mapping[str, Any], suite: Suite, task: str | None) -> float:
+    """A seed's score on dev, of a task or the mean of all tasks. done: its scores.json."""
+    scores: dict[str, float] = done.get("dev_scores", done["scores"])  # older versions scored all tasks on dev
+    if task is None:
+        return fmean(scores.values())
+    return scores[task if task in scores else suite.tasks[task].answered_by or task]

@@ -94,8 +94,7 @@ def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
         notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).")
         if not summary["missing"]:
             notes.append("\\* AVG includes tasks that are not comparable.")
-    if constant := summary.get("constant_answers"):
-        notes.append(f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(constant)}.")
+    notes += summary.get("notes", [])  # the method's own
     if below := below_constant(summary):
         notes.append(f"Not above the best constant answer: {below}.")
     if suite.generated:

@@ -1,7 +1,5 @@
 """The best constant answer to a task: the score that every model must exceed."""
 
-import numpy as np
-
 from mtl.tasks.kind import Target
 from mtl.tasks.metrics import ScoredRows, score
 from mtl.tasks.targets import target_kind
@@ -21,4 +19,4 @@ def best_constant(task: Task, train: ScoredRows) -> Target:
 
 def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
     """The metric × 100 where every row gets the same answer."""
-    return score(task, np.full(len(rows.targets), answer, dtype=target_kind(task).dtype), rows)
+    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)

@@ -35,6 +35,7 @@ class TargetKind(ABC):
     )
     chart: ClassVar[str | None] = None  # what the report draws of predictions beside targets: confusion or points
     dtype: ClassVar[Any] = np.float64  # of arrays of targets
+    declared_by: ClassVar[str | None] = None  # which of labels, range and candidates a task of this kind has
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -84,6 +85,10 @@ class TargetKind(ABC):
         """The targets (rows,) that a trained scikit-learn estimator predicts. features: (inputs, features)."""
         predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.dtype)
         return predicted
+
+    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+        """The same answer for every row: targets (rows,)."""
+        return np.full(rows, answer, dtype=self.dtype)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,), distributed as those of the training rows."""

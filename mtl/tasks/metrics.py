@@ -26,6 +26,10 @@ class ScoredRows:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+TIE = (
+    1e-9  # scores × 100 that differ by less are equal: the last bits of sums, which differ between CPUs, choose nothing
+)
+
 # A task, its predictions (rows,), the rows, and weights (sets, rows) -> (sets,), 1 at best.
 Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]
 

@@ -137,10 +137,15 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"
     if any(isinstance(label, list | dict) for label in labels):
         return "labels: must be a list of texts"
+    for key in ("labels", "range", "candidates"):
+        if getattr(task, key) is not None and key != TARGET_KINDS[task.kind].declared_by:
+            return f"{key}: a task of kind {task.kind} has no {key}"
     if problem := TARGET_KINDS[task.kind].problem(task):
         return problem
     if any(isinstance(label, bool) for label in labels):
         return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
+    if any(column.endswith("[]") for column in task.text):
+        return "text: a column with lists of texts can only be one of candidates"
     if task.sides not in (1, 2):
         return "text: names one column, or two for a pair"
     if task.metric not in METRICS:

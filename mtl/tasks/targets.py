@@ -12,10 +12,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+MOST_DIGITS = 6  # of a candidate's index
+
+
 class Labels(TargetKind):
     """One of a fixed list of labels: a target is the label's index."""
 
     chart = "confusion"
+    declared_by = "labels"
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
@@ -76,6 +80,7 @@ class Number(TargetKind):
 
     estimator = "regressor"
     chart = "points"
+    declared_by = "range"
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -137,6 +142,8 @@ class Number(TargetKind):
 class Choice(TargetKind):
     """One of a row's candidates: a target is the index of the right one, from 0. The head gives each candidate one output."""
 
+    declared_by = "candidates"
+
     @classmethod
     def problem(cls, task: Task) -> str | None:
         if not task.candidates:
@@ -146,7 +153,7 @@ class Choice(TargetKind):
         return None
 
     def parse(self, cell: str, candidates: int | None = None) -> float:
-        if not cell.isdecimal() or not cell.isascii():
+        if not cell.isdecimal() or not cell.isascii() or len(cell) > MOST_DIGITS:
             raise ValueError(f"target {cell!r} is not the index of a candidate (0, 1, …)")
         if candidates is not None and int(cell) >= candidates:
             raise ValueError(f"target {cell} is not the index of one of the row's {candidates} candidates")
@@ -182,6 +189,11 @@ class Choice(TargetKind):
             scores = np.asarray(estimator.predict_proba(features))[:, 1]
         rows = np.split(scores, np.cumsum(sizes)[:-1])
         return np.array([np.argmax(row) for row in rows], dtype=np.float64)
+
+    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+        """The candidate of this index, or the last one of a row that has fewer."""
+        assert sizes is not None
+        return np.minimum(super().repeat(answer, rows, sizes), sizes - 1)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each candidate of a row is equally probable."""

@@ -146,8 +146,8 @@ def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
 
 
 def batch_rows(split: Split, batch_size: int) -> int:
-    """Rows of a split in one batch: `batch_size`, or fewer of a choice, so that a batch has about as many inputs."""
-    return batch_size if split.sizes is None else max(1, batch_size // int(split.sizes.max()))
+    """Rows of a split in one batch: `batch_size`, or fewer of a choice, so that a batch has about as many inputs on average."""
+    return batch_size if split.sizes is None else max(1, round(batch_size / split.sizes.mean()))
 
 
 @torch.no_grad()

@@ -25,6 +25,7 @@ from mtl.config.schema import TrainerConfig
 from mtl.errors import DivergedError
 from mtl.files import replacing, write_json
 from mtl.model.batch import Batch
+from mtl.tasks.metrics import TIE
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.progress import StageProgress
@@ -130,7 +131,7 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
         ],
         callbacks=[
             SeedEachEpoch(stage.seed, stage.folder.name),
-            Patience(MONITOR, mode="max", patience=stage.patience, check_on_train_epoch_end=True),
+            Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True),
             StageProgress(stage.title, stage.total_steps, stage.lines),
             kept,
             *([last] if stage.resumable else []),
@@ -195,7 +196,7 @@ class BestWeights(Callback):
 
     def keeps(self, average: float) -> bool:
         """Whether the weights of a validation with this average take the place of those kept so far."""
-        return self.score is None or average > self.score
+        return self.score is None or average > self.score + TIE
 
     def state_dict(self) -> dict[str, Any]:
         return {"score": self.score}

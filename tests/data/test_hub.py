@@ -83,6 +83,10 @@ def with_label_names(content: bytes, *names: str) -> bytes:
     return changed.getvalue()
 
 
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
 def test_columns_of_the_task_in_its_own_files(
     server: HubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -122,16 +126,14 @@ def test_tabs_and_line_ends_become_spaces_in_tsv_only(
     fetched(task, tmp_path)
     texts = [example.texts for example in read_examples(task, tmp_path / "data/other/train.jsonl")]
     assert texts == [("a\tb\r\nc\nd",), ("e\r",), ("f",)]
-    assert not caplog.records
+    assert not warnings(caplog)
 
 
 def test_another_number_of_rows_than_published_is_reported(
     server: HubServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     fetched(make_task(rows={"train": 3, "dev": 1}), tmp_path)
-    assert [record.message for record in caplog.records] == [
-        f"t: split train of {NAME} has 2 rows where 3 are published"
-    ]
+    assert warnings(caplog) == [f"t: split train of {NAME} has 2 rows where 3 are published"]
 
 
 def test_columns_with_another_name(server: HubServer, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """A suite in JSON Lines with every target kind, from its data to the report."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ from kinds_suite import OPPOSITES, write_kinds_suite
 import mtl
 from mtl.cli import main
 from mtl.errors import InputError
-from mtl.files import read_json
+from mtl.files import read_json, write_json
 from mtl.runs.folder import RunFolder
+from mtl.runs.predictor import Predictor
 
 METHODS = {
     "random-frozen": ["embeddings=random", "embeddings.dim=12", "seeds=[1,2]"],
@@ -145,3 +147,53 @@ def test_a_task_without_the_one_that_answers_it(folder: Path, capsys: pytest.Cap
     arguments = [f"suite={folder}/kinds.yaml", f"data_dir={folder}/data", "tasks=[stars,mood-elsewhere]"]
     assert main(["baseline", "method=constant", *arguments]) == 2
     assert "task mood-elsewhere is answered by mood's head; name that task too" in capsys.readouterr().err
+
+
+def test_the_seed_is_chosen_on_dev(folder: Path, tmp_path: Path) -> None:
+    made = RunFolder(tmp_path / "run")
+    shutil.copytree(run(folder, "random-frozen").path, made.path)
+    for seed, dev, test in ((1, 90.0, 10.0), (2, 10.0, 90.0)):
+        done = read_json(made.scores(seed))
+        assert set(done["dev_scores"]) == {"mood", "stars", "answer", "opposite"}
+        scores = {**done["scores"], "opposite": test, "mood-elsewhere": test}
+        write_json(made.scores(seed), {**done, "scores": scores, "dev_scores": dict.fromkeys(done["dev_scores"], dev)})
+    # A task without dev rows is predicted by the seed that is best on dev for the task whose head answers it.
+    assert [Predictor.load(made.path, task=task).seed for task in ("opposite", "mood-elsewhere", None)] == [1, 1, 1]
+
+
+def test_the_constant_of_an_answered_task_is_that_of_the_floor(folder: Path) -> None:
+    made = read_json(run(folder, "constant").summary)["tasks"]
+    assert all(task["median"] == pytest.approx(task["constant"]) for task in made.values())
+    assert (
+        made["mood-elsewhere"]["constant"]
+        == read_json(run(folder, "svm").summary)["tasks"]["mood-elsewhere"]["constant"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "complaint"), [("17", "is not the index of one of the row's"), ("9" * 400, "is not the index of a")]
+)
+def test_an_impossible_candidate_is_one_line(
+    folder: Path, tmp_path: Path, cell: str, complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = run(folder, "svm")
+    lines = made.predictions(1, "dev", "answer").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "dev_pred_answer.tsv").write_text("\n".join([lines[0], cell, *lines[2:]]) + "\n", encoding="utf-8")
+    assert main(["score", str(tmp_path), "--gold", str(folder / "data"), f"suite={folder}/kinds.yaml"]) == 2
+    error = capsys.readouterr().err
+    assert "dev_pred_answer.tsv:2: target " in error and complaint in error and error.count("\n") == 1
+
+
+def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(folder / "data", tmp_path / "data")
+    row = {"question": "which?", "candidates": ["a"] * 1001, "label": 0}
+    (tmp_path / "data/answer/dev.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+    settings = [f"suite={folder}/kinds.yaml", f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", "method=constant"]
+    assert main(["baseline", *settings]) == 2
+    assert "answer/dev.jsonl:1: column 'candidates[]': has 1001 candidates" in capsys.readouterr().err
+
+
+def test_texts_must_be_texts(folder: Path) -> None:
+    predictor = mtl.load(run(folder, "random-frozen").path)
+    with pytest.raises(InputError, match=r"task mood takes rows, each a list of texts; \[1\] has something else"):
+        predictor.predict("mood", [[1]])  # type: ignore[list-item]

@@ -6,8 +6,8 @@ from sklearn.metrics import accuracy_score, f1_score
 
 from mtl.tasks import constant
 from mtl.tasks.constant import best_constant, constant_score
+from mtl.tasks.kind import MOST_CONSTANTS
 from mtl.tasks.metrics import ScoredRows
-from mtl.tasks.targets import MOST_CONSTANTS
 from mtl.tasks.task import Task
 
 
@@ -87,10 +87,10 @@ def test_rare_ratings_count_as_much_as_common_ones_in_wmae() -> None:
 
 def test_of_candidates_it_is_the_commonest_place() -> None:
     task = Task("c", kind="choice", text=[], candidates=["a", "b"], target="y", metric="accuracy")
-    assert best_constant(task, rows([0.0, 2, 1, 2])) == 2
-    # A row may have fewer candidates than the constant's index.
+    assert best_constant(task, ScoredRows(np.array([0.0, 2, 1, 2]), np.array([3, 3, 3, 3]))) == 2
+    # In a row with fewer candidates it is the last one.
     scored = ScoredRows(np.array([2.0, 0.0, 1.0, 2.0]), np.array([4, 2, 2, 3]))
-    assert constant_score(task, 2, scored) == 50
+    assert constant_score(task, 2, scored) == 75
 
 
 def test_of_words_it_is_the_commonest() -> None:

@@ -59,6 +59,7 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ),
         ("[glad, arg]", "[yes, no]", "tasks.kansla.labels: YAML reads yes"),
         ("[glad, arg]", "[glad]", "tasks.kansla.labels: needs at least two"),
+        ("language: sv", "language: no", "language: YAML reads no, on and off as truth values"),
         ("[glad, arg]", "[[glad], arg]", "tasks.kansla.labels"),
         (
             "language: sv",
@@ -123,6 +124,13 @@ def test_a_wrong_suite_file_is_one_line_that_names_the_key(
     ("old", "new", "complaint"),
     [
         ("text: [question]", "text: [a, b]", "answer.text: a choice has no other text column, or one"),
+        (
+            "text: [question]",
+            'text: ["a[]"]',
+            "answer.text: a column with lists of texts can only be one of candidates",
+        ),
+        ("kind: word", "kind: word\n    range: [0, 1]", "opposite.range: a task of kind word has no range"),
+        ("kind: word", "kind: word\n    candidates: [a, b]", "opposite.candidates: a task of kind word has no"),
         (
             "by: mood",
             "by: stars",

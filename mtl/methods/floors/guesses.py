@@ -20,7 +20,7 @@ def random_targets(task: Task, train: Split, rows: Split, rng: np.random.Generat
 
 def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
     """The best constant answer on the training rows under the task's own metric."""
-    return np.full(len(rows), best_constant(task, train.scored), dtype=target_kind(task).dtype)
+    return target_kind(task).repeat(best_constant(task, train.scored), len(rows), rows.sizes)
 
 
 GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant}

@@ -8,8 +8,9 @@ const LINE_HEIGHT = 13;
 /** The style of each own run in all plots: a colour, a dash and a symbol. The combination is unique for dozens of runs. */
 function runStyles(suite) {
   const own = suite.rows.filter((row) => row.source === "run");
-  // LSTMs first: they have curves, and the first styles differ most.
-  own.sort((one, other) => (other.method === "lstm") - (one.method === "lstm"));
+  // Runs with learning curves first: the first styles differ most.
+  const hasCurves = (row) => Boolean(row.details?.curves.length);
+  own.sort((one, other) => hasCurves(other) - hasCurves(one));
   return new Map(
     own.map((row, index) => [
       row.id,

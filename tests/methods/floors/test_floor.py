@@ -141,7 +141,7 @@ def test_overlap_is_the_cosine_of_the_characters_in_the_range_of_the_task(pairs:
     # A single text has no overlap: it gets the best constant answer.
     assert set(column(tmp_path / "run/seed-1/predictions/dev_pred_ensam.tsv")) == {"0"}
     assert summary["tasks"]["ensam"]["median"] == summary["tasks"]["ensam"]["constant"]
-    assert summary["constant_answers"] == ["ensam"]
+    assert summary["notes"] == ["Tasks of single texts have no overlap and get the best constant answer: ensam."]
     table = (tmp_path / "run/table.md").read_text(encoding="utf-8")
     assert "Tasks of single texts have no overlap and get the best constant answer: ensam." in table
     assert summary["cost"]["sentences_per_second"] > 0
