@@ -1,5 +1,6 @@
 """Several runs from one file."""
 
+import json
 import os
 import re
 import signal
@@ -290,23 +291,26 @@ def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], t
 
 
 def test_an_interrupted_sweep_continues(small: list[str], tmp_path: Path) -> None:
-    long = [*small, "pretrain.max_steps=160", "pretrain.patience=1000"]
-    command = ["sweep", written(tmp_path, FAULTY), *long, "--out", str(tmp_path / "out")]
+    # The run that is interrupted is longer than the others. The command line has the last word, so it names no steps.
+    small = [setting for setting in small if not setting.startswith("pretrain.max_steps=")]
+    long = ["pretrain.checkpoint=last", "pretrain.max_steps=80", "pretrain.patience=1000"]
+    runs = [["name=first", "pretrain.max_steps=4"], ["name=last", *long], ["name=third", "pretrain.max_steps=8"]]
+    file = written(tmp_path, json.dumps({"runs": [parse_settings(run) for run in runs]}))
+    command = ["sweep", file, *small, "--out", str(tmp_path / "out")]
     process = start(command, tmp_path / "errors")
-    runs = tmp_path / "runs/liten"
-    wait_for(runs / "last/seed-1/pretrain/last.ckpt", process)
+    folder = tmp_path / "runs/liten"
+    wait_for(folder / "last/seed-1/pretrain/last.ckpt", process)
     assert process.pid is not None
     os.kill(process.pid, signal.SIGINT)
     process.join()
     errors = (tmp_path / "errors").read_text(encoding="utf-8")
     assert process.exitcode == 130
     assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
-    assert (runs / "random-frozen/summary.json").exists() and not (runs / "last/summary.json").exists()
-    finished = [run.finished for run in load_sweep(command[1], parse_settings(long)).runs]
+    finished = [run.finished for run in load_sweep(file, parse_settings(small)).runs]
     assert finished == [True, False, False]
     assert main(command) == 0
-    run_baseline(job([*long, "pretrain.checkpoint=last", f"run_dir={tmp_path / 'undisturbed'}"]))
-    assert content(runs / "last") == content(tmp_path / "undisturbed")
+    run_baseline(job([*small, *long, f"run_dir={tmp_path / 'undisturbed'}"]))
+    assert content(folder / "last") == content(tmp_path / "undisturbed")
 
 
 def test_the_threads_of_one_run_are_not_those_of_the_next(floors: list[str], tmp_path: Path) -> None:
