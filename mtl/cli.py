@@ -18,7 +18,7 @@ DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status.
 
-    0 (or what the command says), 1 where training diverged, 2 for bad input, 130 when interrupted.
+    0 on success (a command may return another status), 1 if training diverged, 2 for bad input, 130 if interrupted.
     """
     parsed = _parse(arguments)
     words = sys.argv[1:] if arguments is None else arguments
@@ -48,14 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong with a command line in one line, as for all other bad input."""
+    """Reports an error in the command line in one line, as for all other bad input."""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"mtl: error: {message}; see {self.prog} --help\n")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Settings may stand before or after options."""
+    """Parse a command line. Settings may come before or after options."""
     parser = _Parser("mtl", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"mtl {mtl.__version__}")
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))

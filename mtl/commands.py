@@ -1,5 +1,5 @@
-"""The commands: their arguments, and what each calls. Each calls one function that a script could call; nothing heavy is imported
-until one runs."""
+"""The commands and their arguments. Each command calls one function that a script could call, and imports large packages only when
+it runs."""
 
 import argparse
 import logging
@@ -20,7 +20,7 @@ KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml
 
 
 def add_commands(commands: Commands) -> None:
-    """Add every command. Parsed arguments have `run`, which takes them and returns an exit status, or None for 0."""
+    """Add every command. Parsed arguments have a function `run`, which takes them and returns an exit status (None means 0)."""
     for add in (_add_runs, _add_data, _add_embeddings, _add_models, _add_results):
         add(commands)
 
@@ -31,9 +31,7 @@ def _add_runs(commands: Commands) -> None:
     baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
     baseline.set_defaults(run=_baseline)
 
-    sweep = commands.add_parser(
-        "sweep", help="make the runs that a file lists, where they are not there yet, and report"
-    )
+    sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
     sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
     sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
@@ -54,7 +52,7 @@ def _add_data(commands: Commands) -> None:
     audit.add_argument(
         "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
     )
-    audit.add_argument("--strict", action="store_true", help="exit status 1 where anything is found")
+    audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     audit.set_defaults(run=_audit)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
@@ -105,7 +103,7 @@ def _add_models(commands: Commands) -> None:
 
     encode = commands.add_parser("encode", help="write sentence vectors")
     encode.add_argument("run_dir", type=Path)
-    encode.add_argument("file", type=Path, metavar="FILE", help="a text a line")
+    encode.add_argument("file", type=Path, metavar="FILE", help="one text per line")
     encode.add_argument("--seed", type=int, help="else the seed with the best average")
     encode.add_argument("--out", type=Path, required=True, metavar="VECTORS.npy")
     _add_device(encode)
@@ -132,7 +130,7 @@ def _add_results(commands: Commands) -> None:
 
 
 def _add_device(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--device", default="cpu", help="cpu, cuda, or auto: a GPU where there is one; else cpu")
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, or auto: a GPU if there is one")
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
@@ -146,7 +144,7 @@ def _job(settings: Sequence[str]) -> "Job":
 
 
 def _run(job: "Job", command: str) -> None:
-    """Run one job, between a first line that names it and a last one that names its table."""
+    """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
     from mtl.methods import METHODS
 
     start = time.monotonic()
@@ -226,7 +224,7 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
 
 
 def _string(value: object) -> str | None:
-    """The value of a setting that is a text: `parse_settings` reads a file's name such as 2024 as a number."""
+    """The value of a setting as a string: `parse_settings` reads a file name such as 2024 as a number."""
     return None if value is None else str(value)
 
 
@@ -263,7 +261,7 @@ def _check_submission(arguments: argparse.Namespace) -> None:
 
 
 def _log_suite(job: "Job", settings: Sequence[str]) -> None:
-    """Log which suite was chosen, and why if the command line did not name it."""
+    """Log which suite was chosen, and the reason if the command line did not name it."""
     named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
     there = "is" if job.suite.name == "klej" else "is not"
     why = "" if named else f" (KLEJ's data {there} there; name another suite with suite=)"

@@ -1,4 +1,4 @@
-"""Configuration files: where they are, and the one that a run keeps."""
+"""Find configuration files; read and write the configuration that a run saves."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,14 +15,17 @@ from mtl.untrusted import read_yaml
 
 
 def shipped(folder: str) -> Path:
-    """A folder that is part of the package, configs or embeddings: inside it when installed, beside it in a checkout."""
+    """A folder that comes with the package (configs or embeddings): inside it when installed, beside it in a checkout."""
     package = Path(mtl.__file__).parent
     inside = package / "shipped" / folder
     return inside if inside.is_dir() else package.parent / folder
 
 
 def find_yaml(kind: str, name: str, folder: Path) -> Path:
-    """The YAML file that `name` means: a path if it looks like one, else a file in `folder`. Raises InputError."""
+    """The path of a YAML file. name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`.
+
+    kind: the key that messages name. Raises InputError if there is no such file.
+    """
     if "/" in name or name.endswith((".yaml", ".yml")):
         if not Path(name).is_file():
             raise InputError(f"{kind}={name}: no such file")
@@ -61,13 +64,13 @@ def save_config(config: Config, path: Path) -> None:
 
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
-    """Read what `save_config` wrote. options: the class of the options of the embeddings of this name.
+    """Read what `save_config` wrote. options: returns the options class for a name of embeddings.
 
     Raises InputError if it is not a configuration.
     """
     content = _read(path)
     try:
-        # Runs from before each kind of embeddings had its own keys hold the keys of all kinds, null where they do not apply.
+        # Older runs hold the keys of all kinds of embeddings; those that do not apply are null.
         embeddings = {key: value for key, value in content.pop("embeddings", {}).items() if value is not None}
         merged = OmegaConf.structured(Config)
         merged.embeddings = OmegaConf.structured(options(str(embeddings.get("name"))))

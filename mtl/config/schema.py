@@ -11,7 +11,7 @@ from mtl.errors import InputError
 
 @dataclass
 class EmbedderOptions:
-    """What every kind of embeddings has; each kind adds its own keys (`mtl.embedders.kind.EmbedderKind`)."""
+    """The keys that all kinds of embeddings have; each kind adds its own keys (`mtl.embedders.kind.EmbedderKind`)."""
 
     name: str = MISSING
     dropout: float = MISSING
@@ -45,7 +45,7 @@ class OptimizerConfig:
     patience: int = MISSING
 
     def check(self, section: str) -> None:
-        """Raise InputError for a value that makes no sense. section: of the configuration."""
+        """Raise InputError for a value that makes no sense. section: the name of this section of the configuration."""
         check_positive(section, self, ("patience", "batch_size", "learning_rate", "gradient_clip"))
         if not 0 <= self.final_learning_rate <= self.learning_rate:
             raise InputError(
@@ -58,14 +58,14 @@ class OptimizerConfig:
 class PretrainConfig(OptimizerConfig):
     max_steps: int = MISSING
     validate_every: int = MISSING
-    checkpoint: str = "best"  # runs from before this key existed have none
+    checkpoint: str = "best"  # older runs do not have this key
 
 
 @dataclass
 class FinetuneConfig(OptimizerConfig):
     max_epochs: int = MISSING
     train_encoder: bool = MISSING
-    encoder_dropout: bool = False  # runs from before this key existed have none
+    encoder_dropout: bool = False  # older runs do not have this key
 
 
 @dataclass
@@ -104,7 +104,7 @@ class SubmissionConfig:
 
 @dataclass
 class Config:
-    """Everything that a run needs."""
+    """The whole configuration of a run."""
 
     suite: str = MISSING
     method: str = MISSING
@@ -171,7 +171,7 @@ LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]", "floor.word_ngrams": "[1,2]",
 
 
 def check_positive(section: str, values: Any, names: Sequence[str]) -> None:
-    """Raise InputError for a field that is not greater than 0. section: of the configuration; empty: its top level."""
+    """Raise InputError for a field that is not greater than 0. section: its name in the configuration; empty: the top level."""
     for name in names:
         if not getattr(values, name) > 0:
             key = f"{section}.{name}".lstrip(".")

@@ -1,4 +1,4 @@
-"""A suite as strings and arrays: every task's rows as indices into the suite's distinct texts, with their targets."""
+"""The data of a run: the distinct texts of its tasks, and the rows of each task as indices into them, with targets."""
 
 import hashlib
 import json
@@ -20,12 +20,12 @@ from mtl.tasks.task import SPLITS, Task
 
 @dataclass(frozen=True)
 class Split:
-    """Rows of one task and split. A row has one model input, or in a choice one for each candidate.
+    """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate.
 
-    texts: int64 (inputs, sides), indices into the dataset's texts; one side, or two for a pair.
-    targets: (rows,), see `mtl.tasks.targets`; NaN or None where they are not known.
-    sizes: int64 (rows,), the inputs of each row, which follow each other; None where each row has one.
-    columns: by name the further columns that the task's metric reads, a text a row.
+    texts: int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair.
+    targets: (rows,), see `mtl.tasks.kind`; NaN or None where they are not known.
+    sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row has one.
+    columns: the further columns that the task's metric reads, by name, one string per row.
     """
 
     texts: np.ndarray
@@ -34,16 +34,16 @@ class Split:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        """Rows."""
+        """The number of rows."""
         return len(self.targets)
 
     @property
     def scored(self) -> ScoredRows:
-        """What a metric compares predictions with."""
+        """The rows as a metric takes them."""
         return ScoredRows(self.targets, self.sizes, self.columns)
 
     def inputs(self, rows: np.ndarray) -> np.ndarray:
-        """The places in `texts` of these rows' inputs, row after row: int64 (inputs,)."""
+        """The indices in `texts` of these rows' inputs, row after row, int64 (inputs,). rows: int64 (rows,), row numbers."""
         if self.sizes is None:
             return rows
         starts = np.cumsum(self.sizes) - self.sizes
@@ -52,11 +52,11 @@ class Split:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The tasks of a run, their distinct texts and their splits, by task id and split name.
+    """The tasks of a run and their distinct texts.
 
-    held_out: by task id the lines of the train file that serve as dev. answers: by task id the words that the outputs of its head
-    stand for, of tasks whose training rows say so. fingerprints: SHA-256 by file, relative to the data folder, and what else
-    `fingerprints` names. scored_rows: by task id, as `describe_rows` returns.
+    splits: by task id and split name. held_out: by task id, the lines of the train file that are used as dev rows. answers: by task
+    id, the words that the outputs of its head mean (`mtl.tasks.kind`), for tasks that have them. fingerprints: as `fingerprints`
+    returns. scored_rows: by task id, as `describe_rows` returns.
     """
 
     tasks: list[Task]
@@ -73,7 +73,7 @@ class Dataset:
         return [task for task in self.tasks if task.answered_by is None]
 
     def scored(self, task: Task) -> Split:
-        """The rows that the task's score is on."""
+        """The rows that the task is scored on."""
         return self.splits[task.id][task.scored_split]
 
     def distinct_texts(self, split: str) -> np.ndarray:
@@ -95,7 +95,10 @@ class Dataset:
 
 
 def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: float) -> Dataset:
-    """Read these tasks of the suite. Raises InputError for whatever is wrong with the files."""
+    """Read these tasks of the suite. Raises InputError for files that are missing or not valid.
+
+    held_out: the share of the training rows to hold out where a task has no dev file.
+    """
     check_present(suite, tasks, data_dir)
     dataset = build_dataset([read_task(task, data_dir, held_out) for task in tasks])
     dataset.fingerprints.update(fingerprints(suite, tasks, data_dir))
@@ -103,8 +106,8 @@ def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: 
 
 
 def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
-    """What the suite file says that results depend on: the language, and SHA-256 of each of these tasks' declarations and of
-    each of their files that exists."""
+    """What results depend on, by name: the suite's language, and SHA-256 of each of these tasks' declarations and of each of their
+    files that exists."""
     marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
     for task in tasks:
         for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
@@ -136,7 +139,7 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
 
 
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
-    """The rows as indices into texts. index: each text's number."""
+    """The rows of a task as a split. index: the index of each text in the dataset."""
     kind = target_kind(task)
     unknown = None if kind.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
@@ -148,11 +151,11 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
 
 
 def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
-    """What a reader of scores on these rows must know, without the texts.
+    """What a run records about the rows that a task is scored on. It does not include the texts.
 
-    "texts": SHA-256 of all texts, equal for tasks on the same rows. "groups": each row's group by number, in the order in which
-    groups occur (a row without a group is one of its own); None where no two rows share a group. "candidates": their number in each
-    row of a choice; "columns": what the metric reads; both only where the task has them.
+    "texts": SHA-256 of all texts, equal for tasks on the same rows. "groups": the number of each row's group, in order of first
+    occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
+    in each row of a choice. "columns": the columns that the metric reads. The last two exist only if the task has them.
     """
     texts = json.dumps([example.texts for example in examples])
     numbers: dict[Any, int] = {}

@@ -18,10 +18,10 @@ MOST_CANDIDATES = 1000  # of one row, which a model reads at once
 
 @dataclass(frozen=True)
 class Example:
-    """One row. line: in the file, whose header is line 1.
+    """One row. line: its line in the file; a header is line 1.
 
-    inputs: the texts of each model input: one input of one text or two, or for each candidate of a choice one input.
-    target: None where it is not known. group: the value of the task's group column. columns: of the task's `columns`.
+    inputs: its model inputs, each one text or two. A row has one input; in a choice, it has one for each candidate.
+    target: None if it is not known. group: the value in the task's group column. columns: the values in the task's `columns`.
     """
 
     line: int
@@ -32,8 +32,8 @@ class Example:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The row's texts, as `mtl.runs.predictor.Predictor.predict` takes them: of a choice the text that all inputs share, if
-        there is one, and the candidates."""
+        """The row's texts, as `mtl.runs.predictor.Predictor.predict` takes them. For a choice, these are the text that all inputs
+        share, if the task has one, and then the candidates."""
         first = self.inputs[0]
         return first if len(self.inputs) == 1 else (*first[:-1], *(texts[-1] for texts in self.inputs))
 
@@ -47,9 +47,9 @@ def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]
 
 
 def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
-    """All rows of a file of the task, none left out; with their targets, or texts alone.
+    """All rows of a task's file. targets: whether to read targets, groups and further columns, or only the texts.
 
-    Raises InputError as `mtl.data.records.read_records` does, and for a target that the task does not know, with its line.
+    Raises InputError as `mtl.data.records.read_records` does, and for a target that is not valid, with its line.
     """
     further = [task.target, *([task.group] if task.group else []), *(task.columns or [])] if targets else []
     records = read_records(path, [*task.text_columns, *further])
@@ -58,14 +58,14 @@ def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]
 
 
 def read_texts(task: Task, path: Path) -> list[tuple[str, ...]]:
-    """The texts of each row (`Example.texts`) of a file that need not have targets. Raises InputError as `read_examples`."""
+    """The texts of each row (`Example.texts`) of a file with or without targets. Raises InputError as `read_examples` does."""
     return [example.texts for example in read_examples(task, path, targets=False)]
 
 
 def read_targets(task: Task, path: Path) -> np.ndarray:
     """The targets (rows,) in a file of one column with a header, as `mtl.runs.submission.write_predictions` writes it.
 
-    Raises InputError for a target that the task does not know, with its line.
+    Raises InputError for a target that is not valid, with its line.
     """
     kind, values = target_kind(task), []
     for number, cell in enumerate(read_lines(path)[1:], start=2):
@@ -96,7 +96,7 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
 
 
 def _texts(columns: Sequence[str], path: Path, record: Record) -> list[str]:
-    """The row's texts, lists of candidates taken apart."""
+    """The row's texts. Each candidate in a list of candidates is one text."""
     texts: list[str] = []
     for place, column in enumerate(columns):
         value = record.values[place]

@@ -1,4 +1,4 @@
-"""A suite's data put into its folder: downloaded and unpacked, or, for the embedded suite, written."""
+"""Put a suite's data into its folder: download and unpack it, or generate it for the embedded suite."""
 
 import logging
 from collections.abc import Sequence
@@ -16,10 +16,10 @@ logger = logging.getLogger("mtl")
 
 
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
-    """Put the files of these tasks below `data_dir`; tasks whose files are all there are left alone.
+    """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
 
-    A task comes from its `source`, or where it has none or that cannot be downloaded, from its copy on the Hugging Face
-    Hub. Raises InputError when the suite names neither, or when a download fails.
+    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used.
+    Raises InputError if the suite names neither, or if no download succeeds.
     """
     if suite.generated:
         write_sample(data_dir)
@@ -43,7 +43,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
 
 
 def _fetch(task: Task, source: Source, data_dir: Path) -> None:
-    """Download and unpack a task's zip; where the download fails, use the task's copy on the Hub, if there is one."""
+    """Download and unpack a task's zip. If the download fails, use the task's copy on the Hub, if there is one."""
     archive = data_dir / f"{task.folder or task.id}.zip"
     try:
         download(source.url, archive, source.sha256, source.size)

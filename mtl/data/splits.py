@@ -14,14 +14,14 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
 
-FORMAT = 2  # of the rule for held-out rows: raised when the same data comes to have other ones
+FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
 
 
 @dataclass(frozen=True)
 class TaskExamples:
     """A task's rows by split, and the lines of the train file held out as dev, if any.
 
-    A task that another task's head answers has no "train", and "dev" only where there is a file; "test" may be missing.
+    A task that another task's head answers has no "train" rows, and "dev" rows only if it has a dev file. "test" may be missing.
     """
 
     task: Task
@@ -30,7 +30,7 @@ class TaskExamples:
 
 
 def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
-    """Read a task's files. `share` of the training rows is held out where there is no dev file.
+    """Read a task's files. share: of the training rows, to hold out if there is no dev file.
 
     Raises InputError as `mtl.data.examples.read_examples` does.
     """
@@ -50,21 +50,21 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
 
 
 def read_split(task: Task, path: Path, split: str) -> list[Example]:
-    """All rows of a split's file, with their targets and groups; of a test file that is not scored on the texts alone.
+    """All rows of a split's file, with their targets and groups. If no scores are on test, only the texts of a test file are read.
 
-    Raises InputError as `read_examples`.
+    Raises InputError as `read_examples` does.
     """
     rows = read_examples(task, path, task.has_targets(split))
     return rows if task.same_source is None or not task.has_targets(split) else _grouped_by_source(task, rows)
 
 
 def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]:
-    """The rows of a pair task with the source of their first text as their group.
+    """The rows of a pair task, grouped by the source of their first text.
 
-    Pairs with the label `same_source` join their two texts. The connected components are the sources: of KLEJ's PSC the
-    news articles, by which its official split was made (KLEJ, section 3.6).
+    The two texts of a pair with the label `same_source` have the same source. The connected components of these pairs are the
+    sources. In KLEJ's PSC they are the news articles by which the official split was made (KLEJ, section 3.6).
     """
-    from scipy.cluster.hierarchy import DisjointSet  # not at the top: it takes longer to import than a prediction
+    from scipy.cluster.hierarchy import DisjointSet  # not at the top: importing it takes longer than a prediction
 
     kind = target_kind(task)
     sources = DisjointSet([(side, text) for example in examples for side, text in enumerate(example.texts)])
@@ -80,8 +80,8 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     """Training rows and held-out rows, both in file order.
 
     Rows of one group (`Example.group`) stay on one side, and so do rows with the same texts. The held-out rows keep the
-    labels' proportions as far as groups allow. The choice follows from a hash of the groups' names: the same rows for
-    every seed, and mostly the same when rows are added.
+    labels' proportions as far as groups allow. The choice depends on a hash of the groups' names, not on a seed: every seed
+    has the same held-out rows, and adding rows changes few of them.
     """
     groups = _groups(examples)
     order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
@@ -96,7 +96,7 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
 
 
 def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
-    """The places of the rows that stay together, by a name that does not depend on the order of the rows."""
+    """The indices of the rows that stay together, by group. A group's name does not depend on the order of the rows."""
     texts = ["\t".join(example.texts) for example in examples]
     keys = [text if example.group is None else example.group for text, example in zip(texts, examples, strict=True)]
     from scipy.cluster.hierarchy import DisjointSet
@@ -112,11 +112,11 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
 
 
 def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]:
-    """The groups to hold out, considered in the order given: at most `share` of all rows, or else one group.
+    """The groups to hold out: at most `share` of all rows, or one group if no group qualifies.
 
-    counts: by group its rows of each stratum. A group is taken if that brings the number of rows of each stratum nearer
-    to `share` of the stratum, and if the proportions of the strata stay within `tolerance` rows of those of all rows.
-    What is left over is considered again with twice the tolerance.
+    counts: by group, in order, the number of its rows in each stratum. A group is taken if this brings the number of held-out
+    rows of each stratum nearer to `share` of the stratum, and if the proportions of the strata stay within `tolerance` rows of
+    those of all rows. Groups that are rejected for their proportions are tried again with twice the tolerance.
     """
     strata = list(sum(counts.values(), Counter[Hashable]()))
     groups = {key: np.array([rows[stratum] for stratum in strata]) for key, rows in counts.items()}
@@ -130,7 +130,7 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
         for key in left:
             more = held + groups[key]
             if more.sum() > most or _imbalance(more, wanted) >= _imbalance(held, wanted):
-                continue  # with more rows held out, this group will not do better
+                continue  # it will not fit better when more rows are held out
             if np.abs(more - total * (more.sum() / total.sum())).max() <= tolerance:
                 held = more
                 chosen.append(key)
@@ -142,12 +142,12 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
 
 
 def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
-    """How far the number of rows of each stratum is from the number wanted (Pearson's chi-squared statistic)."""
+    """How far the numbers of held-out rows are from the wanted numbers, both by stratum (Pearson's chi-squared statistic)."""
     return float(((held - wanted) ** 2 / wanted).sum())
 
 
 def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:
-    """The suite's tasks of which a file is not there, with the first such file."""
+    """The ids of the suite's tasks with a missing file, each with the path of the first missing file."""
     missing: dict[str, Path] = {}
     for id, task in suite.tasks.items():
         for split in SPLITS:
@@ -158,7 +158,7 @@ def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:
 
 
 def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
-    """Raise InputError unless every file of these tasks is there; says what to do about it."""
+    """Raise InputError, with advice, unless every file of these tasks exists."""
     missing = missing_tasks(suite, data_dir)
     wanted = [task.id for task in tasks if task.id in missing]
     if not wanted:

@@ -19,7 +19,7 @@ from mtl.files import replacing
 from mtl.progress import Progress, progress
 
 UNKNOWN = "<unk>"
-FORMAT = 1  # the version of cached texts: raised whenever the tokens of the same texts change, or the file's layout
+FORMAT = 1  # version of cached texts; increase it when the file's layout changes, or the tokens of the same texts
 Tokenizer = Callable[[str], list[str]]
 
 logger = logging.getLogger("mtl")
@@ -119,7 +119,7 @@ class TokenizedTexts:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Tokens of each text, int64 (texts,)."""
+        """The number of tokens of each text, int64 (texts,)."""
         return np.diff(self.starts)
 
     def shortened(self, max_length: int) -> "TokenizedTexts":
@@ -137,14 +137,14 @@ class TokenizedTexts:
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
     def counts(self, texts: np.ndarray) -> np.ndarray:
-        """The occurrences of each of `types` in these texts, int64 (types,). texts: int64 (texts,), distinct indices."""
+        """How often each of `types` occurs in these texts, int64 (types,). texts: int64 (texts,), distinct indices."""
         chosen = np.zeros(len(self), dtype=bool)
         chosen[texts] = True
         return np.bincount(self.tokens[np.repeat(chosen, self.lengths)], minlength=len(self.types))
 
 
 def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
-    """Tokenize texts, each cut to its first `max_length` tokens, and log how many are cut or have no token.
+    """Tokenize texts and cut each to its first `max_length` tokens. Log how many are cut, and how many have no token.
 
     cache_dir: the folder for a cached result. None: no cache.
     """
@@ -163,7 +163,7 @@ def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: P
 
 
 def packed_words(words: Sequence[str]) -> np.ndarray:
-    """Pack words into a uint8 array for np.savez. At least one word; none may contain a line end."""
+    """Pack words into a uint8 array for np.savez. words: at least one, without line ends."""
     return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 

@@ -6,12 +6,12 @@ from mtl.embedders.kind import EmbedderKind
 from mtl.embedders.random import RANDOM
 from mtl.errors import InputError
 
-# By the name in configs/embeddings, on the command line and in run folders.
+# By name, as in configs/embeddings, on the command line and in run folders.
 EMBEDDERS: dict[str, EmbedderKind] = {"random": RANDOM, "fasttext": FASTTEXT, "elmo": ELMO}
 
 
 def embedder_kind(name: str) -> EmbedderKind:
-    """The kind of embeddings of this name. Raises InputError for an unknown name."""
+    """The kind of embeddings with this name. Raises InputError for an unknown name."""
     if name not in EMBEDDERS:
         raise InputError(f"embeddings.name={name}: must be one of {', '.join(EMBEDDERS)}")
     return EMBEDDERS[name]

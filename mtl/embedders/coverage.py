@@ -1,4 +1,4 @@
-"""How many words of a dataset's texts an embedding knows."""
+"""How many words of a dataset's texts have a vector."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Coverage:
-    """Types and tokens of the suite's distinct texts by the source of their vectors, each as (types, tokens).
+    """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors.
 
     found: the word has a vector. from_ngrams: its vector comes from its character n-grams. unknown: it has no vector.
     unknown_types: bool (types,), the words without a vector. ngram_types: bool (types,), the words whose vectors come from their
@@ -30,7 +30,7 @@ class Coverage:
         return "; ".join(f"{name} {share(kind)}" for name, kind in kinds.items() if kind[0])
 
     def as_dict(self) -> dict[str, dict[str, int]]:
-        """The same numbers in the form of summary.json: {"found": {"types": …, "tokens": …}, …}."""
+        """The numbers as in summary.json: {"found": {"types": …, "tokens": …}, …}."""
         kinds = {"found": self.found, "from_ngrams": self.from_ngrams, "unknown": self.unknown}
         return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in kinds.items()}
 

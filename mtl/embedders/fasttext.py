@@ -30,7 +30,7 @@ logger = logging.getLogger("mtl")
 
 @dataclass
 class FastTextTraining:
-    """How vectors are trained; the names and meanings are the fasttext library's."""
+    """Settings of the training; they mean the same as in the fasttext library."""
 
     dim: int = 300
     epochs: int = 5
@@ -40,17 +40,17 @@ class FastTextTraining:
     bucket: int = 2_000_000  # rows for n-grams
     learning_rate: float = 0.05
     window: int = 5  # words on either side
-    threads: int = 0  # 0: one a core. More than one trains vectors that differ a little each time
+    threads: int = 0  # 0: one per core. With more than one, each training gives slightly different vectors
 
     def wrong(self) -> str | None:
-        """What is wrong with a setting that is too small, if there is one."""
+        """An error message for the first setting that is too small, or None."""
         least = {"dim": 1, "epochs": 1, "min_count": 1, "window": 1}
         return next(
             (f"{key}={value}: too small" for key, value in vars(self).items() if value < least.get(key, 0)), None
         )
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
-        """As `train_fasttext`, which trains on the CPU."""
+        """Train with `train_fasttext`, on the CPU."""
         train_fasttext(lines, path, self)
 
 
@@ -73,10 +73,10 @@ class FastTextOptions(EmbedderOptions):
 def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     """The vectors of the dataset's words, read from the file at `request.path`.
 
-    min_count: 1: all words of all texts; more: only those that occur at least so many times in the training texts, while all
-    others are the unknown word.
-    A word that the file does not have gets a vector from its character n-grams if the file is a .bin; else it is
-    unknown. Raises InputError for a file that cannot be read, or whose vectors do not have `dim` numbers (None: any).
+    With the option min_count=1, these are all words of all texts. With a larger min_count, they are the words that occur at least
+    that many times in the training texts; all other words are unknown.
+    A word that is not in the file gets a vector from its character n-grams if the file is a .bin; otherwise it is unknown.
+    Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
     """
     from mtl.data.text import Vocabulary
     from mtl.embedders.coverage import coverage
@@ -110,7 +110,7 @@ def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
 
 
 def load(request: LoadRequest) -> Reader:
-    """The words of a finished run, and with `min_count` 1 the vectors of all words in the file."""
+    """The words of a finished run; with min_count=1, new words get their vectors from the file."""
     from mtl.embedders.vectors import VectorFile
     from mtl.embedders.words import WordReader
 
@@ -121,7 +121,7 @@ def load(request: LoadRequest) -> Reader:
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:
     """Train skip-gram vectors on tokenized lines with the fasttext library and write the model (.bin) to `path`.
 
-    Raises InputError where nothing can be learned, as when no word is frequent enough.
+    Raises InputError if fastText cannot train, for example if no word is frequent enough.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
@@ -150,16 +150,16 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
             _in_new_process(arguments, partial, path, tokens * settings.epochs)
 
 
-# fasttext 0.9.3 draws its first vectors in eleven blocks, one a thread; with fewer threads the rest of them stay what
-# the memory held before.
+# fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
+# whatever values are in memory.
 SAFE_THREADS = 11
 
 
 def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a process of its own, to which the C library hands out memory set to zero.
+    """Train in a separate process, in which the C library allocates memory that is set to zero.
 
-    So even one thread, the only number that gives the same vectors each time, starts from sound values.
-    tokens: of all epochs; the progress is shown in them.
+    So all initial vectors have defined values with one thread, too: only one thread gives the same vectors each time.
+    tokens: the number of tokens in all epochs, for the progress bar.
     """
     code = "import json, sys, fasttext; a = json.loads(sys.argv[1]); fasttext.train_unsupervised(**a).save_model(sys.argv[2])"
     command = [sys.executable, "-c", code, json.dumps(arguments), str(partial)]
@@ -182,7 +182,7 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
 
 
 def _follow(lines: Iterable[str], shown: Progress, tokens: int) -> str:
-    """Show how far the training is by what fastText writes, as in "Progress:  12.3% words/sec/thread: …"; return its last other line."""
+    """Show the progress that fastText writes, as in "Progress:  12.3% words/sec/thread: …". Return the last line without progress."""
     last = ""
     for line in lines:
         if found := re.match(r"\s*Progress: *([0-9.]+)%", line):

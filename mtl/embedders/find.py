@@ -1,4 +1,4 @@
-"""The embeddings that a configuration names: their files found, or trained where a recipe says how."""
+"""Find the vectors of the embeddings that a configuration names, or train them by a recipe."""
 
 import logging
 from pathlib import Path
@@ -28,10 +28,10 @@ def build_embeddings(
     training_texts: "np.ndarray",
     device: "torch.device",
 ) -> Embeddings:
-    """The embeddings that the configuration names, for these texts. Raises InputError.
+    """The embeddings that the configuration names, for these texts. Raises InputError if their vectors cannot be found or trained.
 
-    training_texts: int64 (texts,), which of the texts occur in training rows. device: where to compute vectors that take more than
-    a lookup.
+    training_texts: int64 (texts,), the indices of the texts that occur in training rows. device: where to compute vectors that are
+    not only looked up.
     """
     kind = EMBEDDERS[config.embeddings.name]
     path = None if kind.files is None else _obtain_vectors(config, suite, data_dir, device)
@@ -39,9 +39,9 @@ def build_embeddings(
 
 
 def find_vectors(config: Config, suite: Suite) -> tuple[Path | None, Recipe | None]:
-    """The file or folder that the configuration or the suite names, whether it exists or not, and its recipe if it has one.
+    """The file or folder of vectors that the configuration or the suite names, and its recipe, if any. The file need not exist.
 
-    None for a kind of embeddings that needs no file.
+    (None, None) for a kind of embeddings that needs no file. Raises InputError if no vectors are named.
     """
     name = config.embeddings.name
     if EMBEDDERS[name].files is None:
@@ -53,9 +53,9 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path | None, Recipe | No
 
 
 def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
-    """Raise InputError that says how to get the vectors where they neither exist nor can be trained.
+    """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained.
 
-    Returns the recipe to train them by if they do not exist yet.
+    Returns the recipe to train them with if they do not exist yet, else None.
     """
     name = config.embeddings.name
     path, recipe = find_vectors(config, suite)
@@ -79,7 +79,7 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
 
 
 def _obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path:
-    """The vectors' file or folder, trained first where its recipe says how. Raises InputError that says how to get it."""
+    """The file or folder of the vectors, trained first if necessary. Raises InputError as `check_obtainable` does."""
     to_train = check_obtainable(config, suite)
     path, recipe = find_vectors(config, suite)
     assert path is not None

@@ -1,4 +1,4 @@
-"""What a kind of embeddings is: its options, how it is built for a run, and how it is loaded for prediction."""
+"""The interface of a kind of embeddings: its options, how it is built for a run, and how it is loaded for prediction."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -24,19 +24,19 @@ class Embedder(Protocol):
     def __call__(self, tokens: "Tensor") -> "Tensor": ...
 
     def for_task(self) -> "Embedder":
-        """The embedder for an encoder that stage 2 trains for one task: a copy of what is trained, the same fixed weights."""
+        """The embedder for an encoder that stage 2 trains for one task: trained weights are copied, fixed weights are shared."""
 
 
 class Embeddings(Protocol):
-    """The embeddings of a run; each seed makes an embedder of its own from them."""
+    """The embeddings of a run. Each seed makes its own embedder from them."""
 
     @property
     def dim(self) -> int:
-        """Numbers in a token's vector."""
+        """The size of a token's vector."""
 
     @property
     def coverage(self) -> "Coverage":
-        """How many words of the dataset's texts they know."""
+        """How many words of the dataset's texts have a vector."""
 
     def fingerprint(self) -> str:
         """A hash of everything that their vectors depend on."""
@@ -45,23 +45,23 @@ class Embeddings(Protocol):
         """A new `Embedder`."""
 
     def sequences(self, texts: "TokenizedTexts") -> "Sequences":
-        """The dataset's texts as the embedder reads them, from a cache where there is one."""
+        """The embedder's input for the dataset's texts, from a cache if there is one."""
 
     def uncached_sequences(self, texts: "TokenizedTexts") -> "Sequences":
-        """New texts as the embedder reads them; nothing is stored."""
+        """The embedder's input for new texts, without a cache."""
 
     def parameters(self) -> int:
-        """Numbers that the vectors depend on, trained or not."""
+        """The number of parameters that the vectors depend on, trained or not."""
 
     def to(self, device: "torch.device") -> None:
-        """Compute on this device whatever takes more than a lookup."""
+        """Use this device to compute vectors that are not only looked up."""
 
     def save(self, folder: Path) -> None:
-        """Write to the run's folder what `EmbedderKind.load` needs beside the weights of a seed."""
+        """Write to the run's folder what `EmbedderKind.load` needs in addition to the weights of a seed."""
 
 
 class Reader(Protocol):
-    """The embeddings of a finished run, for texts of any words."""
+    """The embeddings of a finished run, for texts that may have new words."""
 
     @property
     def embedder(self) -> Any:
@@ -69,18 +69,18 @@ class Reader(Protocol):
 
     @property
     def dim(self) -> int:
-        """Numbers in a token's vector."""
+        """The size of a token's vector."""
 
     def sequences(self, texts: "TokenizedTexts") -> "Sequences":
-        """The texts as the embedder reads them."""
+        """The embedder's input for the texts."""
 
 
 @dataclass(frozen=True)
 class BuildRequest:
     """What embeddings are built from.
 
-    training_texts: int64 (texts,), which of the texts occur in training rows. path: the vectors' file or folder, of kinds that
-    need one. device: where to compute vectors that take more than a lookup.
+    training_texts: int64 (texts,), the indices of the texts that occur in training rows. path: the file or folder of the vectors;
+    None for kinds that need none. device: where to compute vectors that are not only looked up.
     """
 
     options: Any
@@ -95,7 +95,8 @@ class BuildRequest:
 class LoadRequest:
     """What the embeddings of a finished run are loaded from.
 
-    folder: the run's. weights: the embedder's, as stage 1 left them. fingerprint: `Embeddings.fingerprint` of the run.
+    folder: the run's. weights: the embedder's after stage 1. fingerprint: `Embeddings.fingerprint` of the run. path: as in
+    `BuildRequest`.
     """
 
     options: Any
@@ -110,9 +111,9 @@ class LoadRequest:
 class VectorFiles:
     """Pretrained vectors of one kind.
 
-    exists: whether a file or folder holds them, whole. problem: what is wrong with a path that holds none, or None.
-    training: the class of the settings to train them with (`mtl.embedders.train.Training`).
-    trained_name: the file or folder of vectors that were trained on the suite of a given name.
+    exists: whether a path holds complete vectors. problem: the error to report for a path that holds none, or None.
+    training: returns the class of the training settings (`mtl.embedders.train.Training`).
+    trained_name: returns the name of the file or folder of vectors trained on a suite, for the suite's name.
     """
 
     exists: Callable[[Path], bool]
@@ -125,8 +126,8 @@ class VectorFiles:
 class EmbedderKind:
     """One kind of embeddings: an entry of `mtl.embedders.EMBEDDERS`.
 
-    title: in tables, as in "LSTM, fastText, frozen". options: its keys below `embeddings.` and their types. files: None where the
-    vectors are not pretrained. audit_note: what an audit says of the words that it calls unknown.
+    title: as in the table row "LSTM, fastText, frozen". options: its keys below `embeddings.` and their types. files: None if the
+    vectors are not pretrained. audit_note: for its options, what an audit says about unknown words.
     """
 
     title: str

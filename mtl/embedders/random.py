@@ -31,8 +31,8 @@ class RandomOptions(EmbedderOptions):
 
 
 def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
-    """Vectors drawn from N(0, init_std²) for words that occur at least `min_count` times in the training texts; all others are the
-    unknown word."""
+    """Vectors drawn from N(0, init_std²) for words that occur at least `min_count` times in the training texts. All other words are
+    unknown."""
     from mtl.data.text import Vocabulary
     from mtl.embedders.coverage import coverage
     from mtl.embedders.words import WordEmbeddings
@@ -46,7 +46,7 @@ def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
 
 
 def load(request: LoadRequest) -> Reader:
-    """The words of a finished run; all others are the unknown word."""
+    """The words of a finished run; all other words are unknown."""
     from mtl.embedders.words import WordReader
 
     return WordReader(request)

@@ -1,4 +1,4 @@
-"""Where word vectors come from: a recipe a file in embeddings/."""
+"""Recipes, which say where word vectors come from: one file per recipe, in embeddings/."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,18 +11,18 @@ from mtl.config.files import find_yaml, shipped
 from mtl.errors import InputError
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 
-# The share of held-out rows with which a recipe's vectors have the recipe's own file name: that of configs/baseline.yaml.
+# The default share of held-out rows (configs/baseline.yaml). Vectors trained with it have the file name of the recipe.
 PLAIN_HELD_OUT = 0.1
 
 
 @dataclass
 class Recipe:
-    """Vectors that can be had: fetched from `url`, or trained on a suite's training text with the settings of `train`."""
+    """How to get vectors: download them from `url`, or train them on a suite's training text with the settings in `train`."""
 
     name: str = ""
-    embeddings: str = MISSING  # what reads them: fasttext or elmo
+    embeddings: str = MISSING  # the kind of embeddings that uses them: fasttext or elmo
     title: str = ""
-    file: str = MISSING  # in the folder of embeddings; for elmo a folder
+    file: str = MISSING  # the file (for elmo, the folder) in the folder of embeddings
     source: str | None = None
     license: str | None = None
     url: str | None = None  # of the file, or of the file with .gz
@@ -32,7 +32,7 @@ class Recipe:
 
 
 def load_recipe(name: str) -> Recipe:
-    """The recipe of this name, or at this path. Raises InputError."""
+    """The recipe with this name or path. Raises InputError if there is none or it is not valid."""
     path = find_yaml("recipe", name, shipped("embeddings"))
     try:
         recipe = cast(Recipe, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Recipe), read_yaml(path))))
@@ -47,7 +47,7 @@ def load_recipe(name: str) -> Recipe:
 
 
 def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
-    """Download the vectors of a recipe and return where they are. Raises InputError."""
+    """Download the vectors of a recipe and return their path. Raises InputError if that is not possible."""
     from mtl.data.download import download, gunzip
 
     recipe = load_recipe(recipe_name)
@@ -66,9 +66,9 @@ def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
 
 
 def vector_file(named: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
-    """The file that a path or a recipe's name means, and the recipe if it is one. The file need not be there.
+    """The file of vectors for a path or a recipe's name, and the recipe if `named` is one. The file need not exist.
 
-    held_out: share of the training rows that are dev rows. Vectors that a recipe trains have a file for each share.
+    held_out: the share of training rows that are held out. Vectors that a recipe trains have a different file for each share.
     """
     if Path(named).exists() or Path(named).suffix in (".bin", ".vec", ".gz", ".kv") or "/" in named:
         return Path(named), None
@@ -78,5 +78,5 @@ def vector_file(named: str, embeddings_dir: Path, held_out: float) -> tuple[Path
 
 
 def trained_file(path: Path, held_out: float) -> Path:
-    """Where vectors are that were trained without the held-out rows: `path` itself for the share that is the default."""
+    """The path of vectors that are trained without this share of held-out rows; `path` itself for the default share."""
     return path if held_out == PLAIN_HELD_OUT else path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")

@@ -1,4 +1,4 @@
-"""Texts as an embedder or a head reads them, ready to be gathered into padded batches."""
+"""Texts in the form that an embedder or a head reads, from which padded batches are gathered."""
 
 from typing import Protocol
 
@@ -13,19 +13,19 @@ class Sequences(Protocol):
     lengths: Tensor
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Texts (batch,) as numbers (batch, time, …), 0 past their ends, and their lengths (batch,)."""
+        """The padded batch of these texts, (batch, time, …), with 0 past their ends, and their lengths, (batch,). texts: indices, (batch,)."""
 
 
 class Rows(Protocol):
-    """An array that is indexed by its first dimension: row numbers (…,) in, rows out. NumPy arrays are, memory-mapped ones too."""
+    """An array that is indexed by row numbers (…,) in its first dimension, as NumPy arrays are, including memory-mapped ones."""
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray: ...
 
 
 class ArraySequences:
-    """Texts as slices of one long array: word numbers, or vectors of tokens.
+    """Texts as slices of one long array of word ids or token vectors.
 
-    rows: int64 (all tokens,), or floating (all tokens, width). starts, lengths: int64 (texts,), of each text in it.
+    rows: int64 (all tokens,), or floating-point (all tokens, width). starts, lengths: of each text's slice, int64 (texts,).
     """
 
     def __init__(self, rows: Rows, starts: np.ndarray, lengths: np.ndarray) -> None:
@@ -34,7 +34,7 @@ class ArraySequences:
         self.lengths = torch.from_numpy(lengths)
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Texts (batch,) as word numbers (batch, time) or vectors (batch, time, width), and their lengths (batch,)."""
+        """The texts' word ids (batch, time) or vectors (batch, time, width), and their lengths (batch,). texts: indices, (batch,)."""
         lengths = self.lengths[texts]
         steps = np.arange(int(lengths.max()))
         inside = steps < lengths.numpy()[:, None]

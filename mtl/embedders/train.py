@@ -1,4 +1,4 @@
-"""Training embeddings: on text files, or on a suite's training text as a recipe says."""
+"""Train embeddings on text files, or on a suite's training text with the settings of a recipe."""
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,25 +21,25 @@ from mtl.tasks.task import Task
 if TYPE_CHECKING:
     import torch
 
-LONGEST = 1_000_000  # tokens of a training text; a longer one is cut
+LONGEST = 1_000_000  # tokens; a longer training text is cut
 
 Lines = Iterable[Sequence[str]]
 
 
 class Training(Protocol):
-    """How embeddings are trained: settings, checked and carried out."""
+    """The settings with which embeddings are trained."""
 
     def wrong(self) -> str | None:
-        """What is wrong with a setting that is out of range, if there is one."""
+        """An error message for a setting that is out of range, or None."""
 
     def train(self, lines: Lines, path: Path, source: str, device: "torch.device") -> None:
-        """Train on tokenized lines, which `source` names by their content, and write to `path`. Raises InputError."""
+        """Train on tokenized lines and write the result to `path`. source: identifies the lines' content. Raises InputError."""
 
 
 def train_on_files(
     training: Training, files: Sequence[Path], language: str, path: Path, device: "torch.device"
 ) -> None:
-    """Train vectors on text files, plain or gzip, and write them to `path`. language: of the tokenizer. Raises InputError."""
+    """Train vectors on text files, plain or gzipped, and write them to `path`. language: of the tokenizer. Raises InputError."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError(f"{missing[0]}: no such file")
     source = f"{language} {' '.join(map(sha256, files))}"
@@ -49,9 +49,9 @@ def train_on_files(
 def train_on_suite(
     training: Training, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
 ) -> None:
-    """Train vectors on the training text of a suite without the rows that are held out, and write them to `path`.
+    """Train vectors on the training text of a suite, without held-out rows, and write them to `path`. Raises InputError.
 
-    held_out: the share of held-out rows of the runs that use the vectors. Raises InputError.
+    held_out: the share of training rows that the runs with these vectors hold out.
     """
     lines, source = _training_text(suite, data_dir, held_out)
     training.train(lines, path, source, device)
@@ -61,29 +61,29 @@ def train_on_suite(
 def train_recipe(
     recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
 ) -> None:
-    """Train what a recipe says on the suite's training text. Raises InputError."""
+    """Train the vectors of a recipe on the suite's training text. Raises InputError."""
     train_on_suite(training_settings(recipe.embeddings, recipe.train), suite, data_dir, held_out, path, device)
 
 
 def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
-    """Raise InputError if the vectors at `path`, which a recipe can train, were trained on other texts than it would use now."""
+    """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
     note = _source_file(path)
     if not note.is_file() or note.read_text(encoding="utf-8").strip() != _source(suite, data_dir, held_out):
         raise InputError(
-            f"{path}: was trained on other texts than now are training rows: the data or the choice of held-out rows has "
+            f"{path}: was trained on other texts than the present training rows: the data or the choice of held-out rows has "
             "changed; remove it, and the same command trains it again"
         )
 
 
 def _source_file(path: Path) -> Path:
-    """The file beside vectors that names the texts they were trained on."""
+    """The file beside the vectors that identifies the texts they were trained on."""
     return path.with_name(f"{path.name}.source")
 
 
 def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
-    """The settings of a training of this kind of embeddings.
+    """Settings to train this kind of embeddings with, from given values; the others have their defaults.
 
-    Raises InputError for embeddings that are not trained, an unknown key, or a value that makes no sense.
+    Raises InputError for a kind of embeddings that cannot be trained, an unknown key, or a value that makes no sense.
     """
     files = embedder_kind(embeddings).files
     if files is None:
@@ -103,16 +103,16 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
 
 
 def check_known(given: Iterable[str], keys: set[str]) -> None:
-    """Raise InputError for a key that is none of `keys`."""
+    """Raise InputError for a key that is not in `keys`."""
     if unknown := sorted(set(given) - keys):
         raise InputError(f"unknown key {unknown[0]!r}; known keys: {', '.join(sorted(keys))}")
 
 
 def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, str]:
-    """The distinct training texts of all the suite's tasks that are there, whole, and what names them.
+    """The distinct training texts of all tasks of the suite that have their files, tokenized and not cut, and their `_source`.
 
-    All runs on the suite that hold out this share of rows may use the result, whatever their tasks and lengths. A dev text is
-    among them only where it also stands in the training rows of a task.
+    All runs on the suite that hold out this share of rows can use vectors trained on them, with any `tasks` and `max_length`. A dev
+    text is among them only if it also occurs in the training rows of a task.
     """
     if len(missing_tasks(suite, data_dir)) == len(suite.tasks):
         check_present(suite, list(suite.tasks.values()), data_dir)
@@ -127,12 +127,12 @@ def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines
 
 
 def _source(suite: Suite, data_dir: Path, held_out: float) -> str:
-    """What names the training texts: a hash of the data, of what the suite says of it, and of the rule for held-out rows."""
+    """What identifies the training texts: a hash of the data, of its declaration in the suite, and of the rule for held-out rows."""
     marks = fingerprints(suite, _tasks(suite, data_dir), data_dir)
     return hashlib.sha256(repr((sorted(marks.items()), held_out, FORMAT)).encode()).hexdigest()
 
 
 def _tasks(suite: Suite, data_dir: Path) -> list[Task]:
-    """The tasks whose files are there."""
+    """The tasks that have all their files."""
     missing = missing_tasks(suite, data_dir)
     return [task for id, task in suite.tasks.items() if id not in missing]

@@ -26,8 +26,8 @@ _LINES_PER_UPDATE = 4096  # of the progress bar
 class WordVectors:
     """Vectors of words, in the order of the words.
 
-    vectors: float32 (words × dimension), zeros for unknown words. found: bool (words,), the word itself is in the file.
-    from_ngrams: bool (words,), the word is not in the file, and its vector comes from its character n-grams.
+    vectors: float32 (words, dim), zeros for unknown words. found: bool (words,), whether the word itself is in the file.
+    from_ngrams: bool (words,), whether the word is not in the file and its vector comes from its character n-grams.
     """
 
     vectors: np.ndarray
@@ -36,12 +36,12 @@ class WordVectors:
 
     @property
     def known(self) -> np.ndarray:
-        """Which words have a vector (bool, words)."""
+        """Which words have a vector, bool (words,)."""
         return self.found | self.from_ngrams
 
     @property
     def dim(self) -> int:
-        """The length of one vector."""
+        """The size of a vector."""
         return self.vectors.shape[1]
 
 
@@ -51,8 +51,8 @@ class VectorFile:
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
     gzipped text (.vec.gz), or vectors saved by gensim 4 (.kv). No code from a file is ever run.
     A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
-    The second call indexes the dictionary of a fastText model, so that later calls take milliseconds. All other files are
-    read completely in each call.
+    The second call of `read` indexes the dictionary of a fastText model, so that later calls take milliseconds. All other files
+    are read completely in each call.
     """
 
     def __init__(self, path: Path) -> None:
@@ -138,7 +138,7 @@ def _read_text(path: Path, words: Sequence[bytes]) -> _Arrays:
 def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Callable[[], object]) -> _Arrays:
     """Read lines `word number number ...`, after an optional first line `count dimension`.
 
-    Only lines whose first part may be one of `words` are parsed, so this is almost as fast as reading lines.
+    Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.
     """
     first = lines.readline()
     if first.startswith(fasttext_binary.MAGIC):
@@ -148,7 +148,7 @@ def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Ca
     if not line:
         raise InputError(f"{path}: no vectors after the first line; download or copy it again")
     number = 1 + header_lines
-    # always parse the first row: it shows whether the dimension is right before memory is allocated
+    # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     _split_row(path, number, line, dim)
 
     index = {word: position for position, word in enumerate(words)}
@@ -173,7 +173,7 @@ def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Ca
 
 
 def _read_header(path: Path, first: bytes) -> tuple[int, int, int]:
-    """The least number of vectors to expect, their dimension, and the number of header lines (0 or 1)."""
+    """The number of vectors to expect at least, their size, and the number of header lines (0 or 1)."""
     cells = first.split()
     if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
         expected, dim, header_lines = int(cells[0]), int(cells[1]), 1
@@ -188,7 +188,7 @@ def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, l
     """The word and the numbers of a row. The word is everything before the last `dim` cells, so it may contain spaces."""
     cells = line.rstrip().rsplit(b" ", dim)
     word = cells[0].rstrip(b" ")
-    # a row with too many numbers looks like a word with spaces, but such a word ends with a decimal number
+    # A row with too many numbers looks like a word with spaces, but such a word ends with a decimal number.
     _, _, extra = word.rpartition(b" ")
     if len(cells) != dim + 1 or (extra != word and b"." in extra and _is_number(extra)):
         count = line.rstrip().count(b" ")

@@ -23,16 +23,16 @@ from mtl.files import write_text
 if TYPE_CHECKING:
     from mtl.embedders.vectors import VectorFile
 
-VOCABULARY = "vocabulary.txt"  # in a run's folder: a word a line, in order
+VOCABULARY = "vocabulary.txt"  # in a run's folder: one word per line, in order
 
 logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
 class WordEmbeddings:
-    """The vocabulary, its initial vectors, and how many words they cover.
+    """The vocabulary, its initial vectors, and how many words of the dataset they cover.
 
-    vectors: float32 (len(vocabulary), dim), or None where each seed draws its own from N(0, init_std²).
+    vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, init_std²).
     trainable: whether stage 1 trains them.
     """
 
@@ -60,17 +60,17 @@ class WordEmbeddings:
         return embedder
 
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
-        """The texts as numbers of the vocabulary."""
+        """The texts as word ids."""
         return word_sequences(self.vocabulary, texts)
 
     uncached_sequences = sequences
 
     def parameters(self) -> int:
-        """Numbers in all vectors."""
+        """The number of parameters in all vectors."""
         return len(self.vocabulary) * self.dim
 
     def to(self, device: torch.device) -> None:
-        """A lookup needs no device."""
+        """Do nothing: vectors are only looked up."""
 
     def save(self, folder: Path) -> None:
         """Write the vocabulary, in order."""
@@ -78,15 +78,15 @@ class WordEmbeddings:
 
 
 def word_sequences(vocabulary: Vocabulary, texts: TokenizedTexts) -> ArraySequences:
-    """The texts as numbers of a vocabulary."""
+    """The texts as word ids of a vocabulary."""
     return ArraySequences(vocabulary.ids(texts.types)[texts.tokens], texts.starts[:-1], texts.lengths)
 
 
 class WordEmbedder(nn.Module):
-    """Word numbers in, vectors out. Padding (0) is zero and stays so."""
+    """Turns word ids into vectors. The vector of padding (id 0) is zero, also after training."""
 
     def __init__(self, words: int, dim: int, trainable: bool) -> None:
-        """Vectors drawn from N(0, 1)."""
+        """Draw vectors from N(0, 1). words: the number of ids."""
         super().__init__()
         self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING)
         self.table.weight.requires_grad_(trainable)
@@ -99,22 +99,22 @@ class WordEmbedder(nn.Module):
             self.table.weight.mul_(factor)
 
     def load(self, vectors: np.ndarray) -> None:
-        """Take these vectors, float32 (words, dim)."""
+        """Copy these vectors, float32 (words, dim)."""
         with torch.no_grad():
             self.table.weight.copy_(torch.from_numpy(vectors))
 
     def for_task(self) -> "WordEmbedder":
-        """What stage 2 uses: these vectors themselves, trained no more, so that all tasks share one table."""
+        """This embedder, which is no longer trained, so that all tasks of stage 2 share its vectors."""
         self.table.weight.requires_grad_(False)
         return self
 
     def add(self, vectors: np.ndarray) -> None:
-        """Add words with these vectors, float32 (words, dim), after those that are there. They are not trained or saved."""
+        """Add words with these vectors, float32 (words, dim), after the existing ones. They are neither trained nor saved."""
         self.added = torch.cat([self.added, torch.from_numpy(vectors).to(self.added.device)])
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Word numbers (batch, time) -> (batch, time, dim)."""
-        first = self.table.num_embeddings  # of the added words
+        """Word ids (batch, time) -> vectors (batch, time, dim)."""
+        first = self.table.num_embeddings  # the id of the first added word
         if not len(self.added):
             vectors: Tensor = self.table(tokens)
             return vectors
@@ -126,14 +126,14 @@ class WordEmbedder(nn.Module):
 
 
 def with_specials(vectors: np.ndarray) -> np.ndarray:
-    """Words' vectors, float32 (words, dim), after rows for padding (zero) and for the unknown word (their mean)."""
+    """These vectors, float32 (words, dim), with two rows before them: padding (zero) and the unknown word (their mean)."""
     return np.concatenate([np.zeros_like(vectors[:1]), vectors.mean(axis=0, keepdims=True), vectors])
 
 
 class WordReader:
-    """The vocabulary of a finished run. Words that the run never saw are unknown, or get their vectors from `file`.
+    """The vocabulary of a finished run. Words that the run never saw get their vectors from `file`, or are unknown.
 
-    No word is looked up twice. file: the vectors of a run that takes those of all words; where it does not exist any more, new
+    No word is looked up twice. file: the file of vectors, if the run uses the vectors of all words. If it no longer exists, new
     words are unknown.
     """
 
@@ -146,7 +146,7 @@ class WordReader:
         self.embedder = WordEmbedder(len(weight), self.dim, trainable=False)
 
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
-        """The texts as numbers of the vocabulary, which grows by the new words that have a vector."""
+        """The texts as word ids. New words that have a vector are added to the vocabulary."""
         if self.file is not None:
             ids = self.vocabulary.ids(texts.types)
             unknown = [word for word, id in zip(texts.types, ids, strict=True) if id == Vocabulary.UNKNOWN]

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from mtl.init_suite.task import Guess
 from mtl.init_suite.wording import columns_in_words, quoted
 
-# What such a task has from the other one, see `mtl.tasks.suite`.
+# The keys that such a task takes from the other task, see `mtl.tasks.suite`.
 TAKEN = ("kind", "labels", "range")
 
 
 def choose_answering_tasks(guesses: Sequence[Guess]) -> None:
-    """Give each task without a train file the task that answers it, or a problem where none could.
+    """For each task without a train file, guess the task that answers it. If none could, give the task a problem.
 
-    The files cannot tell surely. A candidate has training rows, the same text columns and kind, and all labels or the whole
-    range; of several the one with the most training rows is written.
+    The files do not say which task it is. A candidate has training rows, the same text columns and kind, and all the task's labels
+    or its whole range. If there are several, the one with the most training rows is chosen.
     """
     for guess in guesses:
         if guess.problem is not None or guess.files["train"] is not None:

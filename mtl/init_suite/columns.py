@@ -1,7 +1,7 @@
-"""Which column of a task holds the target, which the texts, and which says what rows belong together.
+"""Guess which columns of a task hold the target, the texts, and the groups of rows that belong together.
 
-The rules look at the columns' names and values. They are few, so that a comment in the suite file can say which one
-decided; whoever knows the data corrects the rest.
+The rules use the columns' names and values. There are few rules, so that a comment in the suite file can say which one
+decided. The user corrects wrong guesses.
 """
 
 import re
@@ -12,22 +12,23 @@ from mtl.errors import InputError
 from mtl.init_suite.table import Column, Table
 from mtl.init_suite.wording import columns_in_words, count, quoted, share
 
-# Names of target columns, the surest first: whole names, or the last word of one, as in entailment_judgment.
+# Names of target columns, the most certain first: the whole name, or its last word, as in entailment_judgment.
 TARGET_NAMES = ("label", "labels", "target", "gold", "class", "score", "rating", "stars", "judgment")
-# The last word of a column's name that identifies a row, or what the row is of.
+# The last word in the name of a column that identifies a row, or what the row belongs to.
 ID_NAMES = {"id", "ids", "idx", "index", "guid", "uuid", "qid"}
-# Keys that data sets keep what is no model's input below.
+# Nested columns below these keys are no input of a model.
 META_KEYS = {"meta", "metadata"}
 # Columns of candidates are named choice1, ending0, option_a. Other columns with numbers (sentence1) are a pair.
 _CANDIDATE = re.compile(
     r"(?:.*[_.-])?(?:choice|option|ending|candidate|alternative|answer|solution)[_.-]?(?:[0-9]+|[a-h])", re.IGNORECASE
 )
-CATEGORIES = 100  # a column with fewer distinct values, each in more than 10 rows, holds categories and no text
+# A column with fewer distinct values than this, each in more than 10 rows on average, holds categories, not texts.
+CATEGORIES = 100
 
 
 @dataclass(frozen=True)
 class TextColumns:
-    """The guess of a task's text columns: which, why, and what the user has to decide."""
+    """The guess of a task's text columns. why: the reason. doubts: what the user has to decide."""
 
     columns: list[str]
     why: str
@@ -37,9 +38,9 @@ class TextColumns:
 def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
     """The column that holds the targets, with the reason.
 
-    main: the rows that have targets. test: their counterpart, where there is one. A whole name in TARGET_NAMES decides; else
-    what the test file has no values of is the target or comes with it, and the last word of the name decides among such
-    columns; else it is the last of them that holds labels or numbers. Raises InputError where nothing tells.
+    main: the rows that have targets. test: the test file, if it is another one. A column whose whole name is in TARGET_NAMES is the
+    target. Otherwise, only columns without values in the test file are considered, if there are any: the one whose name's last word
+    is in TARGET_NAMES, or else the last one that holds labels or numbers. Raises InputError if no column fits.
     """
     known = [
         column
@@ -67,8 +68,8 @@ def _missing(test: Table | None, column: Column) -> str:
 def text_columns(table: Table, test: Table | None, exclude: Collection[str], most: int) -> TextColumns:
     """The columns of texts, at most `most`.
 
-    A text is neither number nor category nor id, is below no key `meta`, and stands in the test file as well. Columns
-    with several words in most rows are preferred to columns with single words, such as a word marked in a sentence.
+    A column of texts holds no numbers, categories or ids, is not below a key `meta`, and has values in the test file, too. Columns
+    with several words in most rows are preferred to columns with single words, such as a word that is marked in a sentence.
     """
     possible = [
         column
@@ -101,7 +102,7 @@ def text_columns(table: Table, test: Table | None, exclude: Collection[str], mos
 
 
 def candidate_columns(table: Table, exclude: Collection[str]) -> list[Column]:
-    """The columns of candidate answers: one of lists, or two or more that are named as candidates are."""
+    """The columns of candidate answers: one column of lists, or two or more columns with names like choice1 and choice2."""
     lists = [column for column in table.columns.values() if column.lists and not is_meta(column)]
     if lists:
         return lists[:1]
@@ -114,10 +115,11 @@ def candidate_columns(table: Table, exclude: Collection[str]) -> list[Column]:
 
 
 def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]) -> tuple[str, str] | None:
-    """An id that repeats: rows with the same one share something (a question, a document) that must not be on two sides.
+    """The name of a column of ids that repeat, and the reason; or None. Rows with the same id share something, such as a document,
+    and must not be both in train and in dev.
 
-    It must have at most 9 distinct values in 10 rows: a few accidental repetitions are no groups. It must be in all of the
-    task's files: what the test file hides may say what the target is.
+    It must have at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups. It must have values in
+    all of the task's files, because a column that the test file does not have may depend on the target.
     """
     found = [
         column
@@ -139,7 +141,7 @@ def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]
 
 
 def category_note(table: Table, test: Table | None, exclude: Collection[str]) -> str | None:
-    """Columns with few values that the test file has too: a topic, for instance, may belong to the text."""
+    """A note on columns of categories that the test file has, too: a topic, for example, may be part of the text."""
     names = [
         f"{quoted(column.name)} ({count(len(column.counts), 'value')})"
         for column in table.columns.values()
@@ -153,7 +155,7 @@ def category_note(table: Table, test: Table | None, exclude: Collection[str]) ->
 
 
 def lacks(table: Table, name: str) -> bool:
-    """Whether a file has no value at all in a column. One that lacks values in some rows has the column."""
+    """Whether a file has no value at all in a column. A column that lacks values only in some rows does not count."""
     column = table.columns.get(name)
     return column.is_blank if column is not None else name not in table.incomplete
 
@@ -171,6 +173,6 @@ def is_category(column: Column, rows: int) -> bool:
 
 
 def _is_code(column: Column) -> bool:
-    """Whether most rows hold a code without spaces that has a digit, a slash or an underscore in it: an id or an address."""
+    """Whether more than half of the rows hold an id or an address: no spaces, and a digit, a slash or an underscore."""
     coded = sum(rows for value, rows in column.counts.items() if re.fullmatch(r"\S*[\d/_]\S*", value))
     return coded * 2 > len(column.texts)

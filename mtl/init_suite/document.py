@@ -1,4 +1,4 @@
-"""The suite file as text: YAML with a comment for each guess. Names and labels of untrusted files are quoted where YAML needs it."""
+"""The content of the suite file: YAML with a comment for each guess. Names and labels from untrusted files are quoted if necessary."""
 
 import math
 import re
@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from mtl.init_suite.task import Guess
 from mtl.init_suite.wording import printable
 
-WIDTH = 120  # a comment that would make its line longer stands above it
+WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
     *("text", "candidates", "kind", "target", "labels", "range", "metric", "positive", "group"),
@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 
 
 def suite_document(name: str, language: str | None, guesses: Sequence[Guess], data_dir: Path, out: Path) -> str:
-    """The suite file's content. Tasks with a problem are comments below the others."""
+    """The suite file's content. Tasks with a problem are comments after the other tasks."""
     following = printable(settings(out, data_dir))
     lines = [
         "# Guessed by `mtl init-suite`. The comments say from what; correct what is wrong. Then:",
@@ -46,7 +46,7 @@ def suite_document(name: str, language: str | None, guesses: Sequence[Guess], da
 
 
 def settings(out: Path, data_dir: Path) -> str:
-    """The settings of the commands that come next, as a shell reads them."""
+    """The settings for the next commands, quoted for a shell."""
     return f"suite={shlex.quote(str(out))} data_dir={shlex.quote(str(data_dir))}"
 
 
@@ -69,7 +69,7 @@ def _task(guess: Guess) -> Iterator[str]:
 
 
 def _flow(value: object) -> str:
-    """A value in one line of YAML."""
+    """A value as one line of YAML."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
@@ -78,7 +78,7 @@ def _flow(value: object) -> str:
 
 
 def scalar(text: str) -> str:
-    """A text in one line of YAML that reads back as the same text, never as a number, a truth value or null."""
+    """A string as one line of YAML that is read back as the same string, never as a number, a truth value or null."""
     if _PLAIN.fullmatch(text) and OmegaConf.select(OmegaConf.create(f"value: {text}"), "value") == text:
         return text
     return yaml.safe_dump(text, default_style='"', allow_unicode=True, width=math.inf).strip()

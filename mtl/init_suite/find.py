@@ -1,4 +1,4 @@
-"""Which files below a folder are a task's splits, by their names alone."""
+"""Find the files below a folder that are splits of tasks, only by their names."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 from mtl.data.records import FORMATS
 from mtl.tasks.suite import AVERAGE, SPLITS
 
-# The names that data sets give their splits: those of GLUE, KLEJ (test_features), Superlim and the Hugging Face Hub.
+# The names of splits in GLUE, KLEJ (test_features), Superlim and on the Hugging Face Hub.
 SPLIT_NAMES = {
     "train": ("train", "training"),
     "dev": ("dev", "validation", "valid", "val"),
@@ -23,7 +23,7 @@ _STEM = re.compile(rf"(?:(?P<task>.+)[_.-])?(?P<split>{'|'.join(_SPLIT)})(?:-000
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """A task's files. folder: below the data folder, "" for that itself. unused: files of a split that has another file."""
+    """A task's files. folder: below the data folder; "" for the data folder itself. unused: further files of the same splits."""
 
     id: str
     folder: str
@@ -33,17 +33,17 @@ class TaskFiles:
 
 @dataclass(frozen=True)
 class Found:
-    """The tasks in the order of their folders, and what lies below the data folder and belongs to none of them."""
+    """The tasks in the order of their folders, and what else is below the data folder."""
 
     tasks: list[TaskFiles]
     unused: list[str]  # data files that are named after no split, as paths below the data folder
-    empty: list[str]  # folders that hold files and none of a split
+    empty: list[str]  # folders with files, of which none is named after a split
 
 
 def find_tasks(data_dir: Path) -> Found:
     """Look for split files below a folder. Hidden files and folders are left out; links to folders are not followed.
 
-    One task is the files of one folder that are named alike: all of {train,dev,test}.tsv, or all of mytask_{split}.jsonl.
+    A task consists of the files in one folder whose names differ only in the split, as {train,dev,test}.tsv or mytask_{split}.jsonl.
     """
     splits: dict[tuple[str, str], dict[str, list[str]]] = {}
     unused, empty = [], []
@@ -77,7 +77,7 @@ def find_tasks(data_dir: Path) -> Found:
 
 
 def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:
-    """Each folder below `data_dir`, as a path with slashes, and its files' names; both sorted."""
+    """`data_dir` and each folder below it, as a path with slashes, and the names of its files; both sorted."""
     for folder, below, names in os.walk(data_dir):
         below[:] = sorted(name for name in below if not name.startswith("."))
         path = Path(folder).relative_to(data_dir).as_posix()
@@ -86,10 +86,10 @@ def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:
 
 
 def _ids(names: list[str], places: list[tuple[str, str]]) -> list[str]:
-    """An id for each task that may name files, all different.
+    """A different id for each task; ids can be used in file names.
 
     A prefix of all names that ends in "_" or "-" is left out: klej_ar and klej_cbd become ar and cbd.
-    Tasks of the same name get their folders' names in front.
+    Tasks of the same name get the names of their folders as a prefix.
     """
     prefixes = [names[0][: sign.end()] for sign in re.finditer("[_-]", names[0])] if len(set(names)) > 1 else []
     common = [prefix for prefix in prefixes if all(name.startswith(prefix) for name in names)]
@@ -111,6 +111,6 @@ def _ids(names: list[str], places: list[tuple[str, str]]) -> list[str]:
 
 
 def file_name(name: str, otherwise: str) -> str:
-    """A name with letters, digits, ".", "_" and "-" alone, as the names of suites and tasks have."""
+    """The name with only letters, digits, ".", "_" and "-", which names of suites and tasks may have. otherwise: if none remain."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or otherwise

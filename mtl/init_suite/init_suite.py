@@ -1,4 +1,4 @@
-"""`mtl init-suite`: a suite file guessed from the data files below a folder."""
+"""`mtl init-suite`: guess a suite file from the data files below a folder."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from mtl.init_suite.task import Guess, guess_task
 from mtl.init_suite.wording import columns_in_words, count, printable, quoted
 from mtl.tasks.task import SPLITS
 
-SHOWN = 3  # names in a line of the summary that counts more
+SHOWN = 3  # the most names of files in a line of the summary
 
 
 @dataclass(frozen=True)
 class Initialized:
-    """The suite file that was written, and a summary: a line for each task, and what the user has to decide."""
+    """The path of the suite file that was written, and a summary: a line for each task and for each decision that is left."""
 
     path: Path
     summary: str
@@ -28,11 +28,11 @@ class Initialized:
 def init_suite(
     data_dir: Path, language: str | None = None, name: str | None = None, out: Path | None = None
 ) -> Initialized:
-    """Guess the tasks of the data files below a folder, and write a suite file whose comments say what from.
+    """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is based on.
 
-    language: of the tokenizer, as in "sv"; None: "en", with a comment. name: of the suite, else the folder's. out: the file to
-    write, else the suite's name and ".yaml" in the working directory. Raises InputError where the folder or a usable file is
-    missing, for a name that cannot name files, and where `out` is there already: nothing is overwritten.
+    language: of the tokenizer, as in "sv"; None: "en", with a comment. name: of the suite; None: the folder's name. out: the file
+    to write; None: the suite's name and ".yaml" in the working directory. Raises InputError if there is no folder or no usable
+    file, for a name that is not valid in file names, and if `out` already exists: nothing is overwritten.
     """
     if not data_dir.is_dir():
         raise InputError(f"{data_dir}: no such folder")
@@ -77,7 +77,7 @@ def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence
 
 
 def _described(guess: Guess) -> str:
-    """One task in a line."""
+    """One task in one line."""
     if guess.problem is not None:
         return f"not decided: {guess.problem}"
     keys = guess.keys

@@ -1,4 +1,4 @@
-"""A data file column by column, with what its values look like."""
+"""A data file as columns, and properties of their values."""
 
 import math
 import re
@@ -16,7 +16,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a file that has a value in every row. Of a column of lists, `lists` are the values and `texts` is empty."""
+    """One column of a file, with a value in every row. In a column of lists, `lists` are the values and `texts` is empty."""
 
     name: str
     texts: list[str]
@@ -24,12 +24,12 @@ class Column:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How many rows each distinct text has."""
+        """In how many rows each distinct text occurs."""
         return Counter(self.texts)
 
     @cached_property
     def numbers(self) -> list[float] | None:
-        """The distinct values in ascending order where all are finite numbers, else None."""
+        """The distinct values in ascending order if all are finite numbers, else None."""
         if not self.texts or not all(_NUMBER.fullmatch(value) for value in self.counts):
             return None
         numbers = sorted({float(value) for value in self.counts})
@@ -37,7 +37,7 @@ class Column:
 
     @property
     def is_blank(self) -> bool:
-        """Whether no row has a value: all are empty, or all are -1, which the Hub's test sets have in place of labels."""
+        """Whether no row has a value: all are empty, or all are -1, which test sets on the Hub have instead of labels."""
         return not self.lists and (not any(map(str.strip, self.counts)) or set(self.counts) == {"-1"})
 
     @property
@@ -53,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A file's columns. incomplete: why a column cannot be read, by name: mostly because it has no value in some rows."""
+    """A file's columns. incomplete: by column, why it cannot be read; often, it has no value in some rows."""
 
     path: Path
     rows: int
@@ -77,10 +77,10 @@ def name_words(column: str) -> list[str]:
 
 
 def read_table(path: Path) -> Table:
-    """Read all of a file. Raises InputError where no column of it can be read.
+    """Read a whole file. Raises InputError if none of its columns can be read.
 
-    Columns are read together, and one by one where that fails: the value that is missing in one column is no reason to
-    know nothing of the others.
+    All columns are read together. If that fails, they are read one by one, so that a missing value in one column does not
+    prevent reading the others.
     """
     names = list(dict.fromkeys(column_names(path)))
     if not names:

@@ -1,4 +1,4 @@
-"""What a target column's values are (labels, numbers, indices of candidates, words), and the metric for them."""
+"""Guess the kind of the values in a target column (labels, numbers, indices of candidates, words), and the metric."""
 
 import math
 from collections import Counter
@@ -14,13 +14,16 @@ RATING_NAMES = {"rating", "score", "stars", "grade"}
 LETTERS = set("ABCDEFGHabcdefgh")
 MOST_CLASSES = 20  # distinct whole numbers that may be labels
 MOST_LABELS = 500
-MOST_RATINGS = 10  # distinct whole numbers that may be scored by rating
-RARE = 1 / 3  # of two labels, one in fewer rows than this share is looked for (f1), not told from the other (accuracy)
+MOST_RATINGS = 10  # distinct whole numbers for which the metric may weight all ratings equally
+RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metric is its F1, else accuracy
 
 
 @dataclass(frozen=True)
 class Target:
-    """The guess of a task's targets: keys of the suite file, by key what they were guessed from, and open questions."""
+    """The guess of a task's targets.
+
+    keys: of the suite file, with their values. why: by key, what the guess is based on. doubts: what the user has to decide.
+    """
 
     kind: str
     keys: dict[str, Any]
@@ -31,17 +34,19 @@ class Target:
 def guess_target(main: Column, column: Column, candidates: Sequence[Column]) -> Target:
     """The kind of a target, its labels or range, and a metric.
 
-    main: the targets of the training rows (of the scored rows, where there are none), which decide the kind and the metric.
-    column: the targets of all files that have them, which decide the labels and the range. candidates: the columns of
-    candidates in the rows of `column`; none for a task that is no choice. Raises InputError where a target is missing, for
-    targets that a suite file cannot declare, and for a column that is named as one of its targets: of a file without a header.
+    main: the targets of the training rows (or of the scored rows, if there are no training rows); they decide the kind and the
+    metric. column: the targets of all files that have them; they decide the labels and the range. candidates: the columns of
+    candidates in the rows of `column`; empty if the task cannot be a choice. Raises InputError if a target is missing, for targets
+    that a suite file cannot declare, and if the column's name is one of its targets, which means that the file has no header.
     """
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")
     if len(column.counts) < 2:
         raise InputError(f"column {quoted(column.name)} has one value in all {count(len(column.texts), 'row')}")
     if column.name in column.counts:
-        raise InputError(f"column {quoted(column.name)} is named as one of its values; add a header line to the file")
+        raise InputError(
+            f"column {quoted(column.name)} has the name of one of its values; add a header line to the file"
+        )
     if candidates and (choice := _choice(column, candidates)):
         return choice
     target = _numbers_or_classes(main, column) if column.numbers else _labels_or_words(main, column)
@@ -54,7 +59,7 @@ def guess_target(main: Column, column: Column, candidates: Sequence[Column]) -> 
 
 
 def _choice(column: Column, candidates: Sequence[Column]) -> Target | None:
-    """A choice, where each target is the index of one of its row's candidates."""
+    """A choice if each target is the index of one of its row's candidates, else None."""
     names = [candidate.name for candidate in candidates]
     lists = candidates[0].lists
     sizes = [len(row) for row in lists] if lists else [len(candidates)] * len(column.texts)
@@ -79,8 +84,8 @@ def _choice(column: Column, candidates: Sequence[Column]) -> Target | None:
 def _numbers_or_classes(main: Column, column: Column) -> Target:
     """Numbers, or labels that are whole numbers.
 
-    Labels are at most MOST_CLASSES whole numbers, written without a decimal point, in a column that is not named a rating or
-    a score; two values are labels whatever the name is.
+    Whole numbers are labels if there are at most MOST_CLASSES, they have no decimal point, and the last word of the column's
+    name is not in RATING_NAMES. Two whole numbers are labels in a column of any name.
     """
     numbers = column.numbers or []
     whole = all(number.is_integer() for number in numbers)
@@ -108,7 +113,8 @@ def _numbers_or_classes(main: Column, column: Column) -> Target:
 
 
 def _labels_or_words(main: Column, column: Column) -> Target:
-    """Labels repeat: at most MOST_CLASSES in 2 rows each on average, or MOST_LABELS in 20. Other single words are words."""
+    """Labels or words. Labels occur in several rows: in 2 on average for at most MOST_CLASSES labels, in 20 for more, up to
+    MOST_LABELS. Otherwise, values of one word are words."""
     distinct, rows = len(main.counts), len(main.texts)
     if len(column.counts) <= MOST_LABELS and distinct * (2 if distinct <= MOST_CLASSES else 20) <= rows:
         return _labels(main, column, sorted(column.counts))
@@ -123,7 +129,7 @@ def _labels_or_words(main: Column, column: Column) -> Target:
 
 
 def _labels(main: Column, column: Column, labels: list[str]) -> Target:
-    """Labels, with f1 of the rare one where one of two labels is rare, else accuracy."""
+    """Labels. The metric is f1 if one of two labels is rare, else accuracy."""
     rows = len(main.texts)
     (most, most_rows), *_, (rare, rare_rows) = Counter({label: main.counts[label] for label in labels}).most_common()
     why = {"labels": f"{count(len(labels), 'distinct value')} in {count(len(column.texts), 'row')}"}

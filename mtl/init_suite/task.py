@@ -1,4 +1,4 @@
-"""The guess of one task, from its files."""
+"""Guess one task from its files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ from mtl.untrusted import is_inside
 
 @dataclass
 class Guess:
-    """A task as the suite file will have it.
+    """A task as the suite file will declare it.
 
     files: names by split; None for a split that does not exist. rows: of each file that was read. keys: the other keys of the
-    suite file with their values. why: by key what it was guessed from. doubts: what the user has to decide, as "key: what".
-    notes: what the user should know. problem: why the task cannot be declared yet, or None; with one, it becomes a comment.
+    suite file, with their values. why: by key, what the guess is based on. doubts: what the user has to decide, as "key: message".
+    notes: what the user should know. problem: why the task cannot be declared yet, or None; a task with a problem becomes a comment.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Guess:
 
 
 def guess_task(found: TaskFiles, data_dir: Path) -> Guess:
-    """Read a task's files and guess its keys. Bad data raises nothing: it becomes the guess's `problem`."""
+    """Read a task's files and guess its keys. Bad data does not raise an error, but becomes the guess's `problem`."""
     guess = Guess(found.id, found.folder, {split: found.files.get(split) for split in SPLITS})
     if found.unused:
         guess.notes.append(f"not read: {columns_in_words(found.unused)}; another file has this split")
@@ -58,7 +58,7 @@ def guess_task(found: TaskFiles, data_dir: Path) -> Guess:
 
 
 def _tables(guess: Guess, data_dir: Path) -> dict[str, Table]:
-    """The task's files by split. Raises InputError for one that cannot be read or named."""
+    """The task's files by split. Raises InputError for a file that cannot be read, or whose name a suite file cannot hold."""
     files = {split: name for split, name in guess.files.items() if name is not None}
     for name in (guess.folder, *files.values()):
         if not _is_writable(name) or not is_inside(name):
@@ -69,7 +69,7 @@ def _tables(guess: Guess, data_dir: Path) -> dict[str, Table]:
 
 
 def _guess_keys(guess: Guess, tables: Mapping[str, Table]) -> None:
-    """Guess what the columns are, and from that which split is scored. Raises InputError where nothing tells."""
+    """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
     main = tables.get("train") or tables.get("dev") or tables["test"]
     test = tables.get("test") if tables.get("test") is not main else None
     column, guess.why["target"] = target_column(main, test)
@@ -88,7 +88,7 @@ def _guess_keys(guess: Guess, tables: Mapping[str, Table]) -> None:
 
 
 def _labelled(tables: Mapping[str, Table], target: str) -> dict[str, Table]:
-    """The files that have targets in all rows: all but test must, else InputError is raised."""
+    """The files with targets in all rows. Raises InputError if a file other than test lacks some."""
     labelled = {}
     for split, table in tables.items():
         if table.has(target):
@@ -105,7 +105,7 @@ def _joined(tables: Mapping[str, Table], name: str) -> Column:
 
 
 def _guess_texts(guess: Guess, main: Table, test: Table | None, tables: Sequence[Table]) -> None:
-    """Guess the columns of texts and groups. Raises InputError where no column looks like a text."""
+    """Guess the columns of texts and groups. Raises InputError if no column looks like a text."""
     candidates = guess.keys.get("candidates", [])
     used = {guess.keys["target"], *candidates}
     texts = text_columns(main, test, used, most=1 if candidates else 2)
@@ -147,7 +147,7 @@ def _inputs(guess: Guess) -> list[str]:
 
 
 def _is_writable(value: object) -> bool:
-    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.untrusted.read_yaml`), no text that is not Unicode."""
+    """Whether a suite file can hold a value: no OmegaConf reference (`mtl.untrusted.read_yaml`), and valid Unicode only."""
     if isinstance(value, str):
         return "${" not in value and not any("\ud800" <= sign <= "\udfff" for sign in value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""How names and figures of untrusted files stand in comments and messages."""
+"""Names and numbers of untrusted files in comments and messages."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ LONGEST = 40  # characters of a name or a label
 
 
 def quoted(name: str) -> str:
-    """A name in quotes, cut where it is long, without characters that end a line or do not print."""
+    """A name in quotes, cut to LONGEST characters; line ends and other characters that do not print are escaped."""
     cut = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
     return f'"{printable(cut)}"'
 
@@ -21,7 +21,7 @@ def columns_in_words(names: Iterable[str]) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """15,794 rows, 1 row."""
+    """A number and a noun, as in "15,794 rows" or "1 row"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 

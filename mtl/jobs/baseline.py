@@ -1,4 +1,4 @@
-"""The whole job: every seed, its predictions, summary and table."""
+"""A whole run: every seed and its predictions, then the summary and the table."""
 
 import json
 import logging
@@ -31,10 +31,10 @@ logger = logging.getLogger("mtl")
 
 @exact_arithmetic()
 def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
-    """Run the job, or what of it is not done yet; return the summary.
+    """Run the job, or the part of it that is not done yet. Return the summary.
 
-    command: what the summary names as the command that made it. Raises InputError for bad data, a run folder of another
-    configuration, or one that another process holds; DivergedError for training that diverges.
+    command: the command line that the summary records. Raises InputError for bad data, for a run folder with another
+    configuration, and for one that another process uses; DivergedError for training that diverges.
     """
     config, suite, folder = job.config, job.suite, job.folder
     if not folder.summary.exists():  # a finished run needs no device
@@ -69,9 +69,9 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
 
 
 def prepare(job: Job) -> tuple[Dataset, Method]:
-    """Read the data and make the method ready, from the caches where they exist.
+    """Read the data and build the method, from caches if they exist.
 
-    Raises InputError for bad data, and for whatever the method lacks.
+    Raises InputError for bad data, and for files that the method needs and cannot find.
     """
     config = job.config
     if device_of(config.trainer.accelerator).type == "cpu":
@@ -85,7 +85,7 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
 
 @exact_arithmetic()
 def run_apart(job: Job, seed: int) -> None:
-    """One seed in a process of its own, which has its share of the threads from its environment."""
+    """Run one seed in a separate process. Its environment sets how many threads it uses."""
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config = job.config
     dataset, method = prepare(replace(job, config=replace(config, trainer=replace(config.trainer, threads=None))))
@@ -94,9 +94,9 @@ def run_apart(job: Job, seed: int) -> None:
 
 
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
-    """One seed's predictions, submission, scores and cost.
+    """Train one seed, and write its predictions, submission and scores.json.
 
-    Returns what scores.json holds: scores (× 100 on the scored split, by task id), average, dev_scores (× 100 on dev), seconds,
+    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average, dev_scores (× 100 on dev), seconds,
     cost, versions, machine.
     """
     config, folder = job.config, job.folder
@@ -136,9 +136,9 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
 
 
 def _constants(dataset: Dataset) -> dict[str, float]:
-    """The score of the best constant answer to each task, by task id.
+    """The score × 100 of the best constant answer to each task, by task id.
 
-    The answer is the best one on training rows: those of the task whose head answers, under that task's metric.
+    The answer is the best one on the training rows of the task itself, or of the task whose head answers, by that task's metric.
     """
     scores, tasks = {}, {task.id: task for task in dataset.tasks}
     for task in dataset.tasks:
@@ -149,8 +149,8 @@ def _constants(dataset: Dataset) -> dict[str, float]:
 
 
 def _record(job: Job, dataset: Dataset) -> None:
-    """Keep what later commands read: the suite file, which rows are held out, the words that heads choose among, and of the
-    scored rows the groups and targets."""
+    """Write what later commands read: the suite file, the lines of held-out rows, the words that heads choose from, and the groups
+    and targets of the scored rows."""
     folder = job.folder
     write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
     write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")

@@ -1,4 +1,4 @@
-"""Embeddings trained or fetched on their own, before any run."""
+"""Train or download embeddings without a run."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ logger = logging.getLogger("mtl")
 class TrainingText:
     """What embeddings are trained on: text files in a language, or the training text of a suite.
 
-    held_out: the share of held-out rows of the runs that use the vectors; None: that of configs/baseline.yaml.
+    held_out: the share of training rows that the runs with these vectors hold out; None: that of configs/baseline.yaml.
     """
 
     texts: str | Sequence[str] | None = None
@@ -34,10 +34,10 @@ class TrainingText:
 def train_embeddings(
     name: str, text: TrainingText, settings: Mapping[str, Any], out: str | None = None, accelerator: str = "auto"
 ) -> Path:
-    """Train vectors of this kind and return where they are. Raises InputError.
+    """Train vectors of the kind `name` and return their path. Raises InputError.
 
     settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
-    out: the file, or the folder of an ELMo; None: embeddings/{suite}… for a suite's text.
+    out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
     """
     if (text.texts is None) == (text.suite is None):
         raise InputError("embeddings train: name what to train on: texts=[FILE,…] or suite=NAME")
@@ -73,9 +73,9 @@ def train_embeddings(
 
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
-    """Download the pretrained vectors of a recipe and return where they are. Raises InputError.
+    """Download the pretrained vectors of a recipe and return their path. Raises InputError.
 
-    recipe: None: the only recipe for this kind of embeddings that can be fetched.
+    recipe: a name or a path; None: the only recipe for this kind of embeddings that says where to download them.
     """
     if recipe is None:
         recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]

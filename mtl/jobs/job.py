@@ -1,4 +1,4 @@
-"""A run as it is asked for: configuration, suite, tasks and folders, made from settings."""
+"""A run that is to be made: its configuration, suite, tasks and folders, from settings."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ class Job:
 
     @property
     def folder(self) -> RunFolder:
-        """Where the results go: `run_dir`, or a folder of the run's own below `runs_dir`."""
+        """The folder of the results: `run_dir`, or else {runs_dir}/{suite}/{the method's folder name}."""
         name = METHODS[self.config.method].folder(self.config)
         return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
 
@@ -49,8 +49,8 @@ class Job:
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) describe.
 
-    Later ones win: baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's own `config`, the
-    settings. Raises InputError for an unknown key, a bad value, a missing file.
+    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config` and the
+    settings, in this order; later values replace earlier ones. Raises InputError for an unknown key, a bad value or a missing file.
     """
     configs = shipped("configs")
     given = dict(settings)
@@ -82,14 +82,14 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         _set(merged, key, value)
     merged.suite = suite_name
     for key, value in flatten(variant).items():
-        # The variant names the row that the result is compared with.
+        # Results are compared by the variant's name, so its settings must not change.
         if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
             raise InputError(f"{key}={other}: variant {variant_name} has {key}={value}; choose another with variant=")
     return Job(_checked(merged), suite)
 
 
 def parse_settings(words: Sequence[str]) -> dict[str, Any]:
-    """`key=value` words as settings, values read as YAML. Raises InputError for what is not one."""
+    """Settings from words `key=value`; values are read as YAML. Raises InputError for a word of another form."""
     given = {}
     for word in words:
         key, equals, value = word.partition("=")
@@ -103,7 +103,7 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_method(name: str, folder: Path) -> dict[str, Any]:
-    """The method file of this name or at this path; a method without a file has no settings of its own."""
+    """The content of the method file with this name or path. A method without a file has no settings."""
     name = FORMER_NAMES.get(name, name)
     if name in METHODS and not (folder / f"{name}.yaml").is_file():
         return {"method": name}
@@ -112,7 +112,7 @@ def _read_method(name: str, folder: Path) -> dict[str, Any]:
 
 
 def _read_embeddings(name: str, folder: Path) -> dict[str, Any]:
-    """The embeddings file of this name or at this path; embeddings without a file have the defaults of their kind."""
+    """The content of the embeddings file with this name or path. Embeddings without a file have the defaults of their kind."""
     if name in EMBEDDERS and not (folder / f"{name}.yaml").is_file():
         return {"name": name}
     content = read_yaml(find_yaml("embeddings", name, folder))
@@ -120,7 +120,7 @@ def _read_embeddings(name: str, folder: Path) -> dict[str, Any]:
 
 
 def _check_keys(method: str, given: Mapping[str, Any]) -> None:
-    """Raise InputError for a key that the method does not read, though others do."""
+    """Raise InputError for a key that only other methods read."""
     for key in given:
         if not METHODS[method].reads_key(key) and any(kind.reads_key(key) for kind in METHODS.values()):
             raise InputError(f"{key}: method {method} does not read it; set method=, or drop it")
@@ -133,7 +133,7 @@ def _suite_name(given: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
 
 
 def _default_suite(data_dir: Path | None) -> str:
-    """klej where its data is, else the embedded sample. A folder that was named must have it."""
+    """klej if its data is there, else the embedded sample. Raises InputError if `data_dir` is given without KLEJ's data."""
     folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]
     where = data_dir or Path("data/klej")
     if any((where / folder).is_dir() for folder in folders):
@@ -168,7 +168,7 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
     if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
         raise InputError(f"{key}={value}: must be a list, as in {key}={LISTS[key]}")
     try:
-        # OmegaConf's own converter reads 1e-4, which is no number in YAML 1.1.
+        # OmegaConf's converter accepts 1e-4, which is not a number in YAML 1.1.
         OmegaConf.update(config, key, value)
     except OmegaConfBaseException as error:
         raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None

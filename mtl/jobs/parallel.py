@@ -25,9 +25,9 @@ SeedJob = Callable[[Job, int], None]
 def run_in_parallel(run: SeedJob, job: Job, seeds: Sequence[int]) -> None:
     """Call `run(job, seed)` for each seed, up to `seeds_in_parallel` at a time.
 
-    The processes divide the CPU threads among them; if there are several GPUs, they use them in turn. When this process ends,
-    even by SIGKILL, they end too. Raises the InputError or DivergedError that `run` raises, and InputError if a seed's process
-    was killed.
+    The processes share the CPU threads equally; if there are several GPUs, they are assigned in turn. When this process ends,
+    even by SIGKILL, the seeds' processes end too. Raises the InputError or DivergedError that `run` raises, and InputError if a
+    seed's process was killed.
     """
     context = multiprocessing.get_context("spawn")
     errors, lock = context.SimpleQueue(), context.RLock()

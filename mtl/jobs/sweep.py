@@ -1,4 +1,4 @@
-"""Ablations: the runs that one file lists, made one after another where they are not there yet."""
+"""Sweeps: make the runs that one file lists, one after another. Finished runs are not made again."""
 
 import itertools
 import json
@@ -20,16 +20,16 @@ from mtl.untrusted import read_yaml
 logger = logging.getLogger("mtl")
 
 SECTIONS = ("title", "settings", "grid", "runs")
-# What the folder of a plain run is named after, and what that depends on.
+# Keys that determine the folder's name of a run without other settings.
 PLAIN = ("suite", "data_dir", "method", "embeddings", "variant")
-# Runs may differ in the vectors' path, though what the file holds is compared by content.
+# Keys that are not part of a run's name. The path of vectors is part of it, because runs may differ in it.
 UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path"}
 LONGEST_NAME = 200  # bytes; file systems take 255
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run of a sweep. Its folder has its name."""
+    """A run of a sweep. name: also the name of its folder."""
 
     name: str
     job: Job
@@ -41,7 +41,7 @@ class PlannedRun:
 
 @dataclass(frozen=True)
 class Sweep:
-    """What a sweep file says, settings from the command line included."""
+    """The content of a sweep file, with the settings from the command line."""
 
     title: str
     path: Path
@@ -49,16 +49,16 @@ class Sweep:
 
     @property
     def runs_dir(self) -> Path:
-        """Where all its runs lie."""
+        """The folder that has all its runs."""
         return Path(self.runs[0].job.config.runs_dir)
 
 
 def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
-    """The runs of the sweep file of this name, or at this path.
+    """The sweep of the file with this name or path.
 
-    given: settings for every run, which replace those of the file. only: the names of the runs to take; none: all.
-    Raises InputError for whatever can be known to be wrong before the first run starts: bad settings, runs of one name,
-    missing data and vectors, folders of another configuration.
+    given: settings for every run, which replace those of the file. only: the names of the runs to choose; empty: all.
+    Raises InputError for every error that can be found before the first run starts: bad settings, runs with the same name,
+    missing data or vectors, folders with another configuration.
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
     given = given or {}
@@ -70,7 +70,7 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
         except InputError as error:
             shown = ", ".join(f"{key}={value}" for key, value in settings.items())
             raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
-        # Some file systems do not tell upper case from lower case.
+        # Some file systems do not distinguish upper and lower case.
         same = [
             n for n, r in enumerate(runs, 1) if str(r.job.folder.path).casefold() == str(run.job.folder.path).casefold()
         ]
@@ -92,7 +92,7 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
 def run_sweep(sweep: Sweep, make: Callable[[Job], Any]) -> None:
     """Call `make(job)` for each run that is not finished, one after another.
 
-    The finished ones come first, with a line each: one whose data has changed since is found before hours of training.
+    Finished runs are checked first, so that a run whose data has changed is found before hours of training.
     Raises InputError and DivergedError as a run does.
     """
     import torch
@@ -102,7 +102,7 @@ def run_sweep(sweep: Sweep, make: Callable[[Job], Any]) -> None:
     threads = torch.get_num_threads()
     for number, run in enumerate(sorted(sweep.runs, key=lambda run: not run.finished), start=1):
         logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
-        torch.set_num_threads(threads)  # a run's own trainer.threads is not the next one's
+        torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
         try:
             (run_baseline if run.finished else make)(run.job)
         except (InputError, DivergedError) as error:
@@ -110,7 +110,7 @@ def run_sweep(sweep: Sweep, make: Callable[[Job], Any]) -> None:
 
 
 def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:
-    """The title of a sweep file, and its runs: a name, if it has one, and settings by dotted keys. Raises InputError."""
+    """The title of a sweep file, and its runs: each a name or None, and settings by dotted keys. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
         raise InputError(f"{path}: unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}")
@@ -139,7 +139,7 @@ def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:
 
 
 def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
-    """Keys and values, dotted or nested, by dotted keys. Raises InputError for anything else."""
+    """Settings by dotted keys, from dotted or nested keys. Raises InputError for anything else."""
     if value is None:
         return {}
     if not isinstance(value, dict):
@@ -148,7 +148,7 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
 
 
 def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any]) -> PlannedRun:
-    """A run of these settings; those of the command line, `given`, have the last word. Raises InputError."""
+    """The run with these settings. given: settings from the command line, which replace them. Raises InputError."""
     merged = {**settings, **given}
     if "run_dir" in merged:
         raise InputError("run_dir: each run has a folder of its own, by its name; set runs_dir=")
@@ -162,7 +162,7 @@ def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any
 
 
 def _differing(config: Config, settings: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
-    """The sweep's own settings that `mtl baseline` would not have without them, as "key=value", fit for a folder's name."""
+    """The settings of the sweep file that change the configuration, as "key=value" in a form that a folder's name can have."""
     merged = {**settings, **given}
     plain = load_job({key: merged[key] for key in PLAIN if key in merged}).config
     ours, theirs = flatten_config(config), flatten_config(plain)
@@ -171,6 +171,7 @@ def _differing(config: Config, settings: Mapping[str, Any], given: Mapping[str, 
 
 
 def _in_a_name(value: Any) -> str:
+    """A value in a form that a folder's name can have."""
     if isinstance(value, list):
         return "+".join(map(_in_a_name, value))
     text = value if isinstance(value, str) else json.dumps(value)
@@ -178,7 +179,7 @@ def _in_a_name(value: Any) -> str:
 
 
 def _check_ready(sweep: Sweep) -> None:
-    """Raise InputError if a run's folder is another configuration's, or if its data or its vectors cannot be had."""
+    """Raise InputError if a run's folder has another configuration, or if its data or its vectors cannot be found or made."""
     lacking: dict[str, str] = {}
     for run in sweep.runs:
         here, job = f"{sweep.path}: run {run.name}", run.job

@@ -7,11 +7,11 @@ from mtl.methods.lstm.entry import LSTM
 
 # By the name that `method` has in a configuration.
 METHODS: dict[str, MethodKind] = {"lstm": LSTM, **FLOORS}
-FORMER_NAMES = {"majority": "constant"}  # of methods; a former name still means the method
+FORMER_NAMES = {"majority": "constant"}  # older names of methods, which are still accepted
 
 
 def method_name(name: str) -> str:
-    """The present name of a method. Raises InputError for an unknown name."""
+    """The current name of a method. Raises InputError for an unknown name."""
     name = FORMER_NAMES.get(name, name)
     if name not in METHODS:
         raise InputError(f"method={name}: must be one of {', '.join(METHODS)}")

@@ -1,4 +1,4 @@
-"""What a method is: how it describes itself, how it is built for a run, and how a finished run of it is loaded."""
+"""The interface of a method: how it describes itself, how it is built for a run, and how a finished run of it is loaded."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,23 +20,23 @@ Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,
 
 
 class Method(Protocol):
-    """One way to predict a suite's targets. It is made once for a run and then trained for each seed.
+    """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
 
-    fingerprints: of whatever beside the data its predictions depend on. facts: what it adds to the summary; sentences
-    under "notes" are printed below the table.
+    fingerprints: hashes, by name, of everything except the data that its predictions depend on. facts: entries that it adds to the
+    summary; sentences under "notes" are printed below the table.
     """
 
     fingerprints: dict[str, str]
     facts: dict[str, Any]
 
     def save(self, folder: Path) -> None:
-        """Write to the run's folder what loading the run needs beside the seeds' own files."""
+        """Write to the run's folder what loading the run needs in addition to the files of the seeds."""
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
-        """Train, or continue what the seed's folder holds, and predict. Yields each task with its predictions."""
+        """Train, or continue from the files in the seed's folder, and predict. Yields each task with its predictions."""
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """What the seed took, once its predictions are made. folder: the seed's.
+        """The cost of a seed. It is known only after `predictions`. folder: the seed's.
 
         parameters, parameters_without_embeddings (numbers), pretrain_seconds (None where there is no stage 1),
         finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
@@ -47,7 +47,7 @@ class Model(Protocol):
     """The trained models of one seed of a finished run."""
 
     def predict(self, task: Task, rows: Sequence[Sequence[str]]) -> np.ndarray:
-        """Predicted targets (rows,). rows: the texts of each, at least one, as `mtl.data.examples.Example.texts`."""
+        """Predicted targets (rows,). rows: the texts of each row, see `mtl.data.examples.Example.texts`; at least one row."""
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Text vectors, float32 (texts, dim). texts: at least one."""
@@ -88,11 +88,11 @@ def _nothing(config: Config, suite: Suite) -> None:
 class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
 
-    family: floor, lstm, transformer, …: the group of its rows in tables. title: of its rows. folder: of its runs, below the suite's.
-    reads: the configuration keys that it reads beside `COMMON_KEYS`, or what they begin with.
-    describe: what the summary names it by, with keys among embeddings and variant. chosen_on_dev: what of it dev selects.
-    check: raises InputError, before anything is read, for what a run would lack.
-    load: the models of a finished run; None where they are not kept.
+    family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
+    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`, or their prefixes.
+    describe: the summary's values of `embeddings` and `variant`, if the method has them. chosen_on_dev: what is chosen on dev, as
+    tables name it. check: called before any data is read; raises InputError if the run could not find a file that it needs.
+    load: loads the models of a finished run; None if they are not kept.
     """
 
     family: str
@@ -106,11 +106,11 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
 
     def reads_key(self, key: str) -> bool:
-        """Whether a configuration key makes a difference to this method."""
+        """Whether this method reads a configuration key."""
         return key.startswith((*COMMON_KEYS, *self.reads))
 
 
-# Configuration keys that every method reads, or what they begin with.
+# Configuration keys that every method reads, or their prefixes.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
     *("held_out", "trainer.threads", "submission."),

@@ -11,17 +11,17 @@ from threadpoolctl import threadpool_limits
 from mtl.data.dataset import Dataset
 from mtl.tasks.task import Task
 
-ROWS = 16  # of each task, predicted together
-SECONDS = 1.0  # of measuring at least, in whole rounds over the tasks
+ROWS = 16  # the most rows of a task in one batch
+SECONDS = 1.0  # the least time that is measured; each task is measured equally often
 
 
 def sentences_per_second(
     predict: Callable[[Task, Sequence[Sequence[str]]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
 ) -> float:
-    """Texts a second on one core, from text to prediction: a batch of evenly chosen scored rows of each task in turn.
+    """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows.
 
-    predict: takes a task and the texts of rows; what its first call for a task loads is not counted. tasks: some of the dataset's;
-    None: all.
+    predict: takes a task and the texts of rows. Before each measured call, it is called once with one row, so that loading a model
+    is not measured. tasks: some of the dataset's tasks; None: all.
     """
     read, seconds = 0, 0.0
     with one_core():
@@ -49,7 +49,7 @@ def _some_rows(task: Task, dataset: Dataset) -> list[tuple[str, ...]]:
 
 @contextmanager
 def one_core() -> Iterator[None]:
-    """One thread for whatever computes."""
+    """Limit all computation within the block to one thread."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -1,21 +1,21 @@
-"""How sure a score, or the difference between two runs, is: standard errors, intervals, p-values and verdicts.
+"""The uncertainty of a score, or of the difference between two runs: standard errors, intervals, p-values and verdicts.
 
-What is estimated is the score that a configuration is expected to have with another seed, on other rows of the same kind.
-Its estimate is the mean over seeds. The variance of the difference between two runs' means is the sum of
+The quantity of interest is the score that a configuration is expected to have with another seed, on other rows of the same kind.
+Its estimate is the mean over seeds. The variance of the difference between two runs' means is the sum of two parts:
 
 - rows: the variance of the difference over resamples of the groups of scored rows (`mtl.report.resampling`), times
-  G / (G - 1) of G groups;
-- seeds, for each run: S² / n - I, or 0 if that is less. S² is the variance of its n seeds' scores: to draw the seeds with replacement as
-  well would add (n - 1) / n of S² / n, which is too little for few seeds. Scores of seeds differ for two reasons: one seed is better
-  than another on all rows, or they err on different rows. The rows' part already has the second, which is I: the
-  variance of the seeds' scores around their mean over the resamples, summed over seeds, divided by n (n - 1). Counted
-  twice, it makes tests miss true differences (Davison and Hinkley 1997, section 3.8, correct nested resampling in the same way;
-  Owen 2007, "The pigeonhole bootstrap", shows the excess where rows and seeds are crossed, as here).
+  G / (G - 1) for G groups;
+- seeds, for each run: S² / n - I, or 0 if that is negative. S² is the variance of the scores of its n seeds. (Resampling the seeds
+  instead would add only (n - 1) / n of S² / n, which is too little for few seeds.) Scores of seeds differ for two reasons: one seed
+  is better than another on all rows, or the seeds make errors on different rows. The part for rows already includes the second
+  reason, which is I: the variance over resamples of the seeds' scores around their mean, summed over seeds and divided by
+  n (n - 1). If it were counted twice, tests would miss true differences. (Davison and Hinkley 1997, section 3.8, correct nested
+  resampling in the same way; Owen 2007, "The pigeonhole bootstrap", shows the excess for crossed rows and seeds, as here.)
 
-The difference over its standard error is referred to Student's t. Its degrees of freedom are Satterthwaite's (1946), as in Welch's test:
-V² / Σ (v² / f) over the parts v of the variance V, with f = G - 1 for rows and f = n - 1 for seeds, where v is S² / n.
-Small samples of seeds and the number of tests: Dror et al. 2018, Efron and Tibshirani 1993 (chapters 12 and 16).
-benchmarks/false_verdicts.py measures how often this decides where nothing differs.
+The difference divided by its standard error is compared with Student's t distribution. The degrees of freedom are Satterthwaite's
+(1946), as in Welch's test: V² / Σ (v² / f) over the parts v of the variance V, with f = G - 1 for rows, and with f = n - 1 and
+v = S² / n for seeds. On small samples of seeds and many tests, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12
+and 16). benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -28,10 +28,10 @@ from scipy.special import stdtr, stdtrit
 
 from mtl.report.resampling import RowGroups
 
-COVERAGE = 95.0  # per cent, of an interval
-LEVEL = 1 - COVERAGE / 100  # of a test
-LEAST_SEEDS = 3  # of either run, for a verdict
-NEGLIGIBLE = 1e-6  # a difference × 100 that rounding may make
+COVERAGE = 95.0  # of an interval, in per cent
+LEVEL = 1 - COVERAGE / 100  # the significance level of a test
+LEAST_SEEDS = 3  # the number of seeds that each run needs for a verdict
+NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -40,7 +40,8 @@ Key = TypeVar("Key", bound=Hashable)
 class Sample:
     """A run's scores × 100 on one task, or their average over tasks.
 
-    by_seed: (seeds,), on the scored rows. resampled: (seeds, RESAMPLES), for each set of scored rows what its tasks add to the score.
+    by_seed: (seeds,), on the scored rows. resampled: for each set of scored rows, what its tasks contribute to the score on each
+    resample, (seeds, RESAMPLES).
     """
 
     by_seed: np.ndarray
@@ -48,13 +49,13 @@ class Sample:
 
     @cached_property
     def seed_variance(self) -> float:
-        """S² / n, of three seeds or more; below, there is nothing to estimate it from, and it counts as 0."""
+        """S² / n, for three or more seeds. Fewer seeds are too few to estimate it, and it counts as 0."""
         seeds = len(self.by_seed)
         return float(self.by_seed.var(ddof=1)) / seeds if seeds >= LEAST_SEEDS else 0.0
 
     @cached_property
     def counted_with_rows(self) -> float:
-        """I: the part of S² / n that the variance over rows has, too."""
+        """I: the part of S² / n that the variance over rows already includes."""
         seeds = len(self.by_seed)
         around = ((rows, scores - scores.mean(axis=0)) for rows, scores in self.resampled.items())
         total = sum(_bessel(rows) * float(scores.var(axis=1).sum()) for rows, scores in around)
@@ -63,7 +64,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score × 100 or a difference of two, its standard error, and the degrees of freedom of that. groups: of scored rows."""
+    """A score × 100 or the difference of two, with its standard error and degrees of freedom. groups: how many of scored rows."""
 
     value: float
     error: float
@@ -78,10 +79,10 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """How probable a value at least as far from 0 is where 0 is expected.
+        """The probability of a value at least as far from 0 if 0 is expected.
 
-        With few groups of rows, resamples may all be alike. So it is at least what a sign test has that finds one run better on
-        each group.
+        With few groups of rows, all resamples may be equal. So p is at least that of a sign test in which one run is better on
+        every group.
         """
         if abs(self.value) < NEGLIGIBLE:
             return 1.0
@@ -91,9 +92,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One run minus another: the difference × 100 of the means over seeds, its interval, and what the test says.
+    """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test.
 
-    p: None where either run has fewer than three seeds. p_holm: with Holm's correction, once the other tests are known.
+    p: None if either run has fewer than three seeds. p_holm: p with Holm's correction; None until `with_holm` has set it.
     """
 
     difference: float
@@ -104,7 +105,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """better or worse where p is below 0.05, undecided, or too few seeds."""
+        """better or worse if p is below 0.05, else undecided; too few seeds if there is no p."""
         return self._verdict(self.p)
 
     @property
@@ -114,7 +115,7 @@ class Comparison:
 
     @property
     def holds(self) -> bool:
-        """Whether it is better or worse with Holm's correction, too."""
+        """Whether the verdict with Holm's correction is better or worse, too."""
         return self.verdict_holm in ("better", "worse")
 
     def _verdict(self, p: float | None) -> str:
@@ -126,7 +127,7 @@ class Comparison:
 
 
 def average(samples: Sequence[Sample]) -> Sample:
-    """The mean over tasks. The tasks of one seed belong together, and tasks on the same scored rows were drawn together."""
+    """The mean over tasks, for each seed. Tasks on the same scored rows have the same resamples."""
     resampled: dict[RowGroups, np.ndarray] = {}
     for sample in samples:
         for rows, scores in sample.resampled.items():
@@ -135,10 +136,10 @@ def average(samples: Sequence[Sample]) -> Sample:
 
 
 def estimate(one: Sample, other: Sample | None = None) -> Estimate:
-    """The mean over seeds, or one run's minus another's on the same scored rows."""
+    """The mean over seeds, or the difference of the means of two runs on the same scored rows (one minus other)."""
     runs = [one] if other is None else [one, other]
     signs = [1, -1][: len(runs)]
-    parts = []  # of the variance, with the degrees of freedom
+    parts = []  # of the variance, each with its degrees of freedom
     for rows in one.resampled:
         means = sum(sign * run.resampled[rows].mean(axis=0) for sign, run in zip(signs, runs, strict=True))
         parts.append((_bessel(rows) * float(np.var(means)), rows.count - 1))
@@ -151,14 +152,14 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
 
 
 def compare(one: Sample, other: Sample) -> Comparison:
-    """One run against another on the same scored rows."""
+    """One run minus another on the same scored rows, with a test if both have enough seeds."""
     difference = estimate(one, other)
     enough = min(len(one.by_seed), len(other.by_seed)) >= LEAST_SEEDS
     return Comparison(difference.value, *difference.interval, difference.p if enough else None)
 
 
 def with_holm(family: Mapping[Key, Comparison]) -> dict[Key, Comparison]:
-    """The comparisons with Holm's step-down correction (1979) for their number: the chance that any verdict is false is at most 5 %."""
+    """The comparisons with Holm's step-down correction (1979): the probability that any of the verdicts is false is at most 5 %."""
     tested = sorted(
         (comparison.p, place) for place, comparison in enumerate(family.values()) if comparison.p is not None
     )
@@ -171,5 +172,5 @@ def with_holm(family: Mapping[Key, Comparison]) -> dict[Key, Comparison]:
 
 
 def _bessel(rows: RowGroups) -> float:
-    """What makes the variance over resamples of G groups unbiased."""
+    """The factor that makes the variance over resamples of G groups unbiased."""
     return rows.count / (rows.count - 1) if rows.count > 1 else 1.0

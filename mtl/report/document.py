@@ -1,4 +1,4 @@
-"""The report as one dictionary: what the page shows."""
+"""The report as one dictionary, which the page shows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,11 +14,11 @@ from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-POINTS = 1000  # of predicted against gold targets, at most
+POINTS = 1000  # the most points in a chart of predictions against gold targets
 
 
 def document(boards: Sequence[Leaderboard], generated: str, command: str) -> dict[str, Any]:
-    """Everything that a reader may open, rounded; names and numbers alone, nothing that is markup."""
+    """Everything that the page can show. Numbers are rounded; strings are plain text without markup."""
     return {
         "title": "mtl report",
         "generated": generated,
@@ -117,7 +117,7 @@ def _details(run: Run) -> dict[str, Any]:
 
 
 def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
-    """The learning curves of one seed: stage 1 with each task's scores, then each task of stage 2, from step 0 on."""
+    """The learning curves of one seed: stage 1 with each task's scores, then stage 2 of each task, which starts at step 0."""
     curves = []
     for file in run.folder.stages(seed):
         first = file.parent.parent == run.folder.seed(seed)
@@ -135,14 +135,13 @@ def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
 
 
 def _size(row: Row) -> int | None:
-    """Units of the encoder, of a run that has one."""
+    """The encoder's hidden size; None for a row without an encoder."""
     has_encoder = row.run is not None and row.run.summary["embeddings"] is not None
     return row.run.summary["config"].get("encoder.hidden_size") if row.run and has_encoder else None
 
 
 def _classes(run: Run, task: Task) -> dict[str, Any]:
-    """How the seed in the middle predicts, as the task's target kind is drawn: how often each label for each, or predictions
-    beside targets."""
+    """The chart of the seed with the median score: a confusion matrix (rows are gold labels), or points (gold target, prediction)."""
     scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
     seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
     gold = run.rows(task).targets
@@ -171,7 +170,7 @@ def _pair(interval: tuple[float, float] | None) -> list[float] | None:
 
 
 def _short(value: float) -> float:
-    return round(float(value), 4)  # one decimal of it is shown, and must not be rounded twice
+    return round(float(value), 4)  # the page rounds to one decimal; four avoid an error from rounding twice
 
 
 def _significant(p: float | None) -> float | None:
@@ -179,7 +178,7 @@ def _significant(p: float | None) -> float | None:
 
 
 def _plain(value: Any) -> str:
-    """A configuration's value as one would type it."""
+    """A value of the configuration as it is written on the command line."""
     if isinstance(value, list):
         return f"[{','.join(map(_plain, value))}]"
     if value is None or isinstance(value, bool):

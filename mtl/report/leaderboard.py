@@ -1,4 +1,4 @@
-"""All runs on one suite beside the published rows: what every form of the report shows."""
+"""All runs on one suite beside the published rows: the content of every form of the report."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -26,13 +26,13 @@ from mtl.runs.summary import below_constant, splits_text
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import AVERAGE, Published, Suite
 
-# Titles of families of rows, in the order of a table; an unknown family comes last under its own name.
+# Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
 FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer"}
 
 
 @dataclass(frozen=True)
 class Score:
-    """A task's score × 100, or an average's: the median over seeds, the least and the most, a 95 % interval."""
+    """The score × 100 of a task, or an average: the median over seeds, the minimum, the maximum, and a 95 % interval."""
 
     median: float
     min: float
@@ -57,11 +57,11 @@ class Row:
 
     @property
     def seeds(self) -> int:
-        """How many seeds its medians are of; 0 of a published row."""
+        """The number of seeds; 0 for a published row."""
         return len(self.run.summary["seeds"]) if self.run else 0
 
     def mark(self, column: str) -> str:
-        """* of a partial average, † of a task of other split sizes than the published ones, and of an average with one."""
+        """* for a partial average; † for a task whose split sizes differ from the published ones, and for an average with such a task."""
         if column == AVERAGE:
             return ("*" if self.missing else "") + ("†" if self.reduced else "")
         return "†" if column in self.reduced else ""
@@ -72,15 +72,15 @@ class Row:
         return str(tasks[column]["split"]) if column in tasks else self.split
 
     def score(self, column: str) -> Score | None:
-        """Of a task's id, or AVERAGE."""
+        """The score in a column: a task's id, or AVERAGE."""
         return self.average if column == AVERAGE else self.scores.get(column)
 
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The rows of one suite: floors, LSTMs, transformers, ours before the published ones; and ours against each other.
+    """The rows of one suite (floors, LSTMs, transformers; in each family, runs come before published rows), and comparisons of runs.
 
-    comparisons: by the places of two of `rows`, one minus the other, by task id and AVERAGE; what cannot be compared is absent.
+    comparisons: by the indices of two of `rows` (first minus second), then by task id and AVERAGE; only what can be compared.
     ungrouped: names of runs that did not record the groups of their scored rows.
     """
 
@@ -95,9 +95,9 @@ class Leaderboard:
         return {AVERAGE: "AVG", **{id: task.title for id, task in self.suite.tasks.items()}}
 
     def is_best(self, row: Row, column: str) -> bool:
-        """Whether no row that compares with it has a better score, to the digit that is shown.
+        """Whether no comparable row has a better score, after rounding to the digit that is shown.
 
-        Scores on the same split compare; those with a mark compare only where all are marked for the same reason.
+        Scores on the same split are comparable. Scores with a mark are comparable only if all have it for the same reason.
         """
         split = row.split_of(column)
         scored = [other for other in self.rows if other.split_of(column) == split and other.score(column)]
@@ -110,12 +110,12 @@ class Leaderboard:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know to read the rows, in sentences."""
+        """Notes that explain the rows, in sentences."""
         return self.marks + self.facts
 
     @property
     def marks(self) -> list[str]:
-        """Those among the notes that say what stands in the table."""
+        """The notes that explain the scores and marks in the table."""
         notes = [
             "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. Checkpoints and "
             "settings were chosen on dev, which flatters scores on dev a little."
@@ -139,7 +139,7 @@ class Leaderboard:
 
     @property
     def facts(self) -> list[str]:
-        """The others: how intervals and tests came about, and what the scored rows are."""
+        """The other notes: how intervals and tests are computed, and what the scored rows are."""
         facts = [
             f"Intervals ({COVERAGE:g} %) are of the mean over seeds: how far it may be from the score to expect with other seeds and other "
             f"rows. The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
@@ -147,15 +147,15 @@ class Leaderboard:
         ]
         if tests := sum(len(found) for found in self.comparisons.values()):
             facts.append(
-                "Paired tests compare the means over seeds of two runs, so that a difference may not be that of the medians shown. Runs on "
-                f"the same rows are resampled together. A difference is better or worse where p is below {LEVEL:g}, which is where its "
-                f"interval leaves out 0, else undecided; where a run has fewer than {LEAST_SEEDS} seeds there is no verdict. Of tests between "
-                f"equal runs, {100 * LEVEL:g} % come out better or worse by chance. With Holm's correction for the {tests} tests of this suite "
-                f"(every pair of runs, every task and the average), the chance of even one such error is at most {100 * LEVEL:g} %."
+                "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
+                f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, which is when the interval of "
+                f"the difference does not contain 0, else undecided; if a run has fewer than {LEAST_SEEDS} seeds, there is no verdict. Of tests "
+                f"between equal runs, {100 * LEVEL:g} % give better or worse by chance. With Holm's correction for the {tests} tests of this suite "
+                f"(every pair of runs, every task and the average), the probability of even one such error is at most {100 * LEVEL:g} %."
             )
         if self.ungrouped:
             facts.append(
-                "Runs that did not record which scored rows belong together: each row is resampled on its own, and each task apart: "
+                "Runs that did not record which scored rows belong together (their rows are resampled one by one, each task separately): "
                 f"{', '.join(self.ungrouped)}."
             )
         held_out = {id: n for row in self.rows if row.run for id, n in row.run.summary["held_out"].items()}
@@ -169,7 +169,7 @@ class Leaderboard:
 
 
 def leaderboard(runs: Sequence[Run]) -> Leaderboard:
-    """The leaderboard of runs on one suite. Raises InputError for files of theirs that cannot be read."""
+    """The leaderboard of runs on one suite. Raises InputError for a run's file that cannot be read."""
     suite = runs[0].suite
     titles = Counter(run.summary["title"] for run in runs)
     recorded = _recorded_rows(runs)
@@ -182,14 +182,14 @@ def leaderboard(runs: Sequence[Run]) -> Leaderboard:
 
 
 def _below_constant(rows: Sequence[Row]) -> list[str]:
-    """A note that names each run's tasks that do not stand above the best constant answer, if there are any."""
+    """A note that names each run's tasks that do not score above the best constant answer, if there are any."""
     found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary))}
     listed = "; ".join(f"{name}: {below}" for name, below in found.items())
     return [f"Not above the best constant answer, with its score: {listed}."] if found else []
 
 
 def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs apart by suite: the same name, tasks, targets and metrics. Whether two were scored on the same rows is another question."""
+    """Runs grouped by suite: the same name, tasks, targets and metrics. Runs of a group may be scored on different rows."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
@@ -198,7 +198,7 @@ def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
 
 
 def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], RowGroups]:
-    """By task id and `Run.rows_key`: what one run recorded about its scored rows holds for all runs on the same rows."""
+    """The groups of scored rows, by task id and `Run.rows_key`. A run that did not record groups gets those of a run on the same rows."""
     return {
         (task.id, run.rows_key(task)): RowGroups(*recorded)
         for run in runs
@@ -208,7 +208,7 @@ def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], RowGroups]:
 
 
 def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title: bool) -> Row:
-    """same_title: whether another run has the same title."""
+    """The row of a run. same_title: whether another run has the same title."""
     summary = run.summary
     scores, samples = {}, {}
     for task in run.tasks:
@@ -250,13 +250,13 @@ def _published(row: Published, suite: Suite) -> Row:
 
 
 def _interval(sample: Sample, least: float) -> tuple[float, float]:
-    """A score's interval, within what the metric can reach."""
+    """The interval of a score, cut at the lowest and highest value of the metric. least: the lowest × 100."""
     low, high = estimate(sample).interval
     return max(low, least), min(high, 100.0)
 
 
 def _comparisons(rows: Sequence[Row]) -> dict[tuple[int, int], dict[str, Comparison]]:
-    """Of each two runs; Holm's correction is for all of them together."""
+    """The comparisons of every pair of runs, with Holm's correction for all of them together."""
     pairs = [(j, i) for i, j in combinations(range(len(rows)), 2) if rows[i].run and rows[j].run]
     tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
     comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
@@ -266,7 +266,7 @@ def _comparisons(rows: Sequence[Row]) -> dict[tuple[int, int], dict[str, Compari
 
 
 def _compared(one: Row, other: Row) -> dict[str, Comparison]:
-    """One row minus another: the tasks that both have on the same rows, and the average where that is all of both."""
+    """One row minus another: the tasks that both have on the same rows, and the average if these are all tasks of both."""
     assert one.run and other.run
     shared = [
         task for task in one.run.tasks if task.id in other.scores and one.run.rows_key(task) == other.run.rows_key(task)

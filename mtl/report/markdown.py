@@ -9,7 +9,7 @@ from mtl.report.quantities import COSTS, cost_cells
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """For each suite its rows, ranges, paired tests and costs, and the versions and settings of each run."""
+    """For each suite: its scores, ranges, paired tests and costs, and the versions and settings of each run."""
     return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
 
 
@@ -42,7 +42,7 @@ def _scores(board: Leaderboard) -> str:
 
 
 def score_cell(row: Row, column: str) -> str:
-    """A median with one decimal, and its marks."""
+    """The median with one decimal, and its marks."""
     score = row.score(column)
     if score is None:
         return MISSING
@@ -91,7 +91,7 @@ def _origin(row: Row) -> str:
 
 
 def _code(text: str) -> str:
-    """Text in a code span, where nothing is escaped; the fence is longer than any in the text."""
+    """Text as a code span, in which nothing is escaped. Its fence is longer than any run of backticks in the text."""
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if "`" in text else ""
     return f"{fence}{space}{' '.join(text.split())}{space}{fence}"

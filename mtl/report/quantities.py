@@ -1,4 +1,4 @@
-"""Costs and amounts in words, as tables show them."""
+"""The costs in a summary as cells of a table."""
 
 from collections.abc import Mapping
 
@@ -6,7 +6,7 @@ from mtl.files import format_bytes
 from mtl.markdown import MISSING
 from mtl.progress import format_duration
 
-# A cost's title, by its key in a summary.
+# Titles of costs, by their keys in a summary.
 COSTS = {
     "parameters": "parameters",
     "parameters_without_embeddings": "without embeddings",
@@ -18,7 +18,7 @@ COSTS = {
 
 
 def cost_cells(cost: Mapping[str, float | None]) -> list[str]:
-    """One cell for each of COSTS."""
+    """One cell for each cost in COSTS, with its unit."""
     return [_cell(key, cost.get(key)) for key in COSTS]
 
 

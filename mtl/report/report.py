@@ -1,4 +1,4 @@
-"""One comparison of everything that has been run, in four forms."""
+"""Compare all finished runs and write the report: a page, Markdown, LaTeX and CSV."""
 
 import logging
 from datetime import UTC, datetime
@@ -17,10 +17,10 @@ logger = logging.getLogger("mtl")
 
 
 def write_report(runs_dir: Path, out: Path, command: str) -> Path:
-    """Compare the finished runs below a folder, and return the page among what is written to `out`.
+    """Compare the finished runs below a folder, write the report to the folder `out`, and return the path of its page.
 
-    index.html, report.md, report.tex, scores.csv, comparisons.csv, costs.csv. command: what the report says that made it.
-    Raises InputError where there is no finished run, or a run's files cannot be read.
+    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, costs.csv. command: the command line that the report
+    names. Raises InputError if there is no finished run, or if a run's files cannot be read.
     """
     runs = find_runs(runs_dir)
     boards = [leaderboard(group) for group in by_suite(runs)]

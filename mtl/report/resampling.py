@@ -1,8 +1,8 @@
 """Metrics on bootstrap resamples of the scored rows.
 
-A resample draws as many groups of rows as there are, with replacement, each with all its rows (Efron and Tibshirani 1993, chapter 8;
-Davison and Hinkley 1997, section 3.8: of nested data, draw the outermost level alone). The same draws serve all seeds,
-all runs and all tasks on the same scored rows, so that differences are taken draw by draw (Berg-Kirkpatrick et al. 2012).
+From G groups of rows, a resample draws G groups with replacement, each with all its rows (Efron and Tibshirani 1993, chapter 8;
+Davison and Hinkley 1997, section 3.8: with nested data, draw only the outermost level). All seeds, runs and tasks on the same
+scored rows have the same resamples, so that differences are computed within each resample (Berg-Kirkpatrick et al. 2012).
 """
 
 import zlib
@@ -15,12 +15,15 @@ from mtl.tasks.metrics import ScoredRows, weighted_scores
 from mtl.tasks.task import Task
 
 RESAMPLES = 1000
-BLOCK = 2**22  # numbers in one block of resamples' weights
+BLOCK = 2**22  # the most numbers in one block of weights
 
 
 @dataclass(frozen=True)
 class RowGroups:
-    """The groups of a set of scored rows. key: equal for the same rows in the same groups. groups: int64 (rows,), from 0 to count - 1."""
+    """The groups of a set of scored rows.
+
+    key: equal for the same rows in the same groups. groups: the number of each row's group, int64 (rows,), from 0 to count - 1.
+    """
 
     key: str
     groups: np.ndarray = field(compare=False)
@@ -32,7 +35,7 @@ class RowGroups:
 
 
 def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, groups: RowGroups) -> np.ndarray:
-    """The task's metric × 100 of each seed on each resample: (seeds, RESAMPLES). predictions: (seeds, rows)."""
+    """The task's metric × 100 of each seed on each resample, (seeds, RESAMPLES). predictions: (seeds, rows)."""
     scores = np.empty((len(predictions), RESAMPLES))
     done = 0
     for weights in row_weights(groups):
@@ -43,7 +46,7 @@ def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, grou
 
 
 def row_weights(groups: RowGroups) -> Iterator[np.ndarray]:
-    """How often each row is drawn in each resample, float64 (block, rows), block after block: the same for equal groups."""
+    """Yield blocks of weights, float64 (resamples, rows): how often each resample draws each row. Equal groups give equal weights."""
     count = groups.count
     rng = np.random.default_rng([zlib.crc32(groups.key.encode()), count])
     size = max(1, BLOCK // len(groups.groups))

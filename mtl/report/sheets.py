@@ -39,7 +39,7 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
 
 
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """A line for each pair of runs and each task or average: one minus the other; p is empty if there is no verdict."""
+    """A line for each pair of runs and each task or average: one run minus the other. p is empty if there is no verdict."""
     header = ["suite", "one", "other", "task", "difference", "low", "high", "p", "p_holm", "verdict", "verdict_holm"]
     lines: list[Sequence[Any]] = [header]
     for board in boards:

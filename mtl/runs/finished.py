@@ -1,4 +1,4 @@
-"""Finished runs, found below a folder, with the predictions that their scores were computed on."""
+"""Find the finished runs below a folder, and read the predictions that their scores were computed from."""
 
 import hashlib
 import logging
@@ -29,7 +29,7 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run. name: its folder, seen from where it was looked for, without the suite's own folder."""
+    """A finished run. name: the path of its folder, relative to the folder that was searched, without the suite's folder."""
 
     name: str
     folder: RunFolder
@@ -38,7 +38,7 @@ class Run:
 
     @property
     def tasks(self) -> list[Task]:
-        """The tasks it has scores of, in the suite's order."""
+        """The tasks that it has scores for, in the suite's order."""
         return [task for id, task in self.suite.tasks.items() if id in self.summary["tasks"]]
 
     def split(self, task: Task) -> str:
@@ -55,7 +55,7 @@ class Run:
         return np.array([read_targets(task, file) for file in files])
 
     def rows_key(self, task: Task) -> str:
-        """The same for runs that score the task on the same rows."""
+        """A key that is equal for runs that score the task on the same rows."""
         split = self.split(task)
         path = task.path(split, Path()) or task.path("train", Path())
         assert path is not None
@@ -63,9 +63,9 @@ class Run:
         return hashlib.sha256(repr((self.summary["inputs"].get(path.as_posix()), lines)).encode()).hexdigest()
 
     def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
-        """A key that is equal for the same rows in the same groups, and the group of each row that the task is scored on.
+        """A key that is equal for the same rows in the same groups, and the groups of the rows that the task is scored on.
 
-        int64 (rows,), from 0. None for a run that did not record them. Raises InputError if they are damaged.
+        Groups are numbers from 0, int64 (rows,). None for a run that did not record them. Raises InputError if the record is damaged.
         """
         if task.id not in self._recorded:
             return None
@@ -73,7 +73,7 @@ class Run:
             texts, recorded = (self._recorded[task.id][key] for key in ("texts", "groups"))
             if recorded is not None and not (isinstance(recorded, list) and all(isinstance(g, int) for g in recorded)):
                 raise TypeError
-            # One group alone says nothing about others; its rows are then drawn one by one.
+            # With only one group, groups cannot be resampled, so each row counts as a group.
             apart = recorded is None or len(set(recorded)) == 1
             names = np.arange(len(self.rows(task).targets)) if apart else np.array(recorded)
             groups = np.unique(names, return_inverse=True)[1]
@@ -114,9 +114,9 @@ def _by_task(path: Path) -> dict[str, Any]:
 
 
 def find_runs(runs_dir: Path) -> list[Run]:
-    """Every finished run in a folder and below, by name; one that is not finished or damaged is named in a warning.
+    """Every finished run in a folder and below, in order of path. Runs that are not finished or damaged are left out with a warning.
 
-    Raises InputError where there is no such folder, or no finished run in it.
+    Raises InputError if the folder does not exist or has no finished run.
     """
     if not runs_dir.is_dir():
         raise InputError(f"{runs_dir}: no such folder; it must hold run folders, as mtl baseline makes them")
@@ -137,9 +137,8 @@ def find_runs(runs_dir: Path) -> list[Run]:
 
 
 def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
-    """The run in a folder. where: its path from where it was looked for. suites: those read so far, by their files' content.
-
-    Raises InputError if it is damaged.
+    """The run in a folder. where: the folder's path relative to the folder that was searched. suites: those that were read before,
+    by the content of their files; new ones are added. Raises InputError if the run is damaged.
     """
     summary = read_json(folder.summary)
     if not isinstance(summary, dict) or not set(KEYS) <= set(summary):
@@ -180,7 +179,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _completed(summary: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
-    """The summary of an older version with what it lacks: how its method describes itself, and the split, which was dev."""
+    """The summary of a run of an older version, with what it lacks: the method's description, and the split, which was dev."""
     config = read_config(folder.config, lambda name: embedder_kind(name).options)
     tasks = {id: {"split": "dev", **task} for id, task in summary["tasks"].items()}
     return {**summary, **description(replace(config, method=method_name(config.method))), "tasks": tasks}

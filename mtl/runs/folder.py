@@ -1,4 +1,4 @@
-"""A run's folder: what is in it, which configuration it belongs to, and that one process at a time writes to it."""
+"""A run's folder: its files, the configuration that it belongs to, and a lock that lets only one process write to it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,14 +9,14 @@ from mtl.config.schema import Config
 from mtl.errors import InputError
 from mtl.files import Busy, lock, read_json, write_json
 
-# Raised when the same configuration and inputs come to give other results, or a seed's folder another layout, so that no run is
-# begun by one version of the code and continued by another.
+# Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
+# no version of the code continues a run that an incompatible version started.
 FORMAT = "3"
 SAME_RESULTS = ("2",)  # formats whose finished runs have the results that this version would have
 
 
 class RunFolder:
-    """Paths in a run's folder, and the claim that a configuration and its data have on it."""
+    """The paths in a run's folder, and the check that the folder belongs to one configuration and its data."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -25,7 +25,7 @@ class RunFolder:
         self.inputs = path / "inputs.json"
         self.answers = path / "answers.json"
         self.held_out = path / "held_out.json"
-        older = path / "dev_rows.json"  # its name in runs of format 2
+        older = path / "dev_rows.json"  # the file's name in runs of format 2
         self.scored_rows = older if older.exists() else path / "scored_rows.json"
         self.summary = path / "summary.json"
         self.table = path / "table.md"
@@ -34,11 +34,11 @@ class RunFolder:
         return self.path / f"seed-{seed}"
 
     def scores(self, seed: int) -> Path:
-        """There when the seed is done."""
+        """The seed's scores; the file exists when the seed is done."""
         return self.seed(seed) / "scores.json"
 
     def stages(self, seed: int) -> list[Path]:
-        """The records of the seed's trainings that have ended, with their learning curves: stage 1's, then stage 2's by task."""
+        """The records of the seed's finished stages, with their learning curves: stage 1, then stage 2 of each task."""
         files = [self.seed(seed) / "pretrain" / "done.json", *sorted(self.seed(seed).glob("finetune/*/done.json"))]
         return [file for file in files if file.exists()]
 
@@ -54,13 +54,13 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder's lock (`mtl.files.lock`) and remove what a killed process left half written.
+        """Hold the folder's lock (`mtl.files.lock`) within the block; first remove files that a killed process did not complete.
 
-        Raises InputError when another process holds it, or when it cannot be written.
+        Raises InputError if another process holds the lock, or if the folder cannot be written to.
         """
         try:
             with lock(self.path / ".lock"):
-                for partial in self.path.rglob(".*.partial"):  # left by a process that was killed
+                for partial in self.path.rglob(".*.partial"):
                     partial.unlink()
                 yield
         except Busy as error:
@@ -71,8 +71,8 @@ class RunFolder:
             raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None
 
     def check(self, config: Config) -> None:
-        """Raise InputError if the folder belongs to a version of mtl with other results, or to another configuration, with the
-        differing keys."""
+        """Raise InputError if the folder belongs to a version of mtl with other results, or to another configuration. The error
+        names the keys that differ."""
         if not self.config.exists():
             return
         written = read_json(self.inputs).get("format")
@@ -87,9 +87,9 @@ class RunFolder:
             )
 
     def claim(self, config: Config, inputs: dict[str, str]) -> None:
-        """Make the folder belong to this configuration and these inputs, by their fingerprints, or check the inputs.
+        """Make a new folder belong to this configuration and these inputs; of an older folder, check the inputs.
 
-        Raises InputError that names the inputs that have changed.
+        inputs: fingerprints by name. Raises InputError that names the inputs that have changed.
         """
         if self.config.exists():
             self.check_inputs(inputs)
@@ -98,7 +98,7 @@ class RunFolder:
             save_config(config, self.config)
 
     def check_inputs(self, inputs: dict[str, str]) -> None:
-        """Raise InputError that names those of these inputs that have changed since the run was begun."""
+        """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
         before = read_json(self.inputs)
         if changed := sorted(name for name in inputs if before.get(name) != inputs[name]):
             raise InputError(

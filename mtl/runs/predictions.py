@@ -1,4 +1,4 @@
-"""Prediction files as others read them: whether a leaderboard can take them, and how good they are."""
+"""Read prediction files: check whether a leaderboard can accept them, and pair them with gold targets."""
 
 import zipfile
 import zlib
@@ -24,9 +24,9 @@ FILE = "{split}_pred_{task}.tsv"
 
 
 def read_predictions(path: Path) -> dict[str, list[str]]:
-    """The lines of every prediction file in a zip or a folder, by the file's name.
+    """The lines of every file in a zip or a folder, by the file's name.
 
-    Raises InputError for what is neither, a damaged zip, and a file that is not UTF-8.
+    Raises InputError if the path is neither, if the zip is damaged, and if a file is not UTF-8.
     """
     if path.is_dir():
         contents = {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
@@ -42,16 +42,16 @@ def read_predictions(path: Path) -> dict[str, list[str]]:
 
 
 def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
-    """What would make the leaderboard refuse this zip, as "file:line: what"; nothing if it can take it.
+    """The problems for which the leaderboard would refuse this zip or folder, as "file:line: message"; empty if there are none.
 
-    Rows are counted against the published counts, or where there are none against the test files in `data_dir`.
+    The numbers of rows must be the published ones, or, if none are published, those of the test files in `data_dir`.
     """
     found = read_predictions(path)
     wanted = {
         FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
     }
     if found and all("/" in name for name in found):
-        return [f"{path}: its files lie in a folder, as in {next(iter(found))}; zip the files alone"]
+        return [f"{path}: its files are in a folder, as in {next(iter(found))}; zip the files without a folder"]
     problems = [f"{path}/{name}: is missing" for name in wanted if name not in found]
     problems += [
         f"{path}/{name}: not a file of test predictions of suite {suite.name}" for name in found if name not in wanted
@@ -67,12 +67,12 @@ def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
 def file_problems(
     task: Task, lines: Sequence[str], rows: int | None, candidates: np.ndarray | None = None
 ) -> list[str]:
-    """What is wrong with a prediction file, as ":line: what". rows: how many there must be; None: unknown.
+    """The problems of a prediction file, as ":line: message". rows: the number of rows that it must have; None: unknown.
 
-    candidates: int64 (rows,), of a choice; None: unknown.
+    candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
     """
     if not lines:
-        return [":1: the file is empty; it needs a header and a prediction a row"]
+        return [":1: the file is empty; it needs a header and one prediction for each row"]
     problems, kind = [], target_kind(task)
     if lines[0] not in (task.target, "target"):
         names = " or ".join(dict.fromkeys([repr(task.target), "'target'"]))
@@ -98,11 +98,12 @@ def _rows(task: Task, data_dir: Path) -> int | None:
 def gold_and_predictions(
     path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float
 ) -> dict[str, tuple[str, np.ndarray, ScoredRows]]:
-    """For each of these tasks that has predictions here: the split, the predictions (rows,) and the rows with their gold targets.
+    """By task id, for those of these tasks that have predictions: the split, the predictions (rows,) and the rows with gold targets.
 
-    Predictions of test are preferred to those of dev where the gold targets of test are there. Gold files are the suite's, with
-    the target's column; a test file may also be called test.tsv. Where a task has no dev file, gold rows of dev are those that
-    `held_out` holds out. A run's own `gold` folder will do, too. Raises InputError for whatever does not fit.
+    path: a zip or folder of predictions. gold_dir: a data folder whose files have the target column (a test file may also be named
+    test.tsv), or the `gold` folder of a run. Test predictions are used if test has gold targets, otherwise dev predictions. If a
+    task has no dev file, its dev rows are the held-out rows. held_out: the share of training rows that is held out.
+    Raises InputError for missing folders, and for predictions that do not fit their gold rows.
     """
     if not gold_dir.is_dir():
         raise InputError(f"{gold_dir}: no such folder; --gold names a data folder with targets")
@@ -122,14 +123,14 @@ def gold_and_predictions(
     if not pairs:
         raise InputError(
             f"{path}: no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called "
-            f"{FILE.format(split='test', task='TASK')} or dev_pred_… (a run's lie in seed-1/predictions), "
-            f"gold lies as in {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}, or in a run's gold folder"
+            f"{FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets are "
+            f"in files like {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}, or in a run's gold folder"
         )
     return pairs
 
 
 def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows | None:
-    """The rows of a split with their gold targets, or None where there are none."""
+    """The rows of a split with their gold targets, or None if there are none."""
     of_run = gold_dir / f"{split}_{task.id}.tsv"
     if of_run.is_file():
         return recorded_rows(task, read_targets(task, of_run), RunFolder(gold_dir.parent))
@@ -145,7 +146,10 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows
 
 
 def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredRows:
-    """The rows that a run's task is scored on: these targets, with what the run recorded of them. Raises InputError."""
+    """The rows that a run's task is scored on: these targets, with the candidates and columns that the run recorded.
+
+    Raises InputError if the record is damaged.
+    """
     try:
         recorded = read_json(folder.scored_rows).get(task.id, {}) if folder.scored_rows.exists() else {}
         candidates, columns = recorded.get("candidates"), recorded.get("columns", {})

@@ -1,4 +1,4 @@
-"""A finished run as a function: predict a task's targets for new rows, encode new texts."""
+"""Use a finished run: predict a task's targets for new rows, encode new texts."""
 
 import io
 import sys
@@ -36,7 +36,7 @@ class Predictor:
     """
 
     def __init__(self, config: Config, suite: Suite, tasks: Sequence[str], seed: int, model: Model) -> None:
-        """tasks: the ids of the run's. model: of the seed."""
+        """tasks: the ids of the run's tasks. model: that of the seed."""
         self.config = config
         self.suite = suite
         self.tasks = list(tasks)
@@ -45,10 +45,12 @@ class Predictor:
 
     @classmethod
     def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None, device: str = "cpu") -> "Predictor":
-        """The run's given seed, or the one that did best on dev: on the task (or the one whose head answers it), or on average.
+        """Load the models of one seed of a run.
 
-        device: where to compute: cpu, cuda (or the name of another accelerator), or auto, an accelerator where there is one.
-        Raises InputError for a folder that holds no finished run, a run whose models are not kept, an unknown seed, task or device.
+        seed: None: the seed with the best score on dev: on `task` (or the task whose head answers it), or without a task, on average.
+
+        device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
+        Raises InputError for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
         """
         place = device_of(device, "device")
         folder = RunFolder(run_dir)
@@ -77,9 +79,9 @@ class Predictor:
 
     @exact_arithmetic()
     def predict(self, task: str, rows: Sequence[Sequence[str]]) -> list[str]:
-        """A prediction for each row, as the task's files write targets. Raises InputError.
+        """A prediction for each row, in the form of the targets in the task's files. Raises InputError for rows of another form.
 
-        rows: the texts of each: one text, or two; of a choice the text beside the candidates, if there is one, and the candidates.
+        rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
         """
         known = self._task(task)
         count = len(known.text)
@@ -105,9 +107,9 @@ class Predictor:
         return self.model.encode(texts)
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
-        """Predict the rows of a file that has the task's text columns; write one column in their order.
+        """Predict the rows of a file with the task's text columns. Write one prediction per line, in row order, after a header.
 
-        The file's suffix says its format (`mtl.data.records`). Raises InputError.
+        The file's suffix says its format (`mtl.data.records`). out: None: standard output. Raises InputError.
         """
         known = self._task(task)
         name = known.target if self.config.submission.header == "task" else "target"

@@ -1,4 +1,4 @@
-"""Predictions in files against gold targets in files."""
+"""Score prediction files against files with gold targets."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +10,9 @@ from mtl.tasks.task import Task
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A table of the suite's metrics × 100 over the predictions in a zip or folder, in lines.
+    """A Markdown table of the metrics × 100 of the predictions in a zip or folder, and their average.
 
-    Raises InputError for predictions that do not fit their gold rows.
+    Raises InputError as `mtl.runs.predictions.gold_and_predictions` does.
     """
     pairs = gold_and_predictions(path, suite, tasks, gold_dir, held_out)
     lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], []

@@ -1,4 +1,4 @@
-"""A run's scores in one dictionary, as summary.json has it."""
+"""A run's scores and costs in one dictionary, the content of summary.json."""
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean, median
@@ -9,7 +9,7 @@ from mtl.methods import METHODS
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
-# What every summary of a finished run has. Those that older versions wrote lack DESCRIPTION and each task's split.
+# Every summary of a finished run has KEYS. Summaries of older versions lack DESCRIPTION and each task's split.
 DESCRIPTION = ("family", "title", "folder", "chosen_on_dev")
 KEYS = (
     *("suite", "method", "embeddings", "variant", "seeds"),
@@ -28,12 +28,12 @@ def summarize(
 ) -> dict[str, Any]:
     """The summary of a run.
 
-    seeds: by seed what its scores.json holds; scores are × 100 on the split that the task is scored on.
-    rows: by task id and split, as the files have them.
-    constants: by task id the score × 100 on dev of the best constant answer (`mtl.tasks.constant`).
-    `average` is the mean of the tasks' medians; `partial` is true where tasks of the suite are missing. `reduced` lists the tasks
-    that have other splits than the published ones, `not_above_constant` those whose medians are no better than the constant
-    answer's score. DESCRIPTION is how the method describes itself, so that tables need not know it.
+    seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
+    rows: the number of rows in the files, by task id and split.
+    constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.constant`) on the scored split.
+    `average` is the mean of the tasks' medians. `partial` is true if tasks of the suite are missing. `reduced` lists the tasks
+    whose splits have other sizes than the published ones, `not_above_constant` those whose median is not above the score of the
+    constant answer. DESCRIPTION describes the method, so that tables do not depend on methods.
     """
     by_task: dict[str, Any] = {}
     for task in tasks:
@@ -67,7 +67,7 @@ def summarize(
 
 
 def description(config: Config) -> dict[str, str]:
-    """The family and the title of a run's method, the folder that the run has by default, and what dev selects."""
+    """The family and the title of a run's method, the default name of the run's folder, and what is chosen on dev."""
     kind = METHODS[config.method]
     return dict(
         zip(DESCRIPTION, (kind.family, kind.title(config), kind.folder(config), kind.chosen_on_dev), strict=True)
@@ -80,7 +80,7 @@ def splits_text(summary: Mapping[str, Any]) -> str:
 
 
 def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:
-    """What one seed took: the median over the seeds; of memory the most."""
+    """The cost of one seed: the median over the seeds; for memory, the maximum."""
     total: dict[str, float | None] = {}
     for key in dict.fromkeys(key for seed in seeds for key in seed):
         known = [value for seed in seeds if (value := seed.get(key)) is not None]
@@ -90,14 +90,14 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
 
 
 def distinct(values: Sequence[Any]) -> list[Any]:
-    """The different ones among what the seeds say, in their order."""
+    """The values without repetitions, in order of first occurrence."""
     return [value for place, value in enumerate(values) if value not in values[:place]]
 
 
 def below_constant(summary: Mapping[str, Any]) -> str:
-    """The tasks that do not stand above their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)".
+    """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)".
 
-    Empty where there are none, for the constant answer itself, and for a summary from before these scores were kept.
+    Empty if there are none, for the method `constant`, and for an older summary without these scores.
     """
     if summary["method"] == "constant":
         return ""

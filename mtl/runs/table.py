@@ -8,7 +8,7 @@ from mtl.tasks.suite import Published, Suite
 
 
 def render(summary: dict[str, Any], suite: Suite) -> str:
-    """The table of a summary, and below it what a reader must know to read it."""
+    """The table of a summary, with notes below it."""
     tasks = [(id, task.title) for id, task in suite.tasks.items() if id in summary["tasks"]]
     scores = summary["tasks"]
     comparable = not summary["partial"] and not summary["reduced"]
@@ -58,7 +58,7 @@ def _same(row: Published, summary: dict[str, Any]) -> bool:
 
 
 def _name(row: Published) -> str:
-    # The floor's name is that of an embedding too.
+    # The published floor is called Random, which is also the name of embeddings.
     return f"{row.model}{' guess' if row.family == 'floor' else ''} (published)"
 
 

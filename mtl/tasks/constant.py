@@ -5,11 +5,11 @@ from mtl.tasks.metrics import ScoredRows, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-DIGITS = 9  # scores that agree so far are equal: rounding must not choose between answers
+DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers
 
 
 def best_constant(task: Task, train: ScoredRows) -> Target:
-    """The one answer with the best score if every row gets it, under the task's own metric; the first candidate of equals.
+    """The answer with the best score by the task's metric if every row gets it; among equal scores, the first answer.
 
     train: the training rows.
     """

@@ -1,8 +1,8 @@
-"""What a target kind is: how a target is read and written, what a head outputs for it, the loss, and how outputs become
+"""The interface of a target kind: how a target is read and written, what a head outputs for it, the loss, and how outputs become
 predictions.
 
-A target is a float (a label's index, a number, a candidate's index) or a text (a word). Arrays of targets are float64 or of
-objects, one element a row; NaN or None where a row has no target.
+A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word). Arrays of targets have the
+shape (rows,) and the dtype float64, or object for words. A row without a target has NaN, or None for words.
 """
 
 from abc import ABC, abstractmethod
@@ -19,42 +19,43 @@ if TYPE_CHECKING:
 
 Target = float | str
 
-MOST_CONSTANTS = 20  # words that are tried as the best constant answer
+MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the best constant answer
 
 
 class TargetKind(ABC):
     """What a task predicts. A subclass is one kind; an object of it belongs to one task.
 
-    Head outputs are (inputs, outputs), where a row has one input, or one for each candidate of a choice. `sizes`, int64 (rows,),
-    is the number of inputs of each row; None where each row has one. A head is trained on codes: float (rows,), the index of an
-    output or a number. `answers` are the words that the outputs stand for, where the training rows say which.
+    Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. `sizes`, int64
+    (rows,), is the number of inputs of each row, or None if each row has one. A head is trained on codes, float (rows,): a code is
+    the index of an output, or a number. `answers` are the words that the outputs of a head mean; they come from the training rows.
+    Kinds without words have no answers.
     """
 
     estimator: ClassVar[str] = (
         "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
     )
-    chart: ClassVar[str | None] = None  # what the report draws of predictions beside targets: confusion or points
-    dtype: ClassVar[Any] = np.float64  # of arrays of targets
-    declared_by: ClassVar[str | None] = None  # which of labels, range and candidates a task of this kind has
+    chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
+    dtype: ClassVar[Any] = np.float64  # the dtype of arrays of targets
+    declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
 
     def __init__(self, task: Task) -> None:
         self.task = task
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
-        """What is wrong with the task's declaration, as "key: what", or None."""
+        """The error in the task's declaration, as "key: message", or None."""
         return None
 
     @abstractmethod
     def parse(self, cell: str, candidates: int | None = None) -> Target:
-        """The target that a cell holds. candidates: of the row, where known. Raises ValueError with what is wrong."""
+        """The target in a cell. candidates: how many the row has, if known. Raises ValueError that says what is wrong."""
 
     def format(self, target: Target) -> str:
-        """The cell of a target or a prediction; `parse` reads it back as the same."""
+        """The cell for a target or a prediction; `parse` reads it back unchanged."""
         return str(target)
 
     def answers(self, train: np.ndarray) -> list[str]:
-        """The words that head outputs stand for. train: the targets of the training rows, (rows,)."""
+        """The words that the outputs of a head mean. train: the targets of the training rows, (rows,)."""
         return []
 
     @abstractmethod
@@ -78,7 +79,7 @@ class TargetKind(ABC):
         """The codes (rows,) that a head predicts. outputs: (inputs, outputs)."""
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
-        """What a scikit-learn estimator is trained on: (inputs,). targets: (rows,)."""
+        """The targets (inputs,) that a scikit-learn estimator is trained on. targets: (rows,)."""
         return targets
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
@@ -91,29 +92,29 @@ class TargetKind(ABC):
         return np.full(rows, answer, dtype=self.dtype)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Random targets (rows,), distributed as those of the training rows."""
+        """Random targets (rows,) with the same distribution as the targets of the training rows."""
         return rng.choice(train, size=rows)
 
     def constants(self, train: np.ndarray) -> list[Target]:
-        """The answers that may be the best one for all rows, the first to be preferred among equals."""
+        """The answers that may be the best constant answer. Among equal scores, the first one is preferred."""
         return [target for target, _ in Counter(train.tolist()).most_common(MOST_CONSTANTS)]
 
     def stratum(self, target: Target | None) -> Hashable:
-        """What the held-out rows keep the proportions of."""
+        """The stratum of a row with this target; held-out rows keep the proportions of the strata."""
         return None
 
     def show(self, target: Target) -> str:
-        """The target for a reader."""
+        """The target as people read it."""
         return self.format(target)
 
     def distribution(self, targets: np.ndarray) -> str:
-        """How the targets (rows,) of a split are distributed, for a reader."""
+        """How the targets (rows,) of a split are distributed, in words."""
         return f"{len(set(targets.tolist()))} different"
 
     def absent(self, targets: np.ndarray) -> list[str]:
-        """The labels that none of these targets (rows,) is; empty for kinds without a list of labels."""
+        """The labels that do not occur in these targets (rows,); empty for kinds without labels."""
         return []
 
     def distance(self, groups: Sequence[Sequence[Target]]) -> str:
-        """How far apart the targets within each group are, for a reader; empty for kinds that know no distance."""
+        """How far apart the targets within each group are, in words; empty for kinds without a distance."""
         return ""

@@ -1,8 +1,8 @@
 """Metrics: one registry, and one implementation for scores and for resampled scores.
 
-Each takes weights of the rows, many sets of them at once: with all weights 1 it is the metric itself, and the number of times
-that a resample draws each row gives the metric on the resample. A metric is computed once over a whole split, never averaged
-over batches.
+A metric takes weights of the rows, many sets of weights at once. If all weights are 1, the result is the metric itself. If a
+weight is the number of times that a resample draws the row, the result is the metric on that resample. A metric is computed
+once over a whole split, never averaged over batches.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,8 +17,8 @@ from mtl.tasks.task import Task
 class ScoredRows:
     """The rows that predictions are compared with.
 
-    targets: (rows,), see `mtl.tasks.targets`. candidates: int64 (rows,), of a choice. columns: by name what the task's `columns`
-    hold, one text a row.
+    targets: (rows,), see `mtl.tasks.kind`. candidates: int64 (rows,), the number of candidates of each row; None unless the task is
+    a choice. columns: the values of the task's `columns` by name, one string per row.
     """
 
     targets: np.ndarray
@@ -26,19 +26,19 @@ class ScoredRows:
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
-TIE = (
-    1e-9  # scores × 100 that differ by less are equal: the last bits of sums, which differ between CPUs, choose nothing
-)
+# Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
+TIE = 1e-9
 
-# A task, its predictions (rows,), the rows, and weights (sets, rows) -> (sets,), 1 at best.
+# task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.
 Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric. kinds: names of the target kinds that it fits, with those derived from them. lowest: the least score × 100; the greatest is 100.
+    """One metric.
 
-    problem: what is wrong with a task's declaration for this metric, as "key: what", or None.
+    kinds: names of the target kinds that it fits; it fits kinds derived from them, too. lowest: the lowest score × 100; the highest
+    is 100. problem: returns the error in a task's declaration for this metric, as "key: message", or None.
     """
 
     title: str
@@ -49,10 +49,10 @@ class Metric:
 
 
 def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
-    """The task's metric × 100 over all rows. predictions: (rows,), targets as `mtl.tasks.targets` has them.
+    """The task's metric × 100 over all rows. predictions: targets, (rows,), see `mtl.tasks.kind`.
 
-    A correlation with a constant is 0, and so is F1 where the label neither occurs nor is predicted; macro F1 is over the labels
-    that occur or are predicted. Raises ValueError for predictions or targets that are not finite: no metric is defined for them.
+    A correlation with a constant is 0. F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such labels out.
+    Raises ValueError for predictions or targets that are not finite: no metric is defined for them.
     """
     return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
 
@@ -124,7 +124,7 @@ def _ranks(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _correlation(one: np.ndarray, other: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Pearson's for each set of weights; 0 where one side is constant. one, other: (sets or 1, rows)."""
+    """Pearson's correlation for each set of weights; 0 where one side is constant. one, other: (sets or 1, rows)."""
     a, one_varies = _standardized(one, weights)
     b, other_varies = _standardized(other, weights)
     mean = (weights * a * b).sum(axis=1) / weights.sum(axis=1)
@@ -132,12 +132,12 @@ def _correlation(one: np.ndarray, other: np.ndarray, weights: np.ndarray) -> np.
 
 
 def _standardized(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values with weighted mean 0 and variance 1, and whether those with a weight are not all equal: (sets, rows), (sets,)."""
+    """The values scaled to weighted mean 0 and variance 1, (sets, rows); and whether the values with a weight differ, (sets,)."""
     total = weights.sum(axis=1, keepdims=True)
     drawn = weights > 0
     least = np.where(drawn, values, np.inf).min(axis=1)
     varies = np.where(drawn, values, -np.inf).max(axis=1) > least
-    # First less a value near all others: the mean of large, nearly equal numbers would lose their differences.
+    # Subtract the least value first: in the mean of large, nearly equal numbers, rounding would hide their differences.
     near = values - least[:, None]
     centred = near - (weights * near).sum(axis=1, keepdims=True) / total
     deviation = np.sqrt((weights * centred**2).sum(axis=1, keepdims=True) / total)
@@ -149,11 +149,11 @@ def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
 
     .. math:: 1 - \frac{1}{|C|\,(b - a)} \sum_{c \in C} \frac{1}{n_c} \sum_{i: y_i = c} |\hat{y}_i - c|
 
-    with C the gold ratings that occur, n_c the rows of rating c, and a to b the range.
+    with C the gold ratings that occur, n_c the number of rows with rating c, and [a, b] the range.
 
     >>> task = Task(text=["text"], target="rating", kind="number", range=[1, 5], metric="one_minus_wmae")
     >>> rows = ScoredRows(np.array([1.0, 1.0, 3.0]))
-    >>> score(task, np.array([1.0, 2.0, 5.0]), rows)  # rating 1 errs by 0.5 on average, rating 3 by 2: 1 - 1.25 / 4
+    >>> score(task, np.array([1.0, 2.0, 5.0]), rows)  # mean errors: rating 1: 0.5, rating 3: 2; so 1 - 1.25 / 4
     68.75
     """
     low, high = task.bounds
@@ -170,10 +170,10 @@ def one_minus_wmae(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
 def _f1_problem(task: Task) -> str | None:
     if task.positive in (task.labels or ()):
         return None
-    return f"positive: metric f1 needs the label it is of, one of {', '.join(task.labels or ())}"
+    return f"positive: name the label that metric f1 is computed for, one of {', '.join(task.labels or ())}"
 
 
-# By the name that `metric` has in a suite file.
+# By the value of `metric` in a suite file.
 METRICS: dict[str, Metric] = {
     "accuracy": Metric("accuracy", ("labels", "choice", "word"), accuracy),
     "f1": Metric("F1", ("labels",), f1, problem=_f1_problem),

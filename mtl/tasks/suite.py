@@ -15,7 +15,7 @@ from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 
-AVERAGE = "average"  # is listed with the task ids where an average is meant too
+AVERAGE = "average"  # the key of the average, beside the task ids
 
 
 @dataclass
@@ -24,7 +24,7 @@ class Published:
 
     model: str = MISSING
     family: str = MISSING  # floor, lstm, transformer, …
-    method: str | None = None  # of ours that is the same, if there is one, with its embeddings and variant
+    method: str | None = None  # the method of this toolkit that is the same model, if any, with embeddings and variant
     embeddings: str | None = None
     variant: str | None = None
     average: float = MISSING
@@ -40,13 +40,13 @@ class Suite:
     language: str = "en"
     generated: bool = False  # its data is written by `mtl.sample.grammar`, not downloaded
     files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})
-    embeddings: dict[str, str] = field(default_factory=dict)  # by embeddings name: a recipe, or a path
+    embeddings: dict[str, str] = field(default_factory=dict)  # by name of embeddings: a recipe or a path
     config: dict[str, Any] = field(default_factory=dict)  # settings that differ from configs/baseline.yaml
     tasks: dict[str, Task] = MISSING
     published: list[Published] = field(default_factory=list)
 
     def choose(self, ids: Iterable[str] | None) -> list[Task]:
-        """The tasks of these ids in the suite's order, or all. Raises InputError for an unknown id."""
+        """The tasks with these ids, in the suite's order; None: all tasks. Raises InputError for an unknown id."""
         if ids is None:
             return list(self.tasks.values())
         wanted = set(ids)
@@ -101,7 +101,10 @@ def _is_file_name(name: str) -> bool:
 
 
 def _take_answers(task: Task, suite: Suite) -> str | None:
-    """Give a task that another task's head answers that task's targets; return what is wrong, as "key: what", or None."""
+    """Set the task's kind. A task that another task's head answers gets that task's kind, labels and range.
+
+    Returns the error in the declaration, as "key: message", or None.
+    """
     task.kind = task.kind or task.implied_kind
     if task.answered_by is None:
         return None
@@ -113,12 +116,12 @@ def _take_answers(task: Task, suite: Suite) -> str | None:
     if (task.kind, task.labels, task.range) != (source.kind or source.implied_kind, source.labels, source.range):
         return f"answered_by: task {source.id} has other targets; leave out kind, labels and range"
     if (task.sides, task.candidates is None) != (source.sides, source.candidates is None):
-        return f"answered_by: task {source.id} has another number of texts"
+        return f"answered_by: task {source.id} has a different number of texts"
     return None
 
 
 def _problem(task: Task, raw: dict[str, Any]) -> str | None:
-    """What is wrong with a task's declaration, as "key: what", or None."""
+    """The error in a task's declaration, as "key: message", or None."""
     if not _is_file_name(task.id):
         return "id: a task's id names files; use letters, digits, '.', '_' and '-'"
     if task.id == AVERAGE:
@@ -151,7 +154,7 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
     if task.metric not in METRICS:
         return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     metric = METRICS[task.metric]
-    # A kind that is derived from another one has its metrics, too.
+    # A metric also fits kinds that are derived from its kinds.
     if not issubclass(TARGET_KINDS[task.kind], tuple(TARGET_KINDS[kind] for kind in metric.kinds)):
         return f"metric: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
     return metric.problem(task)
@@ -171,12 +174,12 @@ def _rows_problem(task: Task) -> str | None:
     if task.answered_by is not None and task.files["train"] is not None:
         return "answered_by: is for a task without training rows; set files: {train: null}"
     if task.files[task.scored_split] is None and (task.scored_split == "test" or task.answered_by is not None):
-        return f"scored: scores are on {task.scored_split}, of which there is no file"
+        return f"scored: scores are on {task.scored_split}, but the task has no {task.scored_split} file"
     return None
 
 
 def _unsafe(task: Task) -> str | None:
-    """What of a task's declaration could reach outside the data folder, as "key: what", or None."""
+    """The path or address in a task's declaration that is not safe to use, as "key: message", or None."""
     for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
         if name is not None and not is_inside(name):
             return f"{key}: {name!r} must be a path below the data folder, without '..'"

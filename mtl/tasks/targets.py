@@ -85,7 +85,7 @@ class Number(TargetKind):
     @classmethod
     def problem(cls, task: Task) -> str | None:
         if task.range is None or len(task.range) != 2 or not -np.inf < task.range[0] < task.range[1] < np.inf:
-            return "range: is [smallest, largest], finite numbers"
+            return "range: must be [smallest, largest], two finite numbers"
         return None
 
     def parse(self, cell: str, candidates: int | None = None) -> float:
@@ -122,8 +122,8 @@ class Number(TargetKind):
     def constants(self, train: np.ndarray) -> list[Target]:
         """The mean, then the median of the distinct numbers.
 
-        To a correlation all constants are equal. In 1 - wMAE a constant a errs by |a - c| on each row of rating c, so its
-        error is the mean of |a - c| over the distinct ratings, which is least at their median.
+        All constants have the correlation 0. In 1 - wMAE, the error of a constant a on each row with rating c is |a - c|, so
+        its total error is the mean of |a - c| over the distinct ratings, which is smallest at their median.
         """
         return [float(train.mean()), float(np.median(np.unique(train)))]
 
@@ -149,7 +149,7 @@ class Choice(TargetKind):
         if not task.candidates:
             return "candidates: a choice names columns of candidates, or a column with lists of them, as in [answers[]]"
         if len(task.text) > 1:
-            return "text: a choice has no other text column, or one"
+            return "text: a choice has at most one text column beside its candidates"
         return None
 
     def parse(self, cell: str, candidates: int | None = None) -> float:
@@ -181,7 +181,7 @@ class Choice(TargetKind):
         return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
-        """The candidate that the estimator gives the highest score, the first of equals."""
+        """The candidate with the estimator's highest score; among equals, the first one."""
         assert sizes is not None
         if hasattr(estimator, "decision_function"):
             scores = np.asarray(estimator.decision_function(features))
@@ -202,7 +202,7 @@ class Choice(TargetKind):
 
 
 class Word(TargetKind):
-    """A text that no list of labels holds. A trained model chooses among the targets of the training rows."""
+    """A word without a fixed list of labels. A trained model chooses among the targets of the training rows."""
 
     dtype = object
 
@@ -218,7 +218,7 @@ class Word(TargetKind):
         return len(answers)
 
     def encode(self, targets: np.ndarray, answers: Sequence[str]) -> np.ndarray:
-        """The word's index among the answers; -1 for a word that is none of them."""
+        """The index of each word in the answers; -1 for a word that is not one of them."""
         index = {answer: code for code, answer in enumerate(answers)}
         return np.array([index.get(target, -1) for target in targets], dtype=np.float64)
 
@@ -239,7 +239,7 @@ class Word(TargetKind):
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-    """The outputs (inputs, 1) of each row's candidates, with -inf after a row's last: (rows, most candidates)."""
+    """Head outputs (inputs, 1) as one row per row of the task, (rows, candidates), padded with -inf after the last candidate."""
     from torch.nn.utils.rnn import pad_sequence
 
     assert sizes is not None
@@ -247,10 +247,10 @@ def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
     return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
 
 
-# By the name that `kind` has in a suite file.
+# By the value of `kind` in a suite file.
 TARGET_KINDS: dict[str, type[TargetKind]] = {"labels": Labels, "number": Number, "choice": Choice, "word": Word}
 
 
 def target_kind(task: Task) -> TargetKind:
-    """The kind of the task's targets. The task is checked, as `mtl.tasks.suite.load_suite` does."""
+    """The kind of the task's targets. The task must have been checked, as `mtl.tasks.suite.load_suite` does."""
     return TARGET_KINDS[task.kind](task)

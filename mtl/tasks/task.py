@@ -29,40 +29,38 @@ class Source:
 class HubSource:
     """A copy of the task's data on the Hugging Face Hub, for when `source` is missing or cannot be downloaded.
 
-    Without a revision it is the branch main, or where that has no data files, the Hub's own conversion to parquet.
+    If `revision` is None, the branch main is used; if that has no data files, the Hub's own conversion to parquet is used.
     """
 
     dataset: str = MISSING  # OWNER/NAME
     revision: str | None = None  # a branch, tag or commit
     splits: dict[str, str] = field(default_factory=lambda: {"train": "train", "dev": "validation", "test": "test"})
-    """By split, its name on the Hub, or the path of its file in the dataset's repository."""
+    """For each split, its name on the Hub, or the path of its file in the dataset's repository."""
     columns: dict[str, str] = field(default_factory=dict)
-    """By column of the task, its name in the copy, where that is another one."""
+    """For each column of the task whose name in the copy differs, that name."""
 
 
 @dataclass
 class Task:
-    """The declaration of one task. It knows no model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it."""
+    """The declaration of one task, independent of any model; `mtl.tasks.targets` and `mtl.tasks.metrics` interpret it."""
 
     id: str = ""
     title: str = ""
     folder: str = ""  # below the suite's data folder
-    kind: str = (
-        ""  # of target, a name in `mtl.tasks.targets.TARGET_KINDS`; empty: follows from labels, range or candidates
-    )
-    text: list[str] = MISSING  # one column, or two for a pair; of a choice none or one, beside the candidates
-    candidates: list[str] | None = None  # of a choice: columns of texts, or of lists of texts
+    # The target kind, a key of `mtl.tasks.targets.TARGET_KINDS`; empty: it follows from labels, range or candidates.
+    kind: str = ""
+    text: list[str] = MISSING  # one column, or two for a pair; for a choice none or one, beside the candidates
+    candidates: list[str] | None = None  # for a choice: columns of texts, or a column of lists of texts
     target: str = MISSING
-    labels: list[str] | None = None  # as they stand in the file
-    range: list[float] | None = None  # of numbers: the smallest and the largest
+    labels: list[str] | None = None  # as written in the file
+    range: list[float] | None = None  # for numbers: the smallest and the largest
     metric: str = MISSING
-    positive: str | None = None  # the label that metric f1 is of
+    positive: str | None = None  # the label that metric f1 is computed for
     columns: list[str] | None = None  # further columns that the metric reads
     group: str | None = None  # rows with the same value in this column stay on one side of the held-out split
-    same_source: str | None = (
-        None  # or: the label of pairs whose two texts have one source; rows of a source stay together
-    )
-    answered_by: str | None = None  # a task without training rows: the task whose head predicts it
+    # Instead of group: the label of pairs whose two texts have the same source; rows of one source stay together.
+    same_source: str | None = None
+    answered_by: str | None = None  # for a task without training rows: the task whose head predicts it
     scored: str | None = None  # the split that scores are on: dev (None means dev) or test
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
@@ -76,7 +74,7 @@ class Task:
 
     @property
     def sides(self) -> int:
-        """Texts in one model input: 1, or 2 for a pair. A choice has an input for each candidate."""
+        """The number of texts in one model input: 1, or 2 for a pair. A choice has one input for each candidate."""
         return len(self.text) + (self.candidates is not None)
 
     @property
@@ -97,13 +95,13 @@ class Task:
 
     @property
     def implied_kind(self) -> str:
-        """The target kind that a declaration without `kind` implies, or an empty text."""
+        """The target kind that a declaration without `kind` implies, or an empty string."""
         implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
         given = [kind for kind, value in implied.items() if value is not None]
         return given[0] if len(given) == 1 else ""
 
     def has_targets(self, split: str) -> bool:
-        """Whether the file of this split is read with its targets: test files only where scores are on test."""
+        """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""
         return split != "test" or self.scored_split == "test"
 
     def path(self, split: str, data_dir: Path) -> Path | None:
@@ -112,8 +110,8 @@ class Task:
         return None if name is None else data_dir / self.folder / name
 
     def fingerprint(self) -> str:
-        """SHA-256 of the fields that scores depend on. Fields without a value do not count, so that a new field of
-        this class leaves finished runs valid."""
+        """SHA-256 of the fields that scores depend on. Fields that are None do not count, so that finished runs stay valid when
+        this class gets a new field."""
         fields = {name: value for name in SCORES_DEPEND_ON if (value := getattr(self, name)) is not None}
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind

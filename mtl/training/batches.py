@@ -1,6 +1,6 @@
-"""Batches of one task each: which rows come when, and how they become tensors.
+"""Batches, each of one task: the order of the rows, and how rows become tensors.
 
-Every draw depends only on the seed and the number of the step, so training can resume at any step.
+Every random draw depends only on the seed and the number of the step, so training can resume at any step.
 """
 
 import zlib
@@ -20,17 +20,17 @@ from mtl.progress import progress
 
 Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
 
-# Rows of like length meet in one batch: a pool of this many batches is drawn, sorted by length, and cut.
+# To give a batch rows of similar length, a pool of this many batches is drawn, sorted by length, and cut into batches.
 POOL = 32
 
 
 class BatchDataset(Dataset[Batch]):
-    """Makes the batch of a task and row numbers. Texts come as sequences to encode, or as vectors where there are any."""
+    """Makes a batch from a task and row numbers. It holds sequences for the encoder, or the texts' vectors if they are given."""
 
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        """splits: by task id, their targets as codes (`mtl.tasks.targets`)."""
+        """splits: by task id, with codes as targets (`mtl.tasks.kind`). vectors: (texts, dim)."""
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
@@ -50,21 +50,21 @@ class BatchDataset(Dataset[Batch]):
         return Batch(task, chosen, targets, tokens, lengths, sizes=sizes)
 
     def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
-        """A loader of whole batches as the sampler names them, in this process: gathering one costs microseconds."""
+        """A loader of the sampler's batches. It runs in this process, because gathering a batch takes microseconds."""
         return DataLoader(self, batch_size=None, sampler=sampler, pin_memory=pin_memory)
 
 
 class Schedule:
-    """Which rows of which task are trained on at each step.
+    """The task and the rows of each training step.
 
-    Each step draws one task with probability proportional to its training rows (jiant's proportional sampling) and
-    takes that task's next batch. A task's rows are shuffled anew each time they have all been seen.
+    Each step draws one task with probability proportional to its number of training rows (jiant's proportional sampling)
+    and takes that task's next batch. A task's rows are shuffled again after each pass over them.
     """
 
     def __init__(
         self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int], steps: int, seed: int
     ) -> None:
-        """lengths: for each task its training rows' lengths in tokens, int64 (rows,). batch_sizes: for each task, rows."""
+        """lengths: by task, the lengths of its training rows in tokens, int64 (rows,). batch_sizes: by task, rows in a batch."""
         self.lengths = lengths
         self.batch_sizes = batch_sizes
         self.seed = seed
@@ -72,7 +72,7 @@ class Schedule:
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64)
         draws = np.random.default_rng([seed, 0]).random(steps)
         self._draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
-        # How often each step's task was drawn before.
+        # For each step, how often its task was drawn before.
         self._turns = np.zeros(steps, dtype=np.int64)
         for task in range(len(self.tasks)):
             mine = self._draws == task
@@ -80,11 +80,11 @@ class Schedule:
         self._passes = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
 
     def __len__(self) -> int:
-        """Steps."""
+        """The number of steps."""
         return len(self._draws)
 
     def rows(self, step: int) -> Chosen:
-        """The task and rows of a step, counted from 0."""
+        """The task and rows of a step. Steps are counted from 0."""
         task = self.tasks[self._draws[step]]
         batches = -(-len(self.lengths[task]) // self.batch_sizes[task])
         number, place = divmod(int(self._turns[step]), batches)
@@ -118,10 +118,10 @@ class ScheduleSampler(Sampler[Chosen]):
 
 
 class SortedSampler(Sampler[Chosen]):
-    """Every row of every task once, by length, so that hardly anything is padded."""
+    """Every row of every task once, in order of length, so that batches need little padding."""
 
     def __init__(self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> None:
-        """lengths: for each task its rows' lengths in tokens, int64 (rows,). batch_sizes: for each task, rows."""
+        """lengths: by task, the lengths of its rows in tokens, int64 (rows,). batch_sizes: by task, rows in a batch."""
         self.batches = [
             (task, rows)
             for task, sizes in lengths.items()
@@ -138,7 +138,7 @@ class SortedSampler(Sampler[Chosen]):
 
 
 def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
-    """The length of each row, int64 (rows,): its longest text's, in tokens. lengths: of all texts."""
+    """The length of the longest text of each row, in tokens, int64 (rows,). lengths: of all texts, int64 (texts,)."""
     of_inputs: np.ndarray = lengths[split.texts].max(axis=1)
     if split.sizes is None:
         return of_inputs
@@ -146,13 +146,13 @@ def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
 
 
 def batch_rows(split: Split, batch_size: int) -> int:
-    """Rows of a split in one batch: `batch_size`, or fewer of a choice, so that a batch has about as many inputs on average."""
+    """The number of rows in a batch: `batch_size`; fewer for a choice, so that batches have about `batch_size` inputs on average."""
     return batch_size if split.sizes is None else max(1, round(batch_size / split.sizes.mean()))
 
 
 @torch.no_grad()
 def predict_rows(network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
-    """The codes (rows,), float64, that a network predicts for all rows of one task, in their order. Without dropout."""
+    """The codes, float64 (rows,), that a network without dropout predicts for all rows of one task, in row order."""
     network.eval()
     codes = np.empty(sum(len(rows) for _, rows in sampler))
     for task, rows in progress(sampler.batches, "predicting", "batches"):

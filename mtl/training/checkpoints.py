@@ -1,4 +1,4 @@
-"""What a training stage leaves in its folder, and how its weights are read."""
+"""The files of a training stage, and how its weights are read."""
 
 import pickle
 from pathlib import Path
@@ -8,29 +8,32 @@ from torch import Tensor, nn
 
 from mtl.errors import InputError
 
-# The file of the weights that a stage leaves: those of its best validation, or of its last.
+# The file of the weights that a stage saves: those of its best validation, or of its last one.
 WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
 RESUME = "last.ckpt"  # the whole state of a stage that has not finished
 DONE = "done.json"  # written when a stage has finished
 
 
 def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") -> bool:
-    """Load the weights that a finished stage left into the network; return whether the stage in this folder has finished."""
+    """If the stage in this folder has finished, load its weights into the network. Return whether it has finished."""
     if not (folder / DONE).exists():
         return False
-    (folder / RESUME).unlink(missing_ok=True)  # left where the stage was killed after it had finished
+    (folder / RESUME).unlink(missing_ok=True)  # still there if the process was killed just after the stage finished
     load_weights(network, folder / WEIGHTS[checkpoint])
     network.eval()
     return True
 
 
 def load_weights(network: nn.Module, path: Path) -> None:
-    """Load the weights that a stage left into the network; those that are not among them stay as they are."""
+    """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged.
+
+    Raises InputError as `read_weights` does.
+    """
     network.load_state_dict({**network.state_dict(), **read_weights(path)})
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
-    """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is not whole."""
+    """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged."""
     try:
         weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
     except (OSError, EOFError, RuntimeError, pickle.UnpicklingError, KeyError) as error:
@@ -40,5 +43,5 @@ def read_weights(path: Path) -> dict[str, Tensor]:
 
 
 def weights_below(weights: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The weights whose names begin with a prefix, without it."""
+    """The weights whose names begin with the prefix, which is removed from the names."""
     return {name.removeprefix(prefix): tensor for name, tensor in weights.items() if name.startswith(prefix)}

@@ -1,7 +1,8 @@
 """One training stage with Lightning's Trainer: validations, the best weights, early stopping, resuming.
 
-A Lightning epoch here is what lies between two validations. All that is random in it follows from the seed, the stage
-and the epoch's number, and it ends with a checkpoint: a stage resumed from its last one goes on exactly as it would have.
+Here, a Lightning epoch is the training between two validations. Everything random in an epoch depends only on the seed, the
+stage and the epoch's number, and each epoch ends with a checkpoint. So a stage that resumes from its last checkpoint continues
+exactly as if it had not been interrupted.
 """
 
 import logging
@@ -39,9 +40,9 @@ logger = logging.getLogger("mtl")
 class Stage:
     """What one call of `fit` trains.
 
-    section: of the configuration, with the stage's learning rate. train: the loader of an epoch's batches, by the
-    epoch's number. epochs: at most this many. validate_first: whether to validate before the first step too, so that the
-    weights the stage starts from are a candidate for the best ones.
+    section: the section of the configuration with the stage's learning rate. train: returns the loader of an epoch's batches for
+    the epoch's number. epochs: the maximum. validate_first: whether to validate before the first step too, so that the initial
+    weights can be the best ones.
     """
 
     title: str
@@ -54,10 +55,10 @@ class Stage:
     gradient_clip: float
     train: Callable[[int], DataLoader[Batch]]
     dev: DataLoader[Batch]
-    resumable: bool = True  # whether to keep the whole state after each epoch
-    lines: bool = True  # whether to print a line a validation where there is no terminal
-    trained_only: bool = False  # whether to leave out weights that are not trained
-    checkpoint: str = "best"  # which validation's weights to leave: best, or last
+    resumable: bool = True  # whether to save the whole state after each epoch
+    lines: bool = True  # whether to print a line for each validation if there is no terminal
+    trained_only: bool = False  # whether to save only the weights that are trained
+    checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
 
     @property
@@ -66,13 +67,13 @@ class Stage:
 
 
 def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
-    """Train until the epochs or the patience are spent; load the best weights into the module, or the last ones.
+    """Train until the epochs or the patience are used up, then load the best (or last) weights into the module.
 
-    `stage.folder` receives best.ckpt (weights; final.ckpt where they are the last), the logs, and done.json (the average
-    × 100 of the validation that the weights are of, and `MultitaskModule.record`). A stage that was interrupted resumes from
-    last.ckpt, which is removed at the end.
-    Raises DivergedError, which says where, where losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
-    are then those of the validations before.
+    `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (the average × 100
+    of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt,
+    which is removed at the end.
+    Raises DivergedError, with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
+    are then those of earlier validations.
     """
     kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
@@ -81,16 +82,16 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         logger.info("%s · continuing after validation %d", stage.title, start)
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
-    # Deterministic mode would fill every new tensor with NaN; nothing here reads what it did not write.
+    # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     with _quiet():
         trainer = _trainer(stage, config, kept, start)
-        module.train()  # Lightning leaves a module that was evaluated before, as stage 1's heads were, without dropout
+        module.train()  # the heads of stage 1 are in evaluation mode, and Lightning would leave them without dropout
         try:
             trainer.fit(module, datamodule=_StageData(stage), ckpt_path=resume if start else None, weights_only=True)
         except DivergedError as error:
             raise _explained(error, stage) from None
-        except SystemExit:  # how Lightning ends on Ctrl-C
+        except SystemExit:  # Lightning exits on Ctrl-C
             raise KeyboardInterrupt from None
         except RuntimeError as error:
             if isinstance(error.__context__, KeyboardInterrupt):
@@ -102,11 +103,11 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
     write_json(stage.folder / DONE, {"average": kept.score, **module.record()})
-    resume.unlink(missing_ok=True)  # only now: a stage that was killed before resumes instead of starting over
+    resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 
 
 def _explained(error: DivergedError, stage: Stage) -> DivergedError:
-    """The same with the seed and the stage, and what to try."""
+    """The same error, with the seed, the stage and advice added."""
     kept = f"{stage.weights} keeps the last good weights; " if stage.weights.exists() else ""
     return DivergedError(
         f"{stage.title}: training diverged ({error}); {kept}set a smaller {stage.section}.learning_rate=,"
@@ -115,7 +116,7 @@ def _explained(error: DivergedError, stage: Stage) -> DivergedError:
 
 
 def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: int) -> pl.Trainer:
-    """start: epochs done before this process began."""
+    """start: the number of epochs that were done before this process started."""
     last = ModelCheckpoint(
         stage.folder, RESUME.removesuffix(".ckpt"), save_on_train_epoch_end=True, enable_version_counter=False
     )
@@ -143,12 +144,12 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
         ],
         plugins=[AtomicCheckpointIO()],
         enable_model_summary=False,
-        enable_checkpointing=stage.resumable,  # else Lightning keeps checkpoints of its own
+        enable_checkpointing=stage.resumable,  # otherwise Lightning saves its own checkpoints
     )
 
 
 class _StageData(pl.LightningDataModule):
-    """Hands Lightning a new training loader each epoch."""
+    """Gives Lightning a new training loader for each epoch."""
 
     def __init__(self, stage: Stage) -> None:
         super().__init__()
@@ -163,7 +164,7 @@ class _StageData(pl.LightningDataModule):
 
 
 class SeedEachEpoch(Callback):
-    """Dropout's randomness follows from the seed, the stage and the epoch, not from what ran before."""
+    """Makes dropout depend on the seed, the stage and the epoch, not on what ran before."""
 
     def __init__(self, seed: int, stage: str) -> None:
         self.key = f"{seed} {stage}"
@@ -171,13 +172,13 @@ class SeedEachEpoch(Callback):
     def on_train_batch_start(
         self, trainer: pl.Trainer, module: pl.LightningModule, batch: Batch, batch_idx: int
     ) -> None:
-        # Not at the epoch's start: Lightning leaves that hook out in the first epoch after a resumption.
+        # Not at the epoch's start: Lightning does not call that hook in the first epoch after resuming.
         if batch_idx == 0:
             torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
 
 
 class BestWeights(Callback):
-    """Keeps the weights of the validation with the best average; the first of equals."""
+    """Saves the weights of the validation with the best average; among equal averages, the first one."""
 
     def __init__(self, path: Path, trained_only: bool) -> None:
         self.path = path
@@ -200,7 +201,7 @@ class BestWeights(Callback):
                 torch.save({"state_dict": state, "epoch": trainer.current_epoch, "average": average}, partial)
 
     def keeps(self, average: float) -> bool:
-        """Whether the weights of a validation with this average take the place of those kept so far."""
+        """Whether the weights of a validation with this average replace the saved ones."""
         return self.score is None or average > self.score + TIE
 
     def state_dict(self) -> dict[str, Any]:
@@ -211,16 +212,16 @@ class BestWeights(Callback):
 
 
 class LastWeights(BestWeights):
-    """Keeps the weights of the last validation, whatever its average."""
+    """Saves the weights of the last validation, for any average."""
 
     def keeps(self, average: float) -> bool:
         return True
 
 
 class Patience(EarlyStopping):
-    """Early stopping that counts from the validation before the first step, where there is one.
+    """Early stopping that starts from the score of the validation before the first step, if there is one.
 
-    A stage that was killed when its patience was already spent does not train on when it resumes.
+    If a stage is killed when its patience is already used up, it does not continue training when it resumes.
     """
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
@@ -232,7 +233,7 @@ class Patience(EarlyStopping):
 
 
 class AtomicCheckpointIO(TorchCheckpointIO):
-    """Checkpoints written beside their place and moved in."""
+    """Writes each checkpoint to a temporary file, then renames that."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
         with replacing(Path(path)) as partial:
@@ -245,7 +246,7 @@ def _epochs_done(checkpoint: Path) -> int:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Lightning without its remarks on hardware and on loaders without workers, which are meant here."""
+    """Silence Lightning's messages about the hardware and about loaders without workers: both are intended here."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

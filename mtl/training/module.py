@@ -19,12 +19,12 @@ from mtl.tasks.task import Task
 
 
 class TaskScore(torchmetrics.Metric):
-    """A task's metric × 100 over its whole dev split, collected batch by batch. The formula is `mtl.tasks.metrics`'."""
+    """A task's metric × 100 over its whole dev split, collected batch by batch and computed by `mtl.tasks.metrics`."""
 
     full_state_update = False
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str]) -> None:
-        """answers: the words that the head's outputs stand for, see `mtl.tasks.targets`."""
+        """answers: the words that the head's outputs mean, see `mtl.tasks.kind`."""
         super().__init__()
         self.task, self.dev, self.answers = task, dev, answers
         self.codes: list[Tensor]
@@ -34,13 +34,13 @@ class TaskScore(torchmetrics.Metric):
             self.add_state(name, [], dist_reduce_fx="cat")
 
     def update(self, codes: Tensor, rows: Tensor, finite: Tensor) -> None:
-        """Predicted codes and numbers of dev rows, (rows,) each, and whether all outputs are finite, ()."""
+        """Add a batch. codes, rows: the predicted codes and the indices of their dev rows, (rows,). finite: whether all outputs are, ()."""
         self.codes.append(codes)
         self.rows.append(rows)
         self.finite.append(finite[None])
 
     def compute(self) -> float:
-        """Raises DivergedError where outputs were not finite."""
+        """The metric × 100. Raises DivergedError if any output was not finite."""
         if not torch.cat(self.finite).all():
             raise DivergedError("the outputs for dev rows are not finite")
         codes = torch.empty(len(self.dev.targets), dtype=torch.float64)
@@ -53,7 +53,7 @@ class MultitaskModule(pl.LightningModule):
     """Trains a network on batches of one task each (KLEJ, section 4.1).
 
     It logs `dev/{task}`, a task's metric × 100 over its whole validation split, and `dev/average`, their plain mean.
-    Training that diverges ends at the next validation with DivergedError, before anything of it is kept.
+    Training that diverges ends with DivergedError at the next validation, before any of its weights are saved.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class MultitaskModule(pl.LightningModule):
         final_learning_rate: float,
         total_steps: int,
     ) -> None:
-        """scores: by task id. total_steps: over which the learning rate falls linearly from the first value to the last."""
+        """scores: by task id. total_steps: the steps over which the learning rate falls linearly to `final_learning_rate`."""
         super().__init__()
         self.network = network
         self.scores = dict(scores)
@@ -85,21 +85,21 @@ class MultitaskModule(pl.LightningModule):
         return loss
 
     def on_fit_start(self) -> None:
-        # The time before a resumption counts.
+        # Time before an interruption counts, too.
         self._begun = time.monotonic() - (self.curve[-1]["seconds"] if self.curve else 0.0)
 
     def record(self) -> dict[str, Any]:
-        """What is worth keeping of a training that has ended: seconds, peak_memory (bytes), curve."""
+        """The record of a training that has ended: seconds, peak_memory (bytes), curve."""
         return {"seconds": self.curve[-1]["seconds"], "peak_memory": peak_memory(), "curve": self.curve}
 
     def on_validation_epoch_start(self) -> None:
-        """Raises DivergedError: a GPU is waited for here, not in every step."""
+        """Raises DivergedError. The check is here and not in each step, because it waits for the GPU."""
         self._check_training()
         for metric in self.scores.values():
             metric.reset()
 
     def _check_training(self) -> None:
-        """Raise DivergedError, which names the task and the step, where a loss or a weight is not finite."""
+        """Raise DivergedError, which names the task and the step, if a loss or a weight is not finite."""
         if not self._losses:
             return
         losses = torch.stack([loss for _, loss in self._losses])
@@ -115,7 +115,7 @@ class MultitaskModule(pl.LightningModule):
         self.scores[batch.task].update(self.network.predict(batch, outputs), batch.rows, outputs.isfinite().all())
 
     def on_validation_epoch_end(self) -> None:
-        """Raises DivergedError where the outputs for a dev row are not finite."""
+        """Raises DivergedError if the outputs for a dev row are not finite."""
         scores = {}
         for id, metric in self.scores.items():
             try:
@@ -158,7 +158,7 @@ class MultitaskModule(pl.LightningModule):
     ) -> None:
         """Clip the norm of all gradients together, as Lightning does.
 
-        Lightning's own refuses a fused optimizer in mixed precision, also where no loss is scaled, as on a CPU.
+        Lightning's own method refuses a fused optimizer in mixed precision, even if no loss is scaled, as on a CPU.
         """
         if gradient_clip_val:
             trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]

@@ -1,4 +1,4 @@
-"""What a run says while it trains: stage, seed, task, macro average, time left."""
+"""What a run shows while it trains: stage, seed, task, average, time left."""
 
 import sys
 import time
@@ -12,10 +12,10 @@ from mtl.progress import format_duration
 
 
 class StageProgress(ProgressBar):
-    """A bar for a stage on a terminal, else a line a validation."""
+    """A progress bar for a stage on a terminal; elsewhere, one line for each validation."""
 
     def __init__(self, title: str, total_steps: int, lines: bool = True) -> None:
-        """title: what stands before the bar, as in "seed 1 · stage 1". lines: whether to print where there is no terminal."""
+        """title: the text before the bar, as in "seed 1 · stage 1". lines: whether to print lines if there is no terminal."""
         super().__init__()
         self.title = title
         self.total_steps = total_steps

@@ -120,7 +120,7 @@ def test_lists_of_which_the_target_is_no_index_are_said() -> None:
 
 
 def test_a_column_named_as_one_of_its_targets_has_no_header() -> None:
-    with pytest.raises(InputError, match='"0" is named as one of its values; add a header line'):
+    with pytest.raises(InputError, match='"0" has the name of one of its values; add a header line'):
         guess(["0", "1"] * 4, name="0")
 
 

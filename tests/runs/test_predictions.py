@@ -99,7 +99,9 @@ def test_a_damaged_zip_is_one_line(suite_file: Path, capsys: pytest.CaptureFixtu
 def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
     path = pack(tmp_path / "s.zip", {f"mine/{name}": text for name, text in whole().items()})
     problems = submission_problems(path, suite, tmp_path / "data")
-    assert problems == [f"{path}: its files lie in a folder, as in mine/test_pred_kansla.tsv; zip the files alone"]
+    assert problems == [
+        f"{path}: its files are in a folder, as in mine/test_pred_kansla.tsv; zip the files without a folder"
+    ]
 
 
 def test_folders_that_are_not_there_are_named(suite_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -214,7 +214,7 @@ def test_f1_needs_its_label() -> None:
     without = task("f1")
     assert METRICS["f1"].problem(without) is None
     without.positive = "z"
-    assert METRICS["f1"].problem(without) == "positive: metric f1 needs the label it is of, one of a, b, c"
+    assert METRICS["f1"].problem(without) == "positive: name the label that metric f1 is computed for, one of a, b, c"
     assert METRICS["accuracy"].problem(without) is None
 
 

@@ -85,10 +85,10 @@ def test_a_cell_that_is_no_target(name: str, cell: str, problem: str) -> None:
         ("labels", {"labels": ["a", "b", "a"]}, "labels: needs at least two, all different"),
         ("labels", {}, "labels: needs at least two"),
         ("labels", {"labels": ["a", "b"]}, None),
-        ("number", {"range": [1, 1]}, "range: is [smallest, largest], finite numbers"),
-        ("number", {"range": [1]}, "range: is"),
-        ("number", {"range": [0, np.nan]}, "range: is"),
-        ("number", {}, "range: is"),
+        ("number", {"range": [1, 1]}, "range: must be [smallest, largest], two finite numbers"),
+        ("number", {"range": [1]}, "range: must be"),
+        ("number", {"range": [0, np.nan]}, "range: must be"),
+        ("number", {}, "range: must be"),
         ("number", {"range": [-1.5, 2]}, None),
         ("choice", {"candidates": []}, "candidates: a choice names columns of candidates"),
         ("choice", {}, "candidates: a choice names columns of candidates"),
@@ -106,7 +106,7 @@ def test_a_choice_has_one_text_beside_its_candidates_or_none() -> None:
     choice.text = []
     assert TARGET_KINDS["choice"].problem(choice) is None
     choice.text = ["a", "b"]
-    assert TARGET_KINDS["choice"].problem(choice) == "text: a choice has no other text column, or one"
+    assert TARGET_KINDS["choice"].problem(choice) == "text: a choice has at most one text column beside its candidates"
 
 
 @pytest.mark.parametrize("name", KINDS)

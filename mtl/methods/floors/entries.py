@@ -1,4 +1,4 @@
-"""The floors as entries of the methods' registry."""
+"""The registry entries of the floors."""
 
 from mtl.methods.kind import BuildRequest, Method, MethodKind
 

@@ -1,4 +1,4 @@
-"""What predicts from features: scikit-learn's estimators by method, and the settings to try."""
+"""The scikit-learn estimators of each method, and the settings to try."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -18,16 +18,16 @@ from mtl.tasks.task import Task
 
 
 class CosineInRange(BaseEstimator):
-    """A regression without training: the last feature, a cosine between 0 and 1, as a number between low and high."""
+    """A regressor that learns nothing: it scales the last feature, a cosine between 0 and 1, to the range from low to high."""
 
-    _parameter_constraints = {"low": [Real], "high": [Real]}  # scikit-learn's name for what a setting may be
+    _parameter_constraints = {"low": [Real], "high": [Real]}  # where scikit-learn looks for the allowed types
 
     def __init__(self, low: float = 0.0, high: float = 1.0) -> None:
         self.low = low
         self.high = high
 
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "CosineInRange":
-        """Learn nothing."""
+        """Do nothing, and return the estimator."""
         return self
 
     def predict(self, features: np.ndarray) -> np.ndarray:
@@ -35,18 +35,18 @@ class CosineInRange(BaseEstimator):
         return self.low + (self.high - self.low) * features[:, -1]
 
 
-# By method, then by what `mtl.tasks.targets.TargetKind.estimator` names.
+# By method, then by `mtl.tasks.kind.TargetKind.estimator`.
 ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "overlap": {"classifier": LogisticRegression, "regressor": CosineInRange},
     "svm": {"classifier": LinearSVC, "regressor": LinearSVR},
     "tree": {"classifier": DecisionTreeClassifier, "regressor": DecisionTreeRegressor},
     "forest": {"classifier": RandomForestClassifier, "regressor": RandomForestRegressor},
 }
-ITERATIONS = 20_000  # of a linear SVM, at most
+ITERATIONS = 20_000  # the most iterations of a linear SVM
 
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
-    """Raise InputError for a setting that neither of the method's estimators has, and for a value that they do not take."""
+    """Raise InputError for a setting that none of the method's estimators has, and for a value that is not valid."""
     known = {key for kind in ESTIMATORS[method].values() for key in kind().get_params()}
     for key, values in grid.items():
         if key not in known:
@@ -61,7 +61,7 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
 
 
 def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of the grid's values, of settings that the estimator has. estimator: classifier or regressor."""
+    """Every combination of the grid's values, for the settings that the estimator has. estimator: classifier or regressor."""
     known = ESTIMATORS[method][estimator]().get_params()
     keys = [key for key in grid if key in known]
     for values in product(*(grid[key] for key in keys)):
@@ -69,7 +69,7 @@ def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> 
 
 
 def new_estimator(method: str, task: Task, chosen: Mapping[str, Any], seed: int, threads: int) -> Any:
-    """An untrained estimator. threads: of a forest."""
+    """An untrained estimator. chosen: its settings. threads: how many a forest uses."""
     kind = ESTIMATORS[method][target_kind(task).estimator]
     fixed: dict[str, Any] = {"random_state": seed}
     if kind is CosineInRange:

@@ -1,4 +1,4 @@
-"""Texts as TF-IDF of their n-grams, and what methods compute from those vectors for a row of one text or two."""
+"""TF-IDF vectors of texts, and the features that methods compute from these vectors for a row of one or two texts."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
@@ -12,7 +12,7 @@ from mtl.config.schema import FloorConfig
 from mtl.progress import progress
 from mtl.tasks.task import Task
 
-KINDS = ("words", "characters")  # of n-grams, in the order in which features stand
+KINDS = ("words", "characters")  # of n-grams, in the order of the features
 Vectors = Mapping[str, csr_matrix]  # TF-IDF by kind of n-grams: (texts, n-grams)
 Matrix: TypeAlias = csr_matrix | np.ndarray  # features: (rows, features)
 
@@ -27,7 +27,7 @@ class Document(NamedTuple):
 class Tfidf:
     """TF-IDF of word n-grams, and of character n-grams within words, both in lower case.
 
-    Term frequencies are taken by their logarithm. Each kind's vector has length 1, or 0 for a text with no known n-gram.
+    Term frequencies are on a logarithmic scale. Each kind's vector has length 1, or 0 for a text with no known n-gram.
     """
 
     def __init__(self, config: FloorConfig) -> None:
@@ -46,9 +46,9 @@ class Tfidf:
         self._vectorizers = dict(zip(KINDS, (words, characters), strict=True))
 
     def fit(self, documents: Collection[Document], title: str) -> Vectors:
-        """Choose the n-grams and their weights by these documents, and return their vectors, (documents, n-grams) each.
+        """Choose the n-grams and their weights from these documents; return the documents' vectors, (documents, n-grams) each.
 
-        title: of the progress that is shown. Raises ValueError where no n-gram stands in enough documents.
+        title: of the progress bar. Raises ValueError if no n-gram occurs in enough documents.
         """
         return {
             kind: vectorizer.fit_transform(progress(documents, f"{title} · n-grams of {kind}", "texts"))
@@ -61,7 +61,7 @@ class Tfidf:
 
 
 class TaskFeatures:
-    """What a method reads of the rows of one task: `bag` of a single text, and of a pair what PAIR_FEATURES says."""
+    """The features that a method reads for the rows of one task: `bag` for single texts, PAIR_FEATURES for pairs."""
 
     def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
         self._title = task.id
@@ -70,9 +70,9 @@ class TaskFeatures:
         self._scaler = StandardScaler()
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
-        """Choose the n-grams and their weights by the distinct texts of training rows, and return the rows' features.
+        """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features.
 
-        rows: of one text, or two. Raises ValueError where no n-gram stands in enough texts.
+        rows: the documents of each row, one or two. Raises ValueError if no n-gram occurs in enough texts.
         """
         documents, places = _distinct(rows)
         sides = _sides(self._tfidf.fit(documents, self._title), places)
@@ -90,7 +90,7 @@ class TaskFeatures:
 
 
 def bag(sides: Sequence[Vectors]) -> csr_matrix:
-    """The n-grams of a row's text or texts, (rows, n-grams of both kinds).
+    """The TF-IDF vector of each row, (rows, n-grams of both kinds).
 
     The vectors of a pair are added, and the sum is scaled to length 1.
     """
@@ -102,19 +102,19 @@ def cosines(sides: Sequence[Vectors]) -> np.ndarray:
     return _sums(_products(sides))
 
 
-# The features of pairs take their two sides' vectors, and their cosines standardized by the mean and the standard
-# deviation over the training rows, (rows, 2).
+# Arguments of the functions for pairs: the vectors of the two sides, and their cosines, (rows, 2), standardized by the mean
+# and the standard deviation over the training rows.
 
 
 def overlap_features(sides: Sequence[Vectors], standardized: np.ndarray) -> np.ndarray:
-    """The cosines alone, as they are."""
+    """Only the cosines, not standardized."""
     return cosines(sides)
 
 
 def linear_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
     """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines.
 
-    A linear model is trained with a penalty on large weights. Standardized cosines need none.
+    A linear model is trained with a penalty on large weights. Standardized cosines do not need large weights.
     """
     return hstack([bag(sides), *_differences(sides), *_products(sides), standardized], format="csr")
 
@@ -126,10 +126,10 @@ def tree_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_mat
 
 
 def forest_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
-    """The same, with the four features that compare whole texts repeated.
+    """The features of `tree_features`, with copies of the four features that compare whole texts.
 
-    At a split a forest looks at about the square root of n features drawn from n. With sqrt(n) / 2 copies of the four,
-    two of those drawn are such copies on average.
+    At each split of a tree, a forest considers about sqrt(n) of the n features, drawn at random. With sqrt(n) / 2 copies of
+    the four features, two of the drawn features are such copies on average.
     """
     once = tree_features(sides, standardized)
     copies = round(once.shape[1] ** 0.5 / 2)
@@ -160,14 +160,14 @@ def _sums(matrices: Sequence[csr_matrix]) -> np.ndarray:
 
 
 def _distinct(rows: Sequence[Sequence[Document]]) -> tuple[list[Document], np.ndarray]:
-    """Each text of the rows once, and where the rows' texts stand among these, int64 (rows, sides)."""
+    """The distinct documents of the rows, and the index of each row's documents in them, int64 (rows, sides)."""
     documents = {document.text: document for row in rows for document in row}
     index = {text: place for place, text in enumerate(documents)}
     return list(documents.values()), np.array([[index[document.text] for document in row] for row in rows])
 
 
 def _sides(vectors: Vectors, places: np.ndarray) -> list[Vectors]:
-    """The vectors of the rows' first texts, and of pairs' second texts. places: int64 (rows, sides)."""
+    """The vectors of each side: the rows' first texts, and the second texts of pairs. places: int64 (rows, sides)."""
     return [{kind: matrix[side] for kind, matrix in vectors.items()} for side in places.T]
 
 

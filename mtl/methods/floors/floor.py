@@ -1,4 +1,4 @@
-"""Floors: guesses, and models without an encoder, which every row of a table must exceed."""
+"""Floors: guesses, and models without an encoder. Every other model should score higher."""
 
 import logging
 import time
@@ -53,7 +53,7 @@ class Floor:
         self._trained: dict[str, Any] = {}  # the last seed's estimators, by task
 
     def save(self, folder: Path) -> None:
-        """A floor's models are not kept."""
+        """Write nothing: a floor's models are not kept."""
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.trained_tasks:
@@ -73,7 +73,7 @@ class Floor:
                     )
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """Parameters are weights or nodes; a floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
+        """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
         learned = [read_json(_chosen(folder, task)) for task in self._trained]
         parameters = sum(numbers(estimator) for estimator in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
@@ -90,7 +90,7 @@ class Floor:
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
 
     def _learn(self, task: Task, seed: int, folder: Path) -> Any:
-        """Train with each of the settings and return the estimator of those that are best on dev (the first of equals)."""
+        """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
         splits = self.dataset.splits[task.id]
         start = time.monotonic()
         _, features = self._task_features(task)
@@ -120,7 +120,7 @@ class Floor:
         if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # what is not converged shows on dev
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the scores on dev show it
             return estimator.fit(features, targets)
 
     def _predicted(self, task: Task, learned: Task, estimator: Any, split: str) -> np.ndarray:
@@ -153,7 +153,7 @@ class Floor:
         return [[known[text] for text in row] for row in inputs.tolist()]
 
     def _predict(self, task: Task, rows: Sequence[Sequence[str]]) -> np.ndarray:
-        """New rows of texts, from their characters on."""
+        """Predicted targets (rows,) for new rows of texts, which are tokenized here."""
         tokenize, length = moses(self.language), self.config.max_length
         inputs = [make_inputs(task, row) for row in rows]
         documents = [
@@ -165,7 +165,7 @@ class Floor:
 
 
 def _chosen(folder: Path, task: str) -> Path:
-    """The settings that were best on dev, in a seed's folder."""
+    """The file, in a seed's folder, of the settings that were best on dev."""
     return folder / "chosen" / f"{task}.json"
 
 

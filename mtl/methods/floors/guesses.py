@@ -1,4 +1,4 @@
-"""Predictions that read no text."""
+"""Predictions that do not depend on the texts."""
 
 from collections.abc import Callable
 
@@ -9,17 +9,17 @@ from mtl.tasks.constant import best_constant
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
-# A task, its training rows, the rows to predict -> targets (rows,).
+# task, its training rows, the rows to predict, random generator -> predicted targets (rows,).
 Guess = Callable[[Task, Split, Split, np.random.Generator], np.ndarray]
 
 
 def random_targets(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
-    """Targets drawn from those of the training rows: the row "Random" of KLEJ's Table 3."""
+    """Targets drawn from the targets of the training rows: the row "Random" of KLEJ's Table 3."""
     return target_kind(task).draw(train.targets, rows.sizes, len(rows), rng)
 
 
 def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
-    """The best constant answer on the training rows under the task's own metric."""
+    """The best constant answer on the training rows, by the task's metric."""
     return target_kind(task).repeat(best_constant(task, train.scored), len(rows), rows.sizes)
 
 
@@ -27,9 +27,9 @@ GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant}
 
 
 def guess_for(method: str, task: Task) -> Guess | None:
-    """The guess that a method makes for a task, or None where it reads the texts.
+    """The guess that a method makes for a task, or None if it reads the texts.
 
-    The overlap of a pair's texts means nothing for a single text: there the method answers as `constant` does.
+    A single text has no overlap: for a task without pairs, the method `overlap` predicts what `constant` predicts.
     """
     if method == "overlap" and not task.is_pair:
         return constant

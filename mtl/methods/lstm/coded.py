@@ -11,13 +11,13 @@ from mtl.training.module import TaskScore
 
 @dataclass(frozen=True)
 class Coded:
-    """A dataset with its targets as codes (`mtl.tasks.targets`)."""
+    """A dataset with its targets as codes (`mtl.tasks.kind`)."""
 
     dataset: Dataset
 
     @cached_property
     def splits(self) -> dict[str, dict[str, Split]]:
-        """The dataset's splits by task and name, their targets float64 codes (rows,)."""
+        """The dataset's splits by task id and split name, with codes as targets, float64 (rows,)."""
         coded = {}
         for task in self.dataset.tasks:
             kind, answers = target_kind(task), self.answers(task)
@@ -29,11 +29,11 @@ class Coded:
 
     @cached_property
     def outputs(self) -> dict[str, int]:
-        """The outputs of each task's head for one input."""
+        """The number of outputs of each task's head for one input, by task id."""
         return {task.id: target_kind(task).outputs(self.answers(task)) for task in self.dataset.tasks}
 
     def answers(self, task: Task) -> list[str]:
-        """The words that the outputs of the head which answers the task stand for, if its training rows say."""
+        """The words that the outputs of the task's head mean; empty for kinds without words. The head may be another task's."""
         return self.dataset.answers.get(task.answered_by or task.id, [])
 
     def dev_score(self, task: Task) -> TaskScore:

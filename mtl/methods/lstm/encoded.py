@@ -1,4 +1,4 @@
-"""What the heads of stage 2 read: the frozen encoder's vectors or token outputs, computed once, or texts for an encoder that runs."""
+"""The input of the heads in stage 2: outputs of the frozen encoder, computed once, or texts for an encoder that runs in each step."""
 
 import logging
 import tempfile
@@ -27,9 +27,9 @@ logger = logging.getLogger("mtl")
 class TaskInput:
     """What one task's head reads in stage 2.
 
-    encoder: one that runs, trained with the head or with its dropout on; None: texts are encoded already.
-    sequences: of texts for the encoder, or of its token outputs. vectors: float32 (texts, dim), for heads that need no more.
-    lengths: int64 (texts,), tokens, where batches hold rows of similar length; None: rows are shuffled freely.
+    encoder: runs in each step, either trained with the head or with dropout; None if the texts are already encoded.
+    sequences: texts for the encoder, or its token outputs. vectors: float32 (texts, dim), for heads that read vectors of whole texts.
+    lengths: int64 (texts,), in tokens, if batches hold rows of similar length; None if rows are shuffled freely.
     """
 
     encoder: Encoder | None
@@ -40,16 +40,17 @@ class TaskInput:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The frozen encoder's output for all texts that a head reads, each computed once for all tasks.
+    """The frozen encoder's output for all texts, computed once for all tasks.
 
-    vectors: float32 (texts, dim). tokens: of the tasks whose heads read tokens.
+    vectors: float32 (texts, dim), for heads that read vectors of whole texts. tokens: for heads that read tokens. None if no head
+    reads them.
     """
 
     vectors: Tensor | None
     tokens: ArraySequences | None
 
     def for_head(self, reads_tokens: bool) -> TaskInput:
-        """What a head reads."""
+        """The input of a head. reads_tokens: whether it reads tokens, not vectors of whole texts."""
         if reads_tokens:
             assert self.tokens is not None
             return TaskInput(None, self.tokens, None, self.tokens.lengths.numpy())
@@ -57,15 +58,15 @@ class Encoded:
 
 
 def encoder_runs(config: Config) -> bool:
-    """Whether stage 2 needs the encoder itself: to train it, or to keep its dropout on."""
+    """Whether the encoder runs in each step of stage 2, because it is trained or uses dropout."""
     return config.finetune.train_encoder or config.finetune.encoder_dropout
 
 
 def running_input(config: Config, encoder: Encoder, sequences: Sequences, reads_tokens: bool) -> TaskInput:
-    """What a head reads together with an encoder that runs. Each task trains a copy of it, or none does."""
+    """The input of a head with an encoder that runs in each step. If the encoder is trained, each task trains its own copy."""
     if config.finetune.train_encoder:
         return TaskInput(encoder.for_task(), sequences, None, sequences.lengths.numpy())
-    # Pooled vectors have no length: rows are shuffled as where they are computed before.
+    # Vectors of whole texts have no length, so rows are shuffled freely, as with vectors that were computed once.
     lengths = sequences.lengths.numpy() if reads_tokens else None
     return TaskInput(encoder.requires_grad_(False), sequences, None, lengths)
 
@@ -75,7 +76,7 @@ def encode_once(
 ) -> Encoded:
     """The frozen encoder's output for the texts of all tasks.
 
-    folder: on whose disk an unnamed temporary file holds the token outputs, if there are any, as long as they are used.
+    folder: token outputs, if any head reads them, are in an unnamed temporary file on the disk of this folder while they are used.
     """
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
@@ -99,10 +100,10 @@ def reads_tokens(heads: Heads, task: Task) -> bool:
 def _encode_tokens(
     encoder: Encoder, sequences: Sequences, texts: Tensor, count: int, seed: int, folder: Path
 ) -> ArraySequences:
-    """The encoder's token outputs for these of `count` texts."""
+    """The encoder's token outputs for these texts. count: the number of texts in the dataset."""
     lengths = sequences.lengths[texts].numpy()
     shape = (int(lengths.sum()), encoder.output_size)
-    # The file is removed when the block ends; its content is kept as long as the array exists.
+    # The file's name is removed when the block ends; its content exists as long as the array.
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
         rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
         reserve(Path(file.name))
@@ -113,7 +114,7 @@ def _encode_tokens(
 
 
 def check_disk(config: Config, dataset: Dataset, texts: TokenizedTexts, folder: Path) -> None:
-    """Log how much disk stage 2 takes for a while, where it takes any. Raises InputError where there is not as much."""
+    """Log how much disk space stage 2 needs for token outputs, if it needs any. Raises InputError if there is too little."""
     if not config.head.attention or encoder_runs(config):
         return
     tokens = int(texts.lengths[_texts(dataset, [task for task in dataset.tasks if task.is_pair]).numpy()].sum())

@@ -1,4 +1,4 @@
-"""The LSTM as an entry of the methods' registry."""
+"""The registry entry of the LSTM."""
 
 from mtl.config.schema import Config
 from mtl.embedders import EMBEDDERS
@@ -12,14 +12,14 @@ def title(config: Config) -> str:
 
 
 def check(config: Config, suite: Suite) -> None:
-    """Raise InputError that says how to get the vectors where they neither exist nor can be trained."""
+    """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained."""
     from mtl.embedders.find import check_obtainable
 
     check_obtainable(config, suite)
 
 
 def build(request: BuildRequest) -> Method:
-    """The two stages of training."""
+    """The method, which trains in two stages."""
     from mtl.methods.lstm.two_stages import TwoStages
 
     return TwoStages(request)

@@ -1,4 +1,4 @@
-"""The parts of the LSTM's network as the configuration sizes them."""
+"""The parts of the LSTM's network, with the sizes of the configuration."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from mtl.tasks.task import Task
 
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
-    """The encoder that the configuration describes, on an embedder's vectors of `dim` numbers."""
+    """The encoder that the configuration describes. dim: the size of the embedder's vectors."""
     return Encoder(
         embedder,
         dim,
@@ -22,9 +22,9 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
 
 
 def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """Heads for these tasks as the configuration describes them, on encoder outputs of `dim` numbers.
+    """The heads of these tasks that the configuration describes. dim: the size of the encoder's outputs.
 
-    outputs: of each task's head for one input.
+    outputs: by task id, the number of outputs of its head for one input.
     """
     attention_size = config.head.attention_size if config.head.attention else None
     return Heads(tasks, outputs, dim, config.head.hidden_size, config.head.dropout, attention_size)

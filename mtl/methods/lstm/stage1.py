@@ -1,4 +1,4 @@
-"""Stage 1: everything jointly on all tasks (KLEJ, section 4.1)."""
+"""Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ from mtl.training.module import MultitaskModule
 def new_network(
     config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
 ) -> Network:
-    """The network before training, the same for the same seed. outputs: of each task's head for one input."""
+    """The network before training, the same for the same seed. outputs: by task id, outputs of its head for one input."""
     torch.manual_seed(seed)
     encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
     return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
@@ -32,9 +32,9 @@ def new_network(
 def pretrain(
     config: Config, data: Coded, sequences: Sequences, embeddings: Embeddings, seed: int, folder: Path
 ) -> Network:
-    """The network at the best validation of stage 1, trained here or, if `folder` holds it, loaded.
+    """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage.
 
-    With `pretrain.checkpoint=last` it is that at the last validation. `folder` receives what `fit` writes.
+    With `pretrain.checkpoint=last`, it has the weights of the last validation. `folder` receives what `fit` writes.
     """
     settings = config.pretrain
     tasks = data.dataset.trained_tasks

@@ -1,4 +1,4 @@
-"""Stage 2: each task's head on the frozen encoder, or with it, by the task's own metric (KLEJ, section 4.1)."""
+"""Stage 2: train each task's head, on the frozen encoder or together with it; the task's metric selects the weights (KLEJ, section 4.1)."""
 
 import logging
 import math
@@ -45,10 +45,10 @@ class Finetuning:
     folder: Path
 
     def train(self, heads: Heads) -> Network:
-        """The task's network with its best weights, trained from the head of stage 1 or, if it has finished, loaded.
+        """The task's network with its best weights, trained from the head of stage 1, or loaded if this stage has finished.
 
-        The weights that stage 1 left are the first candidate for the best ones: on dev, stage 2 never ends below them. The
-        task's head in `heads` is changed to the best one.
+        The weights of stage 1 are the first candidate for the best ones, so the score on dev after stage 2 is never lower than
+        before. The task's head in `heads` is changed to the best one.
         """
         lone = new_heads(self.config, [self.task], heads.outputs, heads.dim)
         lone.layers[0] = heads[self.task.id]
@@ -58,14 +58,14 @@ class Finetuning:
         return network
 
     def predict(self, network: Network, answered: Task) -> Predictions:
-        """The predictions for a task that this task's head answers, itself or another one: (rows,) by split, without train."""
+        """The predictions for `answered`, which is this task or a task that its head answers: (rows,) by split, without train."""
         device = device_of(self.config.trainer.accelerator)
         network.to(device)
         kind, answers = target_kind(self.task), self.data.answers(self.task)
         predictions = {}
         for name, split in self.data.splits[answered.id].items():
             if name != "train":
-                # The network knows its own task only.
+                # The network has only this task's head, so the rows are predicted as rows of this task.
                 batches, order = self._batches(split), self._in_order(split)
                 predictions[name] = kind.decode(predict_rows(network, batches, order, device), answers)
         network.to("cpu")
@@ -104,7 +104,7 @@ class Finetuning:
                 resumable=not seconds_only,
                 lines=not seconds_only,
                 trained_only=True,
-                validate_first=True,  # no task may end below what stage 1 left
+                validate_first=True,  # so that no task ends with a lower score than after stage 1
             ),
             self.config.trainer,
         )
@@ -118,6 +118,6 @@ class Finetuning:
         return SortedSampler(self._lengths(split), {self.task.id: batch_rows(split, self.config.finetune.batch_size)})
 
     def _lengths(self, split: Split) -> dict[str, np.ndarray]:
-        """The rows' lengths by which batches are made: all 0 where rows may be shuffled freely."""
+        """The rows' lengths for making batches; all 0 if rows are shuffled freely."""
         lengths = self.input.lengths
         return {self.task.id: np.zeros(len(split)) if lengths is None else row_lengths(split, lengths)}

@@ -1,4 +1,4 @@
-"""A trained LSTM for new texts."""
+"""Predict and encode new texts with a trained LSTM."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -38,8 +38,8 @@ class TrainedLstm:
         sequences: Callable[[TokenizedTexts], Sequences],
         answers: Mapping[str, Sequence[str]],
     ) -> None:
-        """folder: the seed's. encoder: of stage 1, on the device to compute on. sequences: texts of any words, as the encoder
-        reads them. answers: see `mtl.data.dataset.Dataset`.
+        """folder: the seed's. encoder: from stage 1, on the device to compute on. sequences: turns tokenized texts, whose words may
+        be new, into the encoder's input. answers: see `mtl.data.dataset.Dataset`.
         """
         self.config = config
         self.language = language
@@ -47,10 +47,10 @@ class TrainedLstm:
         self.encoder = encoder.eval()
         self.sequences = sequences
         self.answers = answers
-        self._networks: dict[str, Network] = {}  # of the task that was asked for last
+        self._networks: dict[str, Network] = {}  # of the last task that was predicted
 
     def predict(self, task: Task, rows: Sequence[Sequence[str]]) -> np.ndarray:
-        """Predicted targets (rows,). rows: the texts of each, at least one, as `mtl.data.examples.Example.texts`."""
+        """Predicted targets (rows,). rows: the texts of each row, see `mtl.data.examples.Example.texts`; at least one row."""
         head = task.answered_by or task.id
         kind, answers = target_kind(task), self.answers.get(head, [])
         texts, sequences = self._sequences([text for row in rows for text in row])
@@ -71,14 +71,14 @@ class TrainedLstm:
         return vectors
 
     def _sequences(self, texts: Sequence[str]) -> tuple[TokenizedTexts, Sequences]:
-        """The distinct texts, as tokens and as the encoder reads them."""
+        """The distinct texts, tokenized, and the encoder's input for them."""
         known = TokenizedTexts(texts, self.language, self.config.max_length)
         return known, self.sequences(known)
 
     def _network(self, task: Task, outputs: int) -> Network:
-        """The head of a task, and the encoder that belongs to it."""
+        """The network of a task: its head, and its own encoder if stage 2 trained one."""
         weights = read_weights(finetune_folder(self.folder, task.id) / WEIGHTS["best"])
-        # Encoders that stage 2 trained differ by task; they share the word vectors, and so the new words.
+        # Encoders that stage 2 trained differ by task, but they share the word vectors, including those of new words.
         own = weights_below(weights, "encoder.")
         encoder = self.encoder.for_task() if own else self.encoder
         encoder.load_state_dict({**encoder.state_dict(), **own})
@@ -88,7 +88,7 @@ class TrainedLstm:
 
 
 def load_trained(request: LoadRequest) -> TrainedLstm:
-    """The encoder and the heads of a seed. Raises InputError where a file is missing or damaged."""
+    """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged."""
     config = request.config
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")

@@ -32,7 +32,7 @@ class TwoStages:
     """`mtl.methods.kind.Method` of the LSTM."""
 
     def __init__(self, request: BuildRequest) -> None:
-        """Finds the embeddings. Raises InputError where they do not exist, or there is too little disk."""
+        """Find or train the embeddings. Raises InputError if they cannot be found, or if there is too little disk space."""
         config, suite, dataset = request.config, request.suite, request.dataset
         self.config, self.suite, self.dataset = config, suite, dataset
         self.data = Coded(dataset)
@@ -78,7 +78,7 @@ class TwoStages:
         self._network = network
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """Parameters are those of one encoder and all heads; an ELMo's own count among the embeddings'."""
+        """Parameters are those of one encoder and all heads. The parameters of an ELMo count as embeddings."""
         assert self._network is not None and self._network.encoder is not None
         stages = [read_json(pretrain_folder(folder) / DONE)]
         stages += [read_json(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
@@ -97,7 +97,7 @@ class TwoStages:
         return cost
 
     def _speed(self, network: Network, folder: Path) -> float:
-        """Measured on the CPU, with vectors computed as for texts that are new."""
+        """Sentences per second on the CPU, with vectors computed as for new texts, not read from a cache."""
         device = device_of(self.config.trainer.accelerator)
         self.embeddings.to(torch.device("cpu"))
         assert network.encoder is not None
