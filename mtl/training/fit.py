@@ -93,6 +93,11 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
             raise _explained(error, stage) from None
         except SystemExit:  # Lightning exits on Ctrl-C
             raise KeyboardInterrupt from None
+        except RuntimeError as error:
+            if isinstance(error.__context__, KeyboardInterrupt):
+                # Lightning's own shutdown fails on Ctrl-C while it makes the loader of an epoch.
+                raise KeyboardInterrupt from None
+            raise
         if trainer.received_sigterm or trainer.interrupted:
             raise KeyboardInterrupt
     load_weights(module.network, stage.weights)

@@ -1,9 +1,11 @@
 """A stage that is interrupted and resumed ends as one that was not; its best weights are those of its best validation."""
 
 import json
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import torch
@@ -175,6 +177,33 @@ def test_killed_before_its_checkpoint_is_removed_it_is_finished(
     fit(plain, stage(tmp_path / "plain/stage"), CPU)
     assert all(torch.equal(t, loaded.state_dict()[name]) for name, t in plain.network.state_dict().items())
     assert not loaded.training
+
+
+class Interrupted(DataLoader[Batch]):
+    """Ctrl-C comes when an epoch begins."""
+
+    def __iter__(self) -> NoReturn:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("epoch", [0, 2])
+def test_interrupted_between_epochs_it_is_interrupted(tmp_path: Path, epoch: int) -> None:
+    whole = stage(tmp_path / "stage")
+    interrupted = Interrupted(batches(epoch + 1, 4), batch_size=None)  # type: ignore[arg-type]
+    handler = signal.getsignal(signal.SIGINT)  # Lightning ignores the signal from then on
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fit(
+                module(),
+                replace(whole, train=lambda number: interrupted if number == epoch else whole.train(number)),
+                CPU,
+            )
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    resumed, plain = module(), module()
+    fit(resumed, whole, CPU)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert_same_weights(resumed, plain)
 
 
 def test_a_stage_that_has_not_finished_is_not_loaded(tmp_path: Path) -> None:
