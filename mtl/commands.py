@@ -93,7 +93,7 @@ def _add_models(commands: Commands) -> None:
     predict = commands.add_parser("predict", help="predict a task's targets for new rows")
     predict.add_argument("run_dir", type=Path)
     predict.add_argument(
-        "file", type=Path, metavar="FILE", help="tab-separated, with the task's text columns in the header"
+        "file", type=Path, metavar="FILE", help="a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
     )
     predict.add_argument("--task", required=True)
     predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")

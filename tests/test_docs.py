@@ -13,7 +13,9 @@ from mtl.config.files import flatten
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.jobs.sweep import load_sweep
+from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import load_suite
+from mtl.tasks.targets import TARGET_KINDS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "embeddings/README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -116,3 +118,9 @@ def test_the_example_of_a_suite_is_right(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(next(code_blocks("docs/your-suite.md", "yaml")), encoding="utf-8")
     assert list(load_suite(path).tasks) == ["sentiment", "similarity"]
+
+
+def test_the_tables_of_kinds_and_metrics_list_all() -> None:
+    section = read("docs/your-suite.md").split("## Kinds of target")[1].split("\n## ")[0]
+    assert all(re.search(rf"^\|.*`{name}`", section, re.MULTILINE) for name in METRICS)
+    assert all(re.search(rf"^\| {name} \|", section, re.MULTILINE) for name in TARGET_KINDS)

@@ -164,7 +164,7 @@ def damaged_texts(part: Part) -> list[Finding]:
             "control",
             control_character,
             "a control character, such as {}",
-            "a letter is lost, and so is its word",
+            "a letter or a sign is lost, often since the text was read in a wrong encoding",
         ),
         _containing(
             part, "replacement", _replacement, "the sign for a lost character, such as {}", "the word around it is lost"

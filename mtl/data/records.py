@@ -169,7 +169,9 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
         if re.search(r"\\u[dD]", line):
             json.dumps(row, ensure_ascii=False).encode()  # refuses half a surrogate pair, which no file can hold
     except json.JSONDecodeError as error:
-        problem = f"{error.msg} at character {error.pos + 1}" if line.strip() else "the line is empty"
+        problem = (
+            f"{error.msg.removesuffix(' at')} at character {error.pos + 1}" if line.strip() else "the line is empty"
+        )
     except RecursionError:
         problem = "too deeply nested"
     except UnicodeEncodeError:
@@ -179,7 +181,7 @@ def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
     else:
         if isinstance(row, dict):
             return row
-        problem = f"a JSON value of type {type(row).__name__}"
+        problem = "a JSON value that is no object"
     raise InputError(f"{path}:{number}: not a row: {problem}; one JSON object a line")
 
 

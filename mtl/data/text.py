@@ -13,6 +13,7 @@ from typing import IO, cast
 
 import numpy as np
 import sacremoses
+from sacremoses.corpus import NonbreakingPrefixes
 
 from mtl.errors import InputError
 from mtl.files import replacing
@@ -28,6 +29,10 @@ logger = logging.getLogger("mtl")
 @lru_cache
 def moses(language: str) -> Tokenizer:
     """The Moses tokenizer: the official fastText vectors of most European languages were trained on its tokens."""
+    if language not in NonbreakingPrefixes().available_langs:
+        logger.warning(
+            "language %s: Moses has no list of abbreviations for it; general rules tokenize the texts", language
+        )
     tokenizer = sacremoses.MosesTokenizer(lang=language)
 
     def tokenize(text: str) -> list[str]:

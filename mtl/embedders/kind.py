@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """A module (`torch.nn.Module`) that turns what `Sequences.gather` returns into vectors: (batch, time, …) -> (batch, time, dim)."""
+    """A module (`torch.nn.Module`): the first tensor that `Sequences.gather` returns, (batch, time, …) -> vectors (batch, time, dim)."""
 
     def __call__(self, tokens: "Tensor") -> "Tensor": ...
 

@@ -142,6 +142,11 @@ class WordReader:
         self.file = file
         self._without_vector: set[str] = set()
         self.vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
+        if len(self.vocabulary) != len(weight):
+            raise InputError(
+                f"{request.folder / VOCABULARY}: has {len(self.vocabulary) - Vocabulary.FIRST} words, the run has vectors of "
+                f"{len(weight) - Vocabulary.FIRST}; restore the file"
+            )
         self.dim = weight.shape[1]
         self.embedder = WordEmbedder(len(weight), self.dim, trainable=False)
 

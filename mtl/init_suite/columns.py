@@ -134,7 +134,7 @@ def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]
     distinct = len(found[0].counts)
     why = f"an id with {count(distinct, 'distinct value')} in {count(table.rows, 'row')}: rows with the same one stay together"
     if distinct < 10:
-        why += "; few groups leave comparisons uncertain: delete the line if the rows are independent"
+        why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
     if more := [column.name for column in found[1:]]:
         why += f"; {columns_in_words(more)} would do as well"
     return found[0].name, why

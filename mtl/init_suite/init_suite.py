@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from mtl.config.files import shipped
 from mtl.data.records import FORMATS
 from mtl.errors import InputError
 from mtl.files import write_text
@@ -37,6 +38,8 @@ def init_suite(
     if not data_dir.is_dir():
         raise InputError(f"{data_dir}: no such folder")
     chosen = name or file_name(data_dir.resolve().name, "suite")
+    if name is None and (shipped("configs") / "suite" / f"{chosen}.yaml").exists():
+        chosen += "-own"  # runs are in folders named after the suite
     if chosen != file_name(chosen, ""):
         raise InputError(f"--name: {chosen!r} names folders; use letters, digits, '.', '_' and '-'")
     path = out or Path(f"{chosen}.yaml")

@@ -65,6 +65,7 @@ def _tables(guess: Guess, data_dir: Path) -> dict[str, Table]:
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     tables = {split: read_table(data_dir / guess.folder / name) for split, name in files.items()}
     guess.rows = {split: table.rows for split, table in tables.items()}
+    guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return tables
 
 

@@ -148,8 +148,9 @@ class Leaderboard:
         if tests := sum(len(found) for found in self.comparisons.values()):
             facts.append(
                 "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
-                f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, which is when the interval of "
-                f"the difference does not contain 0, else undecided; if a run has fewer than {LEAST_SEEDS} seeds, there is no verdict. Of tests "
+                f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
+                f"interval of the difference then does not contain 0; but with five groups of rows or fewer, p is never below {LEVEL:g}. If a run "
+                f"has fewer than {LEAST_SEEDS} seeds, there is no verdict. Of tests "
                 f"between equal runs, {100 * LEVEL:g} % give better or worse by chance. With Holm's correction for the {tests} tests of this suite "
                 f"(every pair of runs, every task and the average), the probability of even one such error is at most {100 * LEVEL:g} %."
             )

@@ -1,5 +1,6 @@
 """A run's medians beside the published rows, as Markdown in the layout of the paper's Table 3."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from mtl.markdown import MISSING, markdown_table
@@ -71,9 +72,7 @@ def _difference(ours: float, published: float | None, reduced: bool) -> str:
 
 
 def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
-    notes = [
-        f"Scores × 100 on {splits_text(summary)}: the median over seeds {', '.join(map(str, summary['seeds']))}; AVG is the mean of the medians."
-    ]
+    notes = [f"Scores × 100 on {splits_text(summary)}: {_over_seeds(summary['seeds'])}; AVG is the mean over tasks."]
     if published:
         notes[0] += (
             f" Published rows are scores on the test sets; ours chose their {summary['chosen_on_dev']} on dev,"
@@ -102,6 +101,10 @@ def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
             "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."
         )
     return notes
+
+
+def _over_seeds(seeds: Sequence[int]) -> str:
+    return f"the median over seeds {', '.join(map(str, seeds))}" if len(seeds) > 1 else f"seed {seeds[0]}"
 
 
 def _sizes(rows: dict[str, int]) -> str:

@@ -54,11 +54,9 @@ class StageProgress(ProgressBar):
             first, since = self._begin
             done = max(1, trainer.global_step - first)
             left = (time.monotonic() - since) / done * (self.total_steps - trainer.global_step)
-            print(
-                f"{self.title} · step {trainer.global_step}/{self.total_steps} · average {average:.1f} · at most {format_duration(left)} left",
-                file=sys.stderr,
-                flush=True,
-            )
+            steps = f"step {trainer.global_step}/{self.total_steps}"
+            remaining = f"at most {format_duration(left)} left in this stage"
+            print(f"{self.title} · {steps} · average {average:.1f} · {remaining}", file=sys.stderr, flush=True)
 
     def teardown(self, trainer: pl.Trainer, module: pl.LightningModule, stage: str) -> None:
         if self._bar is not None:

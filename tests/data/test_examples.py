@@ -64,7 +64,7 @@ def test_inputs_made_from_texts_have_these_texts(task: Task, texts: tuple[str, .
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        ({"answers": []}, "column 'answers[]': has no candidates"),
+        ({"answers": []}, "column 'answers[]': has 0 candidates"),
         ({"right": 2}, "column 'right': target 2 is not the index of one of the row's 2 candidates"),
         ({"right": -1}, "column 'right': target '-1' is not the index of a candidate"),
         ({"right": None}, "key 'right': a text or a number is expected, not null"),

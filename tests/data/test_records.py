@@ -169,8 +169,8 @@ def test_keys_that_no_column_names_are_left_out(tmp_path: Path) -> None:
     ("line", "expected"),
     [
         ("", "not a row: the line is empty; one JSON object a line"),
-        ("[1]", "not a row: a JSON value of type list; one JSON object a line"),
-        ("null", "not a row: a JSON value of type NoneType"),
+        ("[1]", "not a row: a JSON value that is no object; one JSON object a line"),
+        ("null", "not a row: a JSON value that is no object"),
         ('{"a": 1', "not a row: Expecting ',' delimiter at character 8"),
         ('{"a": 1} {"a": 1}', "not a row: Extra data at character 10"),
         ('{"a": NaN}', "not a row: NaN is not a JSON number"),

@@ -136,7 +136,7 @@ def test_few_groups_are_said_and_a_second_id_too() -> None:
     group = group_column(main, [main], set())
     assert group is not None
     assert group[0] == "doc_id"
-    assert "few groups" in group[1]
+    assert "five groups or fewer" in group[1]
     assert '"q_id"' in group[1]
 
 

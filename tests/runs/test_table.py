@@ -94,7 +94,7 @@ def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:
         tasks = suite.choose(ids)
         return render(summarize(suite, tasks, config, seeds(tasks, 60.0), rows, constants), suite)
 
-    assert "Scores × 100 on dev, test: the median over seeds 1;" in note(*suite.tasks)
+    assert "Scores × 100 on dev, test: seed 1;" in note(*suite.tasks)
     assert "Scores × 100 on test: " in note("opposite") and "Scores × 100 on dev: " in note("stars")
 
 

@@ -125,7 +125,7 @@ def test_a_row_of_a_choice_is_as_long_as_its_longest_text() -> None:
 
 
 def test_a_batch_of_a_choice_has_about_as_many_inputs_as_others() -> None:
-    assert batch_rows(CHOICE, 16) == 5  # of at most three candidates
+    assert batch_rows(CHOICE, 16) == 8  # of two candidates on average
     assert batch_rows(CHOICE, 2) == 1
     assert batch_rows(Split(np.zeros((4, 1), dtype=np.int64), np.zeros(4)), 16) == 16
 

@@ -9,7 +9,7 @@ const LINE_HEIGHT = 13;
 function runStyles(suite) {
   const own = suite.rows.filter((row) => row.source === "run");
   // Runs with learning curves first: the first styles differ most.
-  const hasCurves = (row) => Boolean(row.details?.curves.length);
+  const hasCurves = (row) => Boolean(row.details?.curves?.length);
   own.sort((one, other) => hasCurves(other) - hasCurves(one));
   return new Map(
     own.map((row, index) => [
