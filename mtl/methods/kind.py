@@ -92,7 +92,8 @@ class MethodKind:
     folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`, or their prefixes.
     describe: the summary's values of `embeddings` and `variant`, if the method has them. chosen_on_dev: what is chosen on dev, as
     tables name it. check: called before any data is read; raises InputError if the run could not find a file that it needs.
-    load: loads the models of a finished run; None if they are not kept.
+    load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the best constant answer itself,
+    with which tables compare the other methods.
     """
 
     family: str
@@ -104,6 +105,7 @@ class MethodKind:
     describe: Callable[[Config], dict[str, str]] = lambda config: {}
     chosen_on_dev: str = "settings"
     check: Callable[[Config, Suite], None] = _nothing
+    is_constant: bool = False
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""

@@ -97,9 +97,10 @@ def distinct(values: Sequence[Any]) -> list[Any]:
 def below_constant(summary: Mapping[str, Any]) -> str:
     """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)".
 
-    Empty if there are none, for the method `constant`, and for an older summary without these scores.
+    Empty if there are none, for the constant answer itself, and for an older summary without these scores.
     """
-    if summary["method"] == "constant":
+    kind = METHODS.get(summary["method"])
+    if kind is not None and kind.is_constant:
         return ""
     scores = {id: summary["tasks"][id] for id in summary.get("not_above_constant", ())}
     return ", ".join(f"{id} {of['median']:.1f} (constant {of['constant']:.1f})" for id, of in scores.items())

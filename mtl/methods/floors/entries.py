@@ -17,6 +17,7 @@ def _floor(name: str, title: str) -> MethodKind:
         folder=lambda config: name,
         reads=("floor.",),
         build=build,
+        is_constant=name == "constant",
     )
 
 
