@@ -57,19 +57,25 @@ class BatchDataset(Dataset[Batch]):
 class Schedule:
     """The task and the rows of each training step.
 
-    Each step draws one task with probability proportional to its number of training rows (jiant's proportional sampling)
-    and takes that task's next batch. A task's rows are shuffled again after each pass over them.
+    Each step draws one task, with probability proportional to its number of training rows to the power of `sampling` (1: jiant's
+    proportional sampling; 0: all tasks equally often), and takes that task's next batch. A task's rows are shuffled again after
+    each pass over them.
     """
 
     def __init__(
-        self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int], steps: int, seed: int
+        self,
+        lengths: Mapping[str, np.ndarray],
+        batch_sizes: Mapping[str, int],
+        steps: int,
+        seed: int,
+        sampling: float = 1.0,
     ) -> None:
         """lengths: by task, the lengths of its training rows in tokens, int64 (rows,). batch_sizes: by task, rows in a batch."""
         self.lengths = lengths
         self.batch_sizes = batch_sizes
         self.seed = seed
         self.tasks = list(lengths)
-        sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64)
+        sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)
         self._draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
         # For each step, how often its task was drawn before.

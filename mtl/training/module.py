@@ -7,7 +7,7 @@ from typing import Any
 import pytorch_lightning as pl
 import torch
 import torchmetrics
-from torch import Tensor, nn
+from torch import Tensor
 
 from mtl.errors import DivergedError
 from mtl.memory import peak_memory
@@ -16,6 +16,7 @@ from mtl.model.network import Network
 from mtl.tasks.metrics import ScoredRows, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.training.optimizer import Adam, clip_gradients
 
 
 class TaskScore(torchmetrics.Metric):
@@ -141,7 +142,7 @@ class MultitaskModule(pl.LightningModule):
         parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
         # Not on a GPU: a fused optimizer would undo the loss scaling of 16-mixed after the gradients are clipped.
         fused = parameters[0].device.type == "cpu"
-        optimizer = torch.optim.Adam(parameters, self.learning_rate, amsgrad=True, fused=fused)
+        optimizer = Adam(parameters, self.learning_rate, amsgrad=True, fused=fused)
         last = self.final_learning_rate / self.learning_rate
 
         def factor(step: int) -> float:
@@ -158,8 +159,9 @@ class MultitaskModule(pl.LightningModule):
     ) -> None:
         """Clip the norm of all gradients together, as Lightning does.
 
-        Lightning's own method refuses a fused optimizer in mixed precision, even if no loss is scaled, as on a CPU.
+        Lightning's own method refuses a sparse gradient, and a fused optimizer in mixed precision, even if no loss is scaled, as
+        on a CPU.
         """
         if gradient_clip_val:
             trained = [parameter for group in optimizer.param_groups for parameter in group["params"]]
-            nn.utils.clip_grad_norm_(trained, gradient_clip_val)
+            clip_gradients(trained, gradient_clip_val)

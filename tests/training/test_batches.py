@@ -35,6 +35,13 @@ def test_tasks_are_drawn_in_proportion_to_their_rows() -> None:
     assert drawn["tiny"] / 8000 == pytest.approx(10 / 4010, abs=0.002)
 
 
+@pytest.mark.parametrize(("sampling", "share"), [(0.0, 1 / 3), (0.5, 3000**0.5 / (3000**0.5 + 1000**0.5 + 10**0.5))])
+def test_sampling_below_one_draws_small_tasks_more_often(sampling: float, share: float) -> None:
+    schedule = Schedule(lengths(), batch_sizes(32), 8000, seed=1, sampling=sampling)
+    drawn = Counter(schedule.tasks[i] for i in schedule._draws)
+    assert drawn["big"] / 8000 == pytest.approx(share, abs=0.02)
+
+
 def test_each_pass_sees_every_row_once() -> None:
     schedule = Schedule(lengths(), batch_sizes(32), 400, seed=1)
     rows = [r for task, r in map(schedule.rows, range(400)) if task == "big"]
