@@ -83,6 +83,8 @@ def lstm_parts(folder: Path, *settings: str) -> Parts:
     run = job(["suite=klej-sample", f"cache_dir={folder / 'cache'}", *small, "head.attention_size=6", *settings])
     dataset = mixed_dataset()
     texts = tokenized(dataset.texts, "sv", run.config.max_length)
+    if run.config.boundary_words:
+        texts = texts.with_boundaries()
     embeddings = build_embeddings(
         run.config, run.suite, folder, texts, dataset.distinct_texts("train"), torch.device("cpu")
     )

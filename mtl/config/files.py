@@ -1,9 +1,11 @@
 """Find configuration files; read and write the configuration that a run saves."""
 
 from collections.abc import Callable
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
 
+import omegaconf
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -58,6 +60,18 @@ def flatten_config(config: Config) -> dict[str, Any]:
     return flatten(OmegaConf.to_container(OmegaConf.structured(config)))
 
 
+def defaults(config: Any, prefix: str = "") -> dict[str, Any]:
+    """By dotted name, the defaults of the dataclasses of a configuration. Keys without a default are left out."""
+    found: dict[str, Any] = {}
+    for key in fields(config):
+        value = getattr(config, key.name)
+        if is_dataclass(value):
+            found.update(defaults(value, f"{prefix}{key.name}."))
+        elif key.default is not MISSING and key.default != omegaconf.MISSING:
+            found[f"{prefix}{key.name}"] = key.default
+    return found
+
+
 def save_config(config: Config, path: Path) -> None:
     """Write the configuration as YAML, whole or not at all."""
     write_text(path, OmegaConf.to_yaml(OmegaConf.structured(config)))
@@ -82,9 +96,10 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
 def differences(path: Path, config: Config) -> list[str]:
     """The keys in which the configuration saved at `path` differs from this one, as "key: value there, value here".
 
-    Keys that do not change the results (INDIFFERENT) do not count. Raises InputError if there is no configuration at `path`.
+    Keys that do not change the results (INDIFFERENT) do not count. A key that the saved configuration lacks, because it is that of an
+    older version, has its default. Raises InputError if there is no configuration at `path`.
     """
-    there, here = flatten(_read(path)), flatten_config(config)
+    there, here = {**defaults(config), **flatten(_read(path))}, flatten_config(config)
     return [
         f"{key}: {there.get(key)} there, {here.get(key)} here"
         for key in there | here

@@ -8,6 +8,8 @@ from omegaconf import MISSING
 
 from mtl.errors import InputError
 
+PAPER = "paper"  # the name of the default architecture and of the default preset
+
 
 @dataclass
 class EmbedderOptions:
@@ -26,6 +28,7 @@ class EncoderConfig:
     hidden_size: int = MISSING
     num_layers: int = MISSING
     dropout: float = MISSING
+    join_input: bool = False  # older runs do not have this key
 
 
 @dataclass
@@ -34,6 +37,7 @@ class HeadConfig:
     attention: bool = MISSING
     attention_size: int = MISSING
     dropout: float = MISSING
+    projection: int | None = None  # older runs do not have this key
 
 
 @dataclass
@@ -66,6 +70,7 @@ class FinetuneConfig(OptimizerConfig):
     max_epochs: int = MISSING
     train_encoder: bool = MISSING
     encoder_dropout: bool = False  # older runs do not have this key
+    token_outputs: str = "float32"  # older runs do not have this key
 
 
 @dataclass
@@ -110,6 +115,9 @@ class Config:
     method: str = MISSING
     embeddings: EmbedderOptions = MISSING
     variant: str = MISSING
+    architecture: str = PAPER  # older runs do not have this key, nor the next two
+    preset: str = PAPER
+    boundary_words: bool = False
     data_dir: str | None = None
     embeddings_dir: str = MISSING
     cache_dir: str = MISSING
@@ -135,6 +143,8 @@ class Config:
         check_positive("head", self.head, ("hidden_size", "attention_size"))
         check_positive("pretrain", self.pretrain, ("max_steps", "validate_every"))
         check_positive("finetune", self.finetune, ("max_epochs",))
+        if self.head.projection is not None:
+            check_least("head.projection", self.head.projection)
         check_share("encoder.dropout", self.encoder.dropout)
         check_share("head.dropout", self.head.dropout)
         self.pretrain.check("pretrain")
@@ -142,6 +152,7 @@ class Config:
         for key, value, choices in (
             ("submission.header", self.submission.header, ("task", "target")),
             ("pretrain.checkpoint", self.pretrain.checkpoint, ("best", "last")),
+            ("finetune.token_outputs", self.finetune.token_outputs, ("float32", "float16", "recompute")),
             ("trainer.accelerator", self.trainer.accelerator, ("auto", "cpu", "gpu", "cuda", "mps")),
             ("trainer.precision", self.trainer.precision, ("32-true", "16-mixed", "bf16-mixed")),
         ):
@@ -160,6 +171,9 @@ class Config:
         self.floor.check()
         self.embeddings.check()
 
+
+# Keys that choose a file of settings, and the suite. Only the command line and sweeps set them: the chosen file is a layer of its own.
+CHOICES = ("suite", "method", "variant", "architecture", "preset")
 
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
 LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")

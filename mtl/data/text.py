@@ -20,6 +20,8 @@ from mtl.files import replacing
 from mtl.progress import Progress, progress
 
 UNKNOWN = "<unk>"
+# Stand around each text if `boundary_words` is set, as in jiant. Moses splits < and > from words, so no text contains them.
+BOUNDARIES = ("<SOS>", "<EOS>")
 FORMAT = 1  # version of cached texts; increase it when the file's layout changes, or the tokens of the same texts
 Tokenizer = Callable[[str], list[str]]
 
@@ -136,6 +138,19 @@ class TokenizedTexts:
         short.starts = np.concatenate([[0], np.cumsum(np.minimum(lengths, max_length))])
         short.cut += int((lengths > max_length).sum())
         return short
+
+    def with_boundaries(self) -> "TokenizedTexts":
+        """The same texts, each with the words of BOUNDARIES around it."""
+        bounded = copy.copy(self)
+        start, end = len(self.types), len(self.types) + 1
+        bounded.types = [*self.types, *BOUNDARIES]
+        bounded.starts = self.starts + 2 * np.arange(len(self.starts))
+        bounded.tokens = np.empty(bounded.starts[-1], dtype=self.tokens.dtype)
+        numbers = np.repeat(np.arange(len(self)), self.lengths)  # of each token's text
+        bounded.tokens[np.arange(len(self.tokens)) + 2 * numbers + 1] = self.tokens
+        bounded.tokens[bounded.starts[:-1]] = start
+        bounded.tokens[bounded.starts[1:] - 1] = end
+        return bounded
 
     def words(self, text: int) -> list[str]:
         """The tokens of one text."""

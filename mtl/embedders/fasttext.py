@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from omegaconf import MISSING
 
-from mtl.config.schema import EmbedderOptions, check_least
+from mtl.config.schema import EmbedderOptions, check_choice, check_least
 from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader, VectorFiles
 from mtl.errors import InputError
 from mtl.files import replacing
@@ -23,6 +24,7 @@ from mtl.progress import Progress
 if TYPE_CHECKING:
     import torch
 
+    from mtl.embedders.vectors import WordVectors
     from mtl.embedders.words import WordEmbeddings
 
 logger = logging.getLogger("mtl")
@@ -62,9 +64,19 @@ class FastTextOptions(EmbedderOptions):
     dim: int | None = None
     trainable: bool = MISSING
     min_count: int = MISSING
+    max_words: int | None = None  # older runs do not have this key, nor the next one
+    missing: str = "unknown"
+
+    @property
+    def takes_all_words(self) -> bool:
+        """Whether all words of all texts get their vectors from the file, new words at prediction time too."""
+        return self.min_count == 1 and self.max_words is None
 
     def check(self) -> None:
         super().check()
+        check_choice("embeddings.missing", self.missing, ("unknown", "random"))
+        if self.max_words is not None:
+            check_least("embeddings.max_words", self.max_words)
         if self.dim is not None:
             check_least("embeddings.dim", self.dim)
         check_least("embeddings.min_count", self.min_count)
@@ -73,49 +85,64 @@ class FastTextOptions(EmbedderOptions):
 def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     """The vectors of the dataset's words, read from the file at `request.path`.
 
-    With the option min_count=1, these are all words of all texts. With a larger min_count, they are the words that occur at least
-    that many times in the training texts; all other words are unknown.
-    A word that is not in the file gets a vector from its character n-grams if the file is a .bin; otherwise it is unknown.
+    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of
+    `frequent_words`; all other words are unknown.
+    A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin, otherwise it
+    is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used: jiant
+    reads fastText's vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws theirs.
     Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
     """
-    from mtl.data.text import Vocabulary
+    from mtl.data.text import BOUNDARIES, Vocabulary
     from mtl.embedders.coverage import coverage
-    from mtl.embedders.vectors import read_vectors
-    from mtl.embedders.words import WordEmbeddings, with_specials
+    from mtl.embedders.words import WordEmbeddings, frequent_words, with_drawn, with_specials
 
-    options, texts, path = request.options, request.texts, request.path
-    assert path is not None
+    options, texts = request.options, request.texts
     types = texts.types
-    if options.min_count > 1:
-        counts = texts.counts(request.training_texts)
-        types = [word for word, count in zip(texts.types, counts, strict=True) if count >= options.min_count]
-    if not types:
+    if not options.takes_all_words:
+        types = frequent_words(texts, request.training_texts, options.min_count, options.max_words)
+    words = [word for word in types if word not in BOUNDARIES]
+    read = _read(request, words)
+    known = read.known if options.missing == "unknown" else read.found
+    if not known.any():
+        raise InputError(f"{request.path}: knows none of the suite's {len(words)} words; is it for another language?")
+    has_vector = dict(zip(words, known, strict=True))
+    vocabulary = Vocabulary(word for word in types if options.missing == "random" or has_vector.get(word, True))
+    found = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.found, strict=True))
+    in_file = np.array([bool(found.get(word, False)) for word in texts.types])
+    from_ngrams = np.array([bool(has_vector.get(word, False)) for word in texts.types]) & ~in_file
+    drawn = np.array([not has_vector.get(word, False) for word in vocabulary.words])
+    vectors, drawn = with_drawn(with_specials(read.vectors[known]), drawn, unknown=options.missing == "random")
+    return WordEmbeddings(
+        vocabulary, read.dim, vectors, coverage(texts.tokens, in_file, from_ngrams), options.trainable, drawn=drawn
+    )
+
+
+def _read(request: BuildRequest, words: Sequence[str]) -> "WordVectors":
+    """The vectors of these words. Raises InputError as `fasttext_embeddings` does."""
+    from mtl.embedders.vectors import read_vectors
+
+    options, path = request.options, request.path
+    assert path is not None
+    if not words:
         raise InputError(
             f"embeddings.min_count={options.min_count}: no word occurs so often in the training texts; set a smaller one"
         )
-    read = read_vectors(path, types)
+    read = read_vectors(path, words)
     if options.dim is not None and read.dim != options.dim:
         raise InputError(
             f"{path}: has vectors of {read.dim} numbers, but embeddings.dim={options.dim}; drop embeddings.dim or set it to {read.dim}"
         )
-    if not read.known.any():
-        raise InputError(f"{path}: knows none of the suite's {len(types)} words; is it for another language?")
-    vocabulary = Vocabulary(word for word, known in zip(types, read.known, strict=True) if known)
-    found = dict(zip(types, read.found, strict=True))
-    has_vector = vocabulary.ids(texts.types) != Vocabulary.UNKNOWN
-    in_file = has_vector & [bool(found.get(word, False)) for word in texts.types]
-    covered = coverage(texts.tokens, in_file, has_vector & ~in_file)
-    vectors = with_specials(read.vectors[read.known])
-    return WordEmbeddings(vocabulary, read.dim, vectors, covered, options.trainable)
+    return read
 
 
 def load(request: LoadRequest) -> Reader:
-    """The words of a finished run; with min_count=1, new words get their vectors from the file."""
+    """The words of a finished run; if it takes all words, new words get their vectors from the file."""
     from mtl.embedders.vectors import VectorFile
     from mtl.embedders.words import WordReader
 
-    takes_all = request.options.min_count == 1 and request.path is not None
-    return WordReader(request, VectorFile(request.path) if takes_all and request.path else None)
+    takes_all = request.options.takes_all_words and request.path is not None
+    file = VectorFile(request.path) if takes_all and request.path else None
+    return WordReader(request, file, ngrams=request.options.missing == "unknown")
 
 
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:

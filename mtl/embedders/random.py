@@ -21,9 +21,12 @@ class RandomOptions(EmbedderOptions):
     trainable: bool = MISSING
     init_std: float = MISSING
     min_count: int = MISSING
+    max_words: int | None = None  # older runs do not have this key
 
     def check(self) -> None:
         super().check()
+        if self.max_words is not None:
+            check_least("embeddings.max_words", self.max_words)
         check_least("embeddings.dim", self.dim)
         check_least("embeddings.min_count", self.min_count)
         if not self.init_std > 0:
@@ -31,16 +34,13 @@ class RandomOptions(EmbedderOptions):
 
 
 def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
-    """Vectors drawn from N(0, init_std²) for words that occur at least `min_count` times in the training texts. All other words are
-    unknown."""
+    """Vectors drawn from N(0, init_std²) for the words of `frequent_words`. All other words are unknown."""
     from mtl.data.text import Vocabulary
     from mtl.embedders.coverage import coverage
-    from mtl.embedders.words import WordEmbeddings
+    from mtl.embedders.words import WordEmbeddings, frequent_words
 
     options, texts = request.options, request.texts
-    counts = texts.counts(request.training_texts)
-    words = [word for word, count in zip(texts.types, counts, strict=True) if count >= options.min_count]
-    vocabulary = Vocabulary(words)
+    vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
     covered = coverage(texts.tokens, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
     return WordEmbeddings(vocabulary, options.dim, None, covered, options.trainable, options.init_std)
 
@@ -60,5 +60,6 @@ RANDOM = EmbedderKind(
     files=None,
     audit_note=lambda options: (
         f"random embeddings: words that occur fewer than {options.min_count} times in the training texts are unknown"
+        + (f", and all but the {options.max_words} most frequent ones" if options.max_words else "")
     ),
 )

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from mtl.data.lines import read_lines
-from mtl.data.text import TokenizedTexts, Vocabulary
+from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import Coverage
 from mtl.embedders.kind import LoadRequest
 from mtl.embedders.sequences import ArraySequences
@@ -33,7 +33,8 @@ class WordEmbeddings:
     """The vocabulary, its initial vectors, and how many words of the dataset they cover.
 
     vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, init_std²).
-    trainable: whether stage 1 trains them.
+    trainable: whether stage 1 trains them. drawn: bool (len(vocabulary),), the rows of `vectors` that each seed draws from N(0, 1)
+    instead; None: no row.
     """
 
     vocabulary: Vocabulary
@@ -42,12 +43,15 @@ class WordEmbeddings:
     coverage: Coverage
     trainable: bool
     init_std: float = 1.0
+    drawn: np.ndarray | None = None
 
     def fingerprint(self) -> str:
         """A hash of the vocabulary and the initial vectors."""
         content = hashlib.sha256("\n".join(self.vocabulary.words).encode())
         if self.vectors is not None:
             content.update(self.vectors.tobytes())
+        if self.drawn is not None:
+            content.update(self.drawn.tobytes())
         return content.hexdigest()
 
     def embedder(self) -> "WordEmbedder":
@@ -56,7 +60,7 @@ class WordEmbeddings:
         if self.vectors is None:
             embedder.scale(self.init_std)
         else:
-            embedder.load(self.vectors)
+            embedder.load(self.vectors, self.drawn)
         return embedder
 
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
@@ -98,10 +102,11 @@ class WordEmbedder(nn.Module):
         with torch.no_grad():
             self.table.weight.mul_(factor)
 
-    def load(self, vectors: np.ndarray) -> None:
-        """Copy these vectors, float32 (words, dim)."""
+    def load(self, vectors: np.ndarray, drawn: np.ndarray | None = None) -> None:
+        """Copy these vectors, float32 (words, dim), except the rows `drawn`, bool (words,), which keep their random values."""
+        copied = slice(None) if drawn is None else torch.from_numpy(~drawn)
         with torch.no_grad():
-            self.table.weight.copy_(torch.from_numpy(vectors))
+            self.table.weight[copied] = torch.from_numpy(vectors)[copied]
 
     def for_task(self) -> "WordEmbedder":
         """This embedder, which is no longer trained, so that all tasks of stage 2 share its vectors."""
@@ -125,21 +130,53 @@ class WordEmbedder(nn.Module):
         )
 
 
+def frequent_words(
+    texts: TokenizedTexts, training_texts: np.ndarray, min_count: int, max_words: int | None
+) -> list[str]:
+    """The words that get a vector of their own, in the order of `texts.types`: boundary words, and frequent words.
+
+    Frequent words occur at least `min_count` times in the training texts, and are among their `max_words` most frequent words, if that
+    is set; of equally frequent words, the first in `texts.types`, which is in order of first occurrence.
+    """
+    counts = texts.counts(training_texts)
+    is_boundary = np.array([word in BOUNDARIES for word in texts.types], dtype=bool)
+    chosen = (counts >= max(1, min_count)) & ~is_boundary
+    if max_words is not None:
+        places = np.flatnonzero(chosen)
+        chosen[places[np.argsort(-counts[places], kind="stable")[max_words:]]] = False
+    return [texts.types[place] for place in np.flatnonzero(chosen | is_boundary)]
+
+
 def with_specials(vectors: np.ndarray) -> np.ndarray:
     """These vectors, float32 (words, dim), with two rows before them: padding (zero) and the unknown word (their mean)."""
     return np.concatenate([np.zeros_like(vectors[:1]), vectors.mean(axis=0, keepdims=True), vectors])
+
+
+def with_drawn(vectors: np.ndarray, drawn: np.ndarray, unknown: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """`WordEmbeddings.vectors` and `WordEmbeddings.drawn` for a vocabulary of which some words have random vectors.
+
+    vectors: from `with_specials`, of the other words. drawn: bool (words,), which words have random vectors. unknown: whether the
+    unknown word has one too.
+    """
+    rows = np.concatenate([[False, unknown], drawn])
+    if not rows.any():
+        return vectors, None
+    table = np.zeros((len(rows), vectors.shape[1]), dtype=vectors.dtype)
+    table[np.concatenate([[True, True], ~drawn])] = vectors
+    return table, rows
 
 
 class WordReader:
     """The vocabulary of a finished run. Words that the run never saw get their vectors from `file`, or are unknown.
 
     No word is looked up twice. file: the file of vectors, if the run uses the vectors of all words. If it no longer exists, new
-    words are unknown.
+    words are unknown. ngrams: whether words that are not in the file may get vectors from their character n-grams.
     """
 
-    def __init__(self, request: LoadRequest, file: "VectorFile | None" = None) -> None:
+    def __init__(self, request: LoadRequest, file: "VectorFile | None" = None, ngrams: bool = True) -> None:
         weight = request.weights["table.weight"]
         self.file = file
+        self.ngrams = ngrams
         self._without_vector: set[str] = set()
         self.vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
         if len(self.vocabulary) != len(weight):
@@ -169,6 +206,7 @@ class WordReader:
             raise InputError(
                 f"{file.path}: has vectors of {read.dim} numbers, the run's have {self.dim}; put back the run's file"
             )
-        self.embedder.add(read.vectors[read.known])
-        self.vocabulary.add(word for word, known in zip(new, read.known, strict=True) if known)
-        self._without_vector.update(word for word, known in zip(new, read.known, strict=True) if not known)
+        known = read.known if self.ngrams else read.found
+        self.embedder.add(read.vectors[known])
+        self.vocabulary.add(word for word, has_vector in zip(new, known, strict=True) if has_vector)
+        self._without_vector.update(word for word, has_vector in zip(new, known, strict=True) if not has_vector)

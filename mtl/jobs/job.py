@@ -1,6 +1,7 @@
 """A run that is to be made: its configuration, suite, tasks and folders, from settings."""
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.config.files import find_suite, find_yaml, flatten, shipped
-from mtl.config.schema import LISTS, LOCATIONS, Config
+from mtl.config.schema import CHOICES, LISTS, LOCATIONS, PAPER, Config
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.errors import InputError
 from mtl.methods import FORMER_NAMES, METHODS, method_name
@@ -46,45 +47,49 @@ class Job:
         return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
 
 
+# The settings that choose a file of settings, with their defaults.
+FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
+
+
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) describe.
 
-    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config` and the
-    settings, in this order; later values replace earlier ones. Raises InputError for an unknown key, a bad value or a missing file.
+    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, architecture/NAME.yaml, preset/NAME.yaml,
+    variant/NAME.yaml, the suite file's `config` and the settings, in this order; later values replace earlier ones.
+    Raises InputError for an unknown key, a bad value or a missing file.
     """
     configs = shipped("configs")
     given = dict(settings)
-    method_file = str(given.pop("method", "lstm"))
-    method = _read_method(method_file, configs / "method")
-    _check_keys(method["method"], given)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
-    embeddings_file = str(given.pop("embeddings", "random"))
-    embeddings = _read_embeddings(embeddings_file, configs / "embeddings")
-    variant_name = str(given.get("variant", "frozen"))
-    variant = read_yaml(find_yaml("variant", variant_name, configs / "variant"))
+    files = {key: str(given.pop(key, default)) for key, default in FILES.items()}
+    method = _read_method(files["method"], configs / "method")
+    _check_keys(method["method"], [key for key in settings if key != "method"])
+    embeddings = _read_embeddings(files["embeddings"], configs / "embeddings")
+    training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
+    variant = _read_named("variant", files["variant"], configs / "variant")
     baseline = read_yaml(configs / "baseline.yaml")
     suite_name = _suite_name(given, baseline)
     suite = _load_suite(suite_name)
-    training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     layers = {
         "configs/baseline.yaml": baseline,
-        f"embeddings={embeddings_file}": {"embeddings": embeddings},
-        f"embeddings={embeddings_file}: config": training,
-        f"method={method_file}": method,
-        f"variant={variant_name}": variant,
+        f"embeddings={files['embeddings']}": {"embeddings": embeddings},
+        f"embeddings={files['embeddings']}: config": training,
+        f"method={files['method']}": method,
+        **{
+            f"{kind}={files[kind]}": _read_settings(kind, files[kind], configs / kind, embeddings["name"])
+            for kind in ("architecture", "preset")
+        },
+        f"variant={files['variant']}": variant,
         f"suite {suite.name}: config": suite.config,
     }
     merged = cast(DictConfig, OmegaConf.structured(Config))
-    merged.embeddings = OmegaConf.structured(embedder_kind(str(embeddings["name"])).options)
+    merged.embeddings = OmegaConf.structured(embedder_kind(embeddings["name"]).options)
     for origin, layer in layers.items():
         merged = _merge(merged, origin, layer)
     for key, value in given.items():
         _set(merged, key, value)
     merged.suite = suite_name
-    for key, value in flatten(variant).items():
-        # Results are compared by the variant's name, so its settings must not change.
-        if key != "variant" and (other := OmegaConf.select(merged, key)) != value:
-            raise InputError(f"{key}={other}: variant {variant_name} has {key}={value}; choose another with variant=")
+    _check_variant(merged, variant)
     return Job(_checked(merged), suite)
 
 
@@ -119,7 +124,46 @@ def _read_embeddings(name: str, folder: Path) -> dict[str, Any]:
     return {**content, "name": str(content.get("name"))}
 
 
-def _check_keys(method: str, given: Mapping[str, Any]) -> None:
+def _read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
+    """The content of the file with this name or path, which holds its own name under the key `kind`, as in `variant: frozen`."""
+    path = find_yaml(kind, name, folder)
+    content = read_yaml(path)
+    if not re.fullmatch(r"\w[\w.+-]*", str(content.get(kind, ""))):
+        raise InputError(f"{path}: {kind}: must be its name, of letters, digits and _ . + -")
+    return {**content, kind: str(content[kind])}
+
+
+def _read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[str, Any]:
+    """The settings of the architecture or preset with this name or path. kind: "architecture" or "preset".
+
+    Its section `embeddings` has a section for each kind of embeddings; only that of `embeddings` applies.
+    """
+    content = _read_named(kind, name, folder)
+    if wrong := [key for key in CHOICES if key in content and key != kind]:
+        raise InputError(f"{kind}={name}: {wrong[0]}: only the command line and sweeps choose it")
+    if content[kind] == PAPER and len(content) > 1:
+        raise InputError(
+            f"{kind}={name}: {PAPER} is the name of the defaults; give a file with other settings another name"
+        )
+    sections = content.pop("embeddings", {})
+    if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
+        raise InputError(
+            f"{kind}={name}: embeddings: must hold a section for each kind of embeddings, as in {{fasttext: {{dropout: 0.1}}}}"
+        )
+    if unknown := sorted(map(str, set(sections) - set(EMBEDDERS))):
+        raise InputError(f"{kind}={name}: embeddings.{unknown[0]}: no such embeddings; known: {', '.join(EMBEDDERS)}")
+    return {**content, "embeddings": sections.get(embeddings, {})}
+
+
+def _check_variant(merged: DictConfig, variant: Mapping[str, Any]) -> None:
+    """Raise InputError for a setting that contradicts the variant: results are compared by the variant's name."""
+    name = variant["variant"]
+    for key, value in flatten(variant).items():
+        if (other := OmegaConf.select(merged, key)) != value:
+            raise InputError(f"{key}={other}: variant {name} has {key}={value}; choose another with variant=")
+
+
+def _check_keys(method: str, given: Sequence[str]) -> None:
     """Raise InputError for a key that only other methods read."""
     for key in given:
         if not METHODS[method].reads_key(key) and any(kind.reads_key(key) for kind in METHODS.values()):
@@ -149,6 +193,8 @@ def _load_suite(name: str) -> Suite:
     suite = load_suite(find_suite(name))
     if locations := [key for key in flatten(suite.config) if key in LOCATIONS]:
         raise InputError(f"suite {suite.name}: config: {locations[0]}: only the command line says where files are")
+    if chosen := [key for key in CHOICES if key in suite.config]:
+        raise InputError(f"suite {suite.name}: config: {chosen[0]}: only the command line and sweeps choose it")
     return suite
 
 

@@ -25,15 +25,27 @@ class Encoder(nn.Module):
     """
 
     def __init__(
-        self, embedder: Embedder, dim: int, hidden_size: int, num_layers: int, embedding_dropout: float, dropout: float
+        self,
+        embedder: Embedder,
+        dim: int,
+        hidden_size: int,
+        num_layers: int,
+        embedding_dropout: float,
+        dropout: float,
+        join_input: bool = False,
     ) -> None:
-        """embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim). hidden_size: units per direction."""
+        """embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim). hidden_size: units per direction.
+
+        join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout follows. This
+        is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
+        """
         super().__init__()
         self.embedder = embedder
         self.embedding_dropout = nn.Dropout(embedding_dropout)
         self.lstm = BiLSTM(dim, hidden_size, num_layers)
         self.dropout = nn.Dropout(dropout)
-        self.output_size = 2 * hidden_size
+        self.join_input = join_input
+        self.output_size = 2 * hidden_size + (dim if join_input else 0)
 
     @property
     def device(self) -> torch.device:
@@ -52,7 +64,7 @@ class Encoder(nn.Module):
         """As `forward`, but without pooling: a vector for each token, (batch, time, output_size)."""
         embedded = self.embedding_dropout(self.embedder(tokens))
         states: Tensor = self.dropout(self.lstm(embedded, lengths))
-        return states
+        return torch.cat([states, embedded], dim=2) if self.join_input else states
 
     def encode(self, sequences: Sequences, texts: Tensor, title: str = "encoding texts") -> Tensor:
         """The vectors of these texts (int64 indices into `sequences`), float32 on the CPU, (texts, output_size), without dropout.
@@ -67,7 +79,7 @@ class Encoder(nn.Module):
     def encode_tokens(
         self, sequences: Sequences, texts: Tensor, rows: np.ndarray, title: str = "encoding tokens"
     ) -> None:
-        """Write the output of each token of these texts to `rows`, float32 (tokens, output_size), text after text."""
+        """Write the output of each token of these texts to `rows`, (tokens, output_size) of any float type, text after text."""
         ends = sequences.lengths[texts].cumsum(0).tolist()
         for places, states, lengths in self._encoded(sequences, texts, title):
             for place, length, outputs in zip(places.tolist(), lengths.tolist(), states.float().cpu(), strict=True):

@@ -33,6 +33,25 @@ class Head(nn.Module):
         return result
 
 
+class ProjectingHead(nn.Module):
+    """A head that projects every token before the maximum over time (jiant's `Pooler` with `d_proj`: linear, then max).
+
+    Its MLP reads vectors of the projected size.
+    """
+
+    reads_tokens = True
+
+    def __init__(self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float, projection: int) -> None:
+        """dim: of an encoder output. projection: the projected size. The other arguments are as in `Head`."""
+        super().__init__()
+        self.projection = nn.Linear(dim, projection)
+        self.head = Head(projection, outputs, pair, hidden_size, dropout)
+
+    def read(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> (inputs, outputs)."""
+        return self.head.read(self.projection(states), lengths)
+
+
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
     """[u; v; |u − v|; u ∗ v]: u and v (rows, dim) -> (rows, 4 * dim)."""
     return torch.cat([u, v, (u - v).abs(), u * v], dim=1)

@@ -7,9 +7,11 @@ from torch import Tensor, nn
 from mtl.model.attention import AttentionHead
 from mtl.model.batch import Batch
 from mtl.model.encoder import Encoder
-from mtl.model.heads import Head
+from mtl.model.heads import Head, ProjectingHead
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+
+AnyHead = Head | ProjectingHead | AttentionHead
 
 
 class Network(nn.Module):
@@ -29,10 +31,14 @@ class Network(nn.Module):
         """The outputs of the task's head for a batch: (inputs, outputs)."""
         head = self.heads[batch.task]
         if batch.vectors is not None:
+            assert isinstance(head, Head)
             vector_outputs: Tensor = head(batch.vectors)
             return vector_outputs
         assert batch.tokens is not None and batch.lengths is not None
-        states = batch.tokens if self.encoder is None else self.encoder.outputs(batch.tokens, batch.lengths)
+        if self.encoder is not None:
+            states = self.encoder.outputs(batch.tokens, batch.lengths)
+        else:
+            states = batch.tokens.float()  # token outputs may be kept as float16
         return head.read(states, batch.lengths)
 
     def loss(self, batch: Batch) -> Tensor:
@@ -55,22 +61,37 @@ class Heads(nn.Module):
         hidden_size: int,
         dropout: float,
         attention_size: int | None = None,
+        projection: int | None = None,
     ) -> None:
         """outputs: of a head for one input, by task id. dim: of an encoder output. attention_size: None: pair tasks have no
-        attention between their sentences."""
+        attention between their sentences. projection: the size to which each token is projected before pooling, except where a
+        pair has attention, as in jiant; None: no projection."""
         super().__init__()
         self.dim = dim
         self.outputs = dict(outputs)
         self.tasks = [task.id for task in tasks]
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
         self.layers = nn.ModuleList(
-            AttentionHead(dim, outputs[task.id], hidden_size, dropout, attention_size)
-            if task.is_pair and attention_size is not None
-            else Head(dim, outputs[task.id], task.is_pair, hidden_size, dropout)
-            for task in tasks
+            _head(task, dim, outputs[task.id], hidden_size, dropout, attention_size, projection) for task in tasks
         )
 
-    def __getitem__(self, task: str) -> Head | AttentionHead:
+    def __getitem__(self, task: str) -> AnyHead:
         head = self.layers[self.tasks.index(task)]
-        assert isinstance(head, Head | AttentionHead)
+        assert isinstance(head, AnyHead)
         return head
+
+
+def _head(
+    task: Task,
+    dim: int,
+    outputs: int,
+    hidden_size: int,
+    dropout: float,
+    attention_size: int | None,
+    projection: int | None,
+) -> AnyHead:
+    if task.is_pair and attention_size is not None:
+        return AttentionHead(dim, outputs, hidden_size, dropout, attention_size)
+    if projection is not None:
+        return ProjectingHead(dim, outputs, task.is_pair, hidden_size, dropout, projection)
+    return Head(dim, outputs, task.is_pair, hidden_size, dropout)

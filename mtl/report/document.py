@@ -78,6 +78,8 @@ def _row(row: Row, place: int) -> dict[str, Any]:
         "method": summary.get("method"),
         "embeddings": summary.get("embeddings"),
         "variant": summary.get("variant"),
+        "architecture": summary.get("architecture"),
+        "preset": summary.get("preset"),
         "size": _size(row),
         "split": row.split,
         "average": _short(row.average.median),

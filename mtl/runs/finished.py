@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mtl.config.files import read_config
+from mtl.config.schema import PAPER
 from mtl.data.examples import read_targets
 from mtl.embedders import embedder_kind
 from mtl.errors import InputError
@@ -19,7 +20,7 @@ from mtl.files import read_json
 from mtl.methods import method_name
 from mtl.runs.folder import RunFolder
 from mtl.runs.predictions import recorded_rows
-from mtl.runs.summary import DESCRIPTION, KEYS, description
+from mtl.runs.summary import DESCRIPTION, KEYS, NAMES, description
 from mtl.tasks.metrics import ScoredRows
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
@@ -147,6 +148,8 @@ def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
         raise InputError(f"{folder.summary}: {problem}")
     if not set(DESCRIPTION) <= set(summary):
         summary = _completed(summary, folder)
+    # Before architectures and presets had names, LSTMs were the paper's.
+    summary = {**dict.fromkeys(NAMES, None if summary["variant"] is None else PAPER), **summary}
     parts = where.parts[1:] if len(where.parts) > 1 and where.parts[0] == summary["suite"] else where.parts
     content = folder.suite.read_bytes() if folder.suite.exists() else b""
     if content not in suites:

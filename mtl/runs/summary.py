@@ -9,7 +9,8 @@ from mtl.methods import METHODS
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
-# Every summary of a finished run has KEYS. Summaries of older versions lack DESCRIPTION and each task's split.
+# Every summary of a finished run has KEYS. Summaries of older versions lack NAMES, DESCRIPTION and each task's split.
+NAMES = ("architecture", "preset")
 DESCRIPTION = ("family", "title", "folder", "chosen_on_dev")
 KEYS = (
     *("suite", "method", "embeddings", "variant", "seeds"),
@@ -51,7 +52,7 @@ def summarize(
     return {
         "suite": suite.name,
         "method": config.method,
-        **{"embeddings": None, "variant": None, **METHODS[config.method].describe(config)},
+        **{**dict.fromkeys(("embeddings", "variant", *NAMES)), **METHODS[config.method].describe(config)},
         **description(config),
         "seeds": sorted(seeds),
         "tasks": by_task,

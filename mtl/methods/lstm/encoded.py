@@ -1,6 +1,8 @@
 """The input of the heads in stage 2: outputs of the frozen encoder, computed once, or texts for an encoder that runs in each step."""
 
+import errno
 import logging
+import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,10 +14,9 @@ from torch import Tensor
 
 from mtl.config.schema import Config
 from mtl.data.dataset import Dataset
-from mtl.data.text import TokenizedTexts
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences, Sequences
-from mtl.files import check_space, format_bytes, reserve
+from mtl.files import format_bytes, reserve
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
@@ -40,14 +41,14 @@ class TaskInput:
 
 @dataclass(frozen=True)
 class Encoded:
-    """The frozen encoder's output for all texts, computed once for all tasks.
+    """The frozen encoder's output for all texts, the same for all tasks.
 
-    vectors: float32 (texts, dim), for heads that read vectors of whole texts. tokens: for heads that read tokens. None if no head
-    reads them.
+    vectors: float32 (texts, dim), for heads that read vectors of whole texts. tokens: the token outputs, for heads that read tokens:
+    computed once, or in each step. None if no head reads them.
     """
 
     vectors: Tensor | None
-    tokens: ArraySequences | None
+    tokens: Sequences | None
 
     def for_head(self, reads_tokens: bool) -> TaskInput:
         """The input of a head. reads_tokens: whether it reads tokens, not vectors of whole texts."""
@@ -55,6 +56,26 @@ class Encoded:
             assert self.tokens is not None
             return TaskInput(None, self.tokens, None, self.tokens.lengths.numpy())
         return TaskInput(None, None, self.vectors, None)
+
+
+class ComputedOutputs:
+    """The token outputs of a frozen encoder, without dropout, computed each time they are read.
+
+    No network holds this encoder: a stage's checkpoints are the same as with outputs that are computed once, and training a head does
+    not turn the encoder's dropout on.
+    """
+
+    def __init__(self, encoder: Encoder, sequences: Sequences) -> None:
+        self.encoder = encoder
+        self.sequences = sequences
+        self.lengths = sequences.lengths
+
+    @torch.no_grad()
+    def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
+        """Text indices (batch,) -> outputs (batch, time, output_size) on the encoder's device, and lengths in tokens (batch,)."""
+        self.encoder.eval()
+        tokens, lengths = self.sequences.gather(texts)
+        return self.encoder.outputs(tokens.to(self.encoder.device), lengths), lengths
 
 
 def encoder_runs(config: Config) -> bool:
@@ -74,9 +95,10 @@ def running_input(config: Config, encoder: Encoder, sequences: Sequences, reads_
 def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
 ) -> Encoded:
-    """The frozen encoder's output for the texts of all tasks.
+    """The frozen encoder's output for the texts of all tasks: vectors of whole texts, and token outputs if a head reads them.
 
-    folder: token outputs, if any head reads them, are in an unnamed temporary file on the disk of this folder while they are used.
+    Token outputs are computed in each step instead if `finetune.token_outputs` says so, or if the disk has too little space.
+    folder: they are in an unnamed temporary file on the disk of this folder while they are used.
     """
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
@@ -88,7 +110,7 @@ def encode_once(
         vectors[pooled] = encoder.encode(sequences, pooled, title=f"seed {seed} · encoding texts")
     read = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
     if len(read):
-        tokens = _encode_tokens(encoder, sequences, read, len(dataset.texts), seed, folder)
+        tokens = _token_outputs(config.finetune.token_outputs, encoder, sequences, read, seed, folder)
     return Encoded(vectors, tokens)
 
 
@@ -97,30 +119,45 @@ def reads_tokens(heads: Heads, task: Task) -> bool:
     return heads[task.answered_by or task.id].reads_tokens
 
 
-def _encode_tokens(
-    encoder: Encoder, sequences: Sequences, texts: Tensor, count: int, seed: int, folder: Path
-) -> ArraySequences:
-    """The encoder's token outputs for these texts. count: the number of texts in the dataset."""
+def _token_outputs(
+    kept: str, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
+) -> Sequences:
+    """The encoder's token outputs for these texts. kept: as `finetune.token_outputs`."""
+    computed = ComputedOutputs(encoder, sequences)
+    if kept == "recompute":
+        return computed
     lengths = sequences.lengths[texts].numpy()
-    shape = (int(lengths.sum()), encoder.output_size)
-    # The file's name is removed when the block ends; its content exists as long as the array.
-    with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
-        rows = np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
-        reserve(Path(file.name))
+    rows = _rows_on_disk(folder, np.dtype(kept), (int(lengths.sum()), encoder.output_size))
+    if rows is None:
+        return computed
     encoder.encode_tokens(sequences, texts, rows, title=f"seed {seed} · encoding tokens")
-    starts = np.zeros(count, dtype=np.int64)
+    starts = np.zeros(len(sequences.lengths), dtype=np.int64)
     starts[texts.numpy()] = np.cumsum(lengths) - lengths
     return ArraySequences(rows, starts, sequences.lengths.numpy())
 
 
-def check_disk(config: Config, dataset: Dataset, texts: TokenizedTexts, folder: Path) -> None:
-    """Log how much disk space stage 2 needs for token outputs, if it needs any. Raises InputError if there is too little."""
-    if not config.head.attention or encoder_runs(config):
-        return
-    tokens = int(texts.lengths[_texts(dataset, [task for task in dataset.tasks if task.is_pair]).numpy()].sum())
-    size = 4 * tokens * 2 * config.encoder.hidden_size
-    logger.info("stage 2 keeps the encoder's outputs for %d tokens on disk: %s", tokens, format_bytes(size))
-    check_space(folder, size, "set fewer tasks=, a smaller max_length= or encoder.hidden_size=")
+def _rows_on_disk(folder: Path, dtype: np.dtype, shape: tuple[int, int]) -> np.ndarray | None:
+    """An array in an unnamed temporary file, or None, with a warning, if the disk has too little space."""
+    size, free = dtype.itemsize * shape[0] * shape[1], shutil.disk_usage(folder).free
+    if free >= size:
+        # The file's name is removed when the block ends; its content exists as long as the array.
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
+            rows = np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+            try:
+                reserve(Path(file.name))
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+            else:
+                logger.info(
+                    "stage 2 keeps the encoder's outputs for %d tokens on disk: %s", shape[0], format_bytes(size)
+                )
+                return rows
+    logger.warning(
+        "%s: the encoder's outputs for %d tokens need %s of disk space, but %s are free; stage 2 computes them in each step, which is slower",
+        *(folder, shape[0], format_bytes(size), format_bytes(free)),
+    )
+    return None
 
 
 def _texts(dataset: Dataset, tasks: Sequence[Task]) -> Tensor:

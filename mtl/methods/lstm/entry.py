@@ -1,14 +1,33 @@
 """The registry entry of the LSTM."""
 
-from mtl.config.schema import Config
+from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model
 from mtl.tasks.suite import Suite
 
 
 def title(config: Config) -> str:
-    """As in "LSTM, fastText, frozen"."""
-    return f"LSTM, {EMBEDDERS[config.embeddings.name].title}, {config.variant}"
+    """As in "LSTM, fastText, frozen", or "LSTM, fastText, frozen, jiant" with an architecture or preset other than the paper's."""
+    return ", ".join(["LSTM", EMBEDDERS[config.embeddings.name].title, config.variant, *_further_names(config)])
+
+
+def folder(config: Config) -> str:
+    """As in "fasttext-frozen", or "fasttext-frozen-jiant"."""
+    return "-".join([config.embeddings.name, config.variant, *_further_names(config)])
+
+
+def describe(config: Config) -> dict[str, str]:
+    """The names that the summary of a run has."""
+    return {
+        "embeddings": config.embeddings.name,
+        "variant": config.variant,
+        "architecture": config.architecture,
+        "preset": config.preset,
+    }
+
+
+def _further_names(config: Config) -> list[str]:
+    return [name for name in (config.architecture, config.preset) if name != PAPER]
 
 
 def check(config: Config, suite: Suite) -> None:
@@ -35,11 +54,14 @@ def load(request: LoadRequest) -> Model:
 LSTM = MethodKind(
     family="lstm",
     title=title,
-    folder=lambda config: f"{config.embeddings.name}-{config.variant}",
-    reads=("embeddings", "variant", "encoder.", "head.", "pretrain.", "finetune.", "trainer."),
+    folder=folder,
+    reads=(
+        *("embeddings", "variant", "architecture", "preset", "boundary_words"),
+        *("encoder.", "head.", "pretrain.", "finetune.", "trainer."),
+    ),
     build=build,
     load=load,
-    describe=lambda config: {"embeddings": config.embeddings.name, "variant": config.variant},
+    describe=describe,
     chosen_on_dev="checkpoints",
     check=check,
 )

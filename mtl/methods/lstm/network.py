@@ -18,6 +18,7 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
         config.encoder.num_layers,
         config.embeddings.dropout,
         config.encoder.dropout,
+        config.encoder.join_input,
     )
 
 
@@ -27,4 +28,6 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
     outputs: by task id, the number of outputs of its head for one input.
     """
     attention_size = config.head.attention_size if config.head.attention else None
-    return Heads(tasks, outputs, dim, config.head.hidden_size, config.head.dropout, attention_size)
+    return Heads(
+        tasks, outputs, dim, config.head.hidden_size, config.head.dropout, attention_size, config.head.projection
+    )

@@ -64,7 +64,10 @@ class TrainedLstm:
         return kind.decode(codes, answers)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Text vectors, float32 (texts, 2 * hidden_size), by the encoder of stage 1, which all tasks share."""
+        """Text vectors, float32 (texts, dim), the encoder's outputs of stage 1 after max pooling: all tasks share this encoder.
+
+        dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set.
+        """
         known, sequences = self._sequences(texts)
         numbers = [known.index[text] for text in texts]
         vectors: np.ndarray = self.encoder.encode(sequences, torch.arange(len(known)))[numbers].numpy()
@@ -73,6 +76,8 @@ class TrainedLstm:
     def _sequences(self, texts: Sequence[str]) -> tuple[TokenizedTexts, Sequences]:
         """The distinct texts, tokenized, and the encoder's input for them."""
         known = TokenizedTexts(texts, self.language, self.config.max_length)
+        if self.config.boundary_words:
+            known = known.with_boundaries()
         return known, self.sequences(known)
 
     def _network(self, task: Task, outputs: int) -> Network:

@@ -15,7 +15,7 @@ from mtl.files import read_json
 from mtl.memory import peak_gpu_memory
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.lstm.coded import Coded
-from mtl.methods.lstm.encoded import check_disk, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.stage1 import pretrain
 from mtl.methods.lstm.stage2 import Finetuning
@@ -32,12 +32,13 @@ class TwoStages:
     """`mtl.methods.kind.Method` of the LSTM."""
 
     def __init__(self, request: BuildRequest) -> None:
-        """Find or train the embeddings. Raises InputError if they cannot be found, or if there is too little disk space."""
+        """Find or train the embeddings. Raises InputError if they cannot be found."""
         config, suite, dataset = request.config, request.suite, request.dataset
         self.config, self.suite, self.dataset = config, suite, dataset
         self.data = Coded(dataset)
         self.texts = tokenized(dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
-        check_disk(config, dataset, self.texts, request.folder)
+        if config.boundary_words:
+            self.texts = self.texts.with_boundaries()
         self.embeddings = build_embeddings(
             config,
             suite,

@@ -1,3 +1,4 @@
+import errno
 import logging
 from collections import namedtuple
 from pathlib import Path
@@ -5,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, lstm_parts
+from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, Parts, lstm_parts
 
-from mtl.errors import InputError
-from mtl.methods.lstm.encoded import check_disk, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.embedders.sequences import ArraySequences, Sequences
+from mtl.methods.lstm.encoded import ComputedOutputs, encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.stage2 import Finetuning
 
 
@@ -85,24 +86,78 @@ def test_an_encoder_whose_dropout_stays_on_is_shared_and_not_trained(tmp_path: P
     assert (read.lengths is not None) == tokens
 
 
-def test_the_disk_space_for_token_outputs_is_checked_before_training(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+def outputs_of_pairs(parts: Parts, folder: Path) -> tuple[Sequences, torch.Tensor, torch.Tensor]:
+    """What heads that read tokens are given, the texts that they read, and the float32 outputs of these texts by hand."""
+    network = parts.network().train()
+    tokens = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, folder).tokens
+    assert tokens is not None and network.encoder is not None
+    splits = [parts.dataset.splits[task.id] for task in (NUMBERS, CHOICE)]
+    texts = torch.from_numpy(np.unique(np.concatenate([part.texts.ravel() for of in splits for part in of.values()])))
+    with torch.no_grad():
+        return tokens, texts, network.encoder.eval().outputs(*parts.sequences.gather(texts))
+
+
+@pytest.mark.parametrize("kept", ["float32", "float16", "recompute"])
+def test_token_outputs_are_kept_as_the_configuration_says(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kept: str
+) -> None:
+    parts = lstm_parts(tmp_path, "variant=attention", f"finetune.token_outputs={kept}")
+    with caplog.at_level(logging.INFO, "mtl"):
+        tokens, texts, expected = outputs_of_pairs(parts, tmp_path)
+    given, lengths = tokens.gather(texts)
+    assert lengths.tolist() == parts.texts.lengths[texts].tolist()
+    assert tokens.lengths.tolist() == parts.texts.lengths.tolist()
+    if kept == "recompute":
+        assert isinstance(tokens, ComputedOutputs) and not given.requires_grad
+        assert "on disk" not in caplog.text
+    else:
+        assert isinstance(tokens, ArraySequences) and given.dtype == getattr(torch, kept)
+        assert f"stage 2 keeps the encoder's outputs for {lengths.sum()} tokens on disk" in caplog.text
+    # Half of the distance between neighbours of a float16 below 1 is 2 ** -12.
+    atol = 2**-12 + 1e-6 if kept == "float16" else 1e-6
+    torch.testing.assert_close(given.float(), expected, atol=atol, rtol=0)
+
+
+@pytest.mark.parametrize("full", ["free", "allocated"])
+def test_where_the_disk_is_full_token_outputs_are_computed_in_each_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, full: str
 ) -> None:
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(100, 0, 100))
-    for settings in ([], ["variant=finetune"], ["variant=attention", "finetune.encoder_dropout=true"]):
-        parts = lstm_parts(tmp_path, *settings)
-        check_disk(parts.config, parts.dataset, parts.texts, tmp_path)  # needs none
-    parts = lstm_parts(tmp_path, "variant=attention", "encoder.hidden_size=4096")
-    with (
-        caplog.at_level(logging.INFO, "mtl"),
-        pytest.raises(InputError, match="set fewer tasks=, a smaller max_length="),
-    ):
-        check_disk(parts.config, parts.dataset, parts.texts, tmp_path)
-    splits = [parts.dataset.splits[task.id] for task in (NUMBERS, CHOICE)]
-    texts = np.unique(np.concatenate([part.texts.ravel() for of in splits for part in of.values()]))
-    tokens = parts.texts.lengths[texts].sum()
-    assert f"stage 2 keeps the encoder's outputs for {tokens} tokens on disk" in caplog.text
+    if full == "free":
+        monkeypatch.setattr("shutil.disk_usage", lambda _: usage(100, 0, 100))
+    else:  # another process takes the space before it is allocated
+
+        def reserve(_: Path) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr("mtl.methods.lstm.encoded.reserve", reserve)
+    parts = lstm_parts(tmp_path, "variant=attention")
+    (tmp_path / "stage").mkdir()
+    tokens, texts, expected = outputs_of_pairs(parts, tmp_path / "stage")
+    assert isinstance(tokens, ComputedOutputs) and not list((tmp_path / "stage").iterdir())
+    torch.testing.assert_close(tokens.gather(texts)[0], expected, atol=1e-6, rtol=0)
+    (warning,) = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert "stage 2 computes them in each step, which is slower" in warning.getMessage()
+
+
+def test_a_disk_that_fails_otherwise_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def reserve(_: Path) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr("mtl.methods.lstm.encoded.reserve", reserve)
+    parts = lstm_parts(tmp_path, "variant=attention")
+    with pytest.raises(OSError, match="Input/output error"):
+        outputs_of_pairs(parts, tmp_path)
+
+
+def test_with_a_projection_every_head_reads_token_outputs(tmp_path: Path) -> None:
+    parts = lstm_parts(tmp_path, "head.projection=6", "encoder.join_input=true")
+    network = parts.network()
+    assert all(reads_tokens(network.heads, task) for task in (*TRAINED, OTHER))
+    encoded = encode_once(parts.config, parts.dataset, parts.sequences, network, 1, tmp_path)
+    assert encoded.vectors is None and encoded.tokens is not None
+    states, _ = encoded.tokens.gather(torch.arange(len(parts.texts)))
+    assert states.shape[2] == 2 * 8 + 12  # LSTM outputs and the word's vector
 
 
 def test_only_the_texts_of_heads_that_read_vectors_are_pooled(tmp_path: Path) -> None:
