@@ -62,15 +62,28 @@ class OptimizerConfig:
 class PretrainConfig(OptimizerConfig):
     max_steps: int = MISSING
     validate_every: int = MISSING
-    checkpoint: str = "best"  # older runs do not have this key
+    checkpoint: str = "best"  # older runs do not have this key, nor the next ones
+    warmup_steps: int = 0
+    sampling: float = 1.0
 
 
 @dataclass
 class FinetuneConfig(OptimizerConfig):
     max_epochs: int = MISSING
     train_encoder: bool = MISSING
-    encoder_dropout: bool = False  # older runs do not have this key
-    token_outputs: str = "float32"  # older runs do not have this key
+    encoder_dropout: bool = False  # older runs do not have this key, nor the next ones
+    token_outputs: str = "float32"
+    threshold: str = "argmax"
+
+
+@dataclass
+class LossConfig:
+    class_weights: float = 0.0
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        if not 0 <= self.class_weights <= 1:
+            raise InputError(f"loss.class_weights={self.class_weights}: must lie between 0 and 1")
 
 
 @dataclass
@@ -130,6 +143,7 @@ class Config:
     held_out: float = MISSING
     encoder: EncoderConfig = MISSING
     head: HeadConfig = MISSING
+    loss: LossConfig = field(default_factory=LossConfig)  # older runs do not have this section
     pretrain: PretrainConfig = MISSING
     finetune: FinetuneConfig = MISSING
     trainer: TrainerConfig = MISSING
@@ -143,16 +157,22 @@ class Config:
         check_positive("head", self.head, ("hidden_size", "attention_size"))
         check_positive("pretrain", self.pretrain, ("max_steps", "validate_every"))
         check_positive("finetune", self.finetune, ("max_epochs",))
+        if self.pretrain.warmup_steps < 0:
+            raise InputError(f"pretrain.warmup_steps={self.pretrain.warmup_steps}: must be at least 0")
+        if not 0 <= self.pretrain.sampling <= 1:
+            raise InputError(f"pretrain.sampling={self.pretrain.sampling}: must lie between 0 and 1")
         if self.head.projection is not None:
             check_least("head.projection", self.head.projection)
         check_share("encoder.dropout", self.encoder.dropout)
         check_share("head.dropout", self.head.dropout)
+        self.loss.check()
         self.pretrain.check("pretrain")
         self.finetune.check("finetune")
         for key, value, choices in (
             ("submission.header", self.submission.header, ("task", "target")),
             ("pretrain.checkpoint", self.pretrain.checkpoint, ("best", "last")),
             ("finetune.token_outputs", self.finetune.token_outputs, ("float32", "float16", "recompute")),
+            ("finetune.threshold", self.finetune.threshold, ("argmax", "dev")),
             ("trainer.accelerator", self.trainer.accelerator, ("auto", "cpu", "gpu", "cuda", "mps")),
             ("trainer.precision", self.trainer.precision, ("32-true", "16-mixed", "bf16-mixed")),
         ):

@@ -64,8 +64,10 @@ class FastTextOptions(EmbedderOptions):
     dim: int | None = None
     trainable: bool = MISSING
     min_count: int = MISSING
-    max_words: int | None = None  # older runs do not have this key, nor the next one
+    max_words: int | None = None  # older runs do not have this key, nor the next ones
     missing: str = "unknown"
+    sparse: bool = False
+    map: bool = False
 
     @property
     def takes_all_words(self) -> bool:
@@ -112,8 +114,12 @@ def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     from_ngrams = np.array([bool(has_vector.get(word, False)) for word in texts.types]) & ~in_file
     drawn = np.array([not has_vector.get(word, False) for word in vocabulary.words])
     vectors, drawn = with_drawn(with_specials(read.vectors[known]), drawn, unknown=options.missing == "random")
+    covered = coverage(texts.tokens, in_file, from_ngrams)
     return WordEmbeddings(
-        vocabulary, read.dim, vectors, coverage(texts.tokens, in_file, from_ngrams), options.trainable, drawn=drawn
+        *(vocabulary, read.dim, vectors, covered, options.trainable),
+        drawn=drawn,
+        sparse=options.sparse,
+        mapped=options.map,
     )
 
 

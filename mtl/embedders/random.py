@@ -21,7 +21,8 @@ class RandomOptions(EmbedderOptions):
     trainable: bool = MISSING
     init_std: float = MISSING
     min_count: int = MISSING
-    max_words: int | None = None  # older runs do not have this key
+    max_words: int | None = None  # older runs do not have this key, nor the next one
+    sparse: bool = False
 
     def check(self) -> None:
         super().check()
@@ -42,7 +43,9 @@ def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
     options, texts = request.options, request.texts
     vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
     covered = coverage(texts.tokens, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
-    return WordEmbeddings(vocabulary, options.dim, None, covered, options.trainable, options.init_std)
+    return WordEmbeddings(
+        *(vocabulary, options.dim, None, covered, options.trainable, options.init_std), sparse=options.sparse
+    )
 
 
 def load(request: LoadRequest) -> Reader:

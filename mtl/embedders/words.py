@@ -34,7 +34,7 @@ class WordEmbeddings:
 
     vectors: float32 (len(vocabulary), dim), or None if each seed draws its own vectors from N(0, init_std²).
     trainable: whether stage 1 trains them. drawn: bool (len(vocabulary),), the rows of `vectors` that each seed draws from N(0, 1)
-    instead; None: no row.
+    instead; None: no row. sparse, mapped: see `WordEmbedder`.
     """
 
     vocabulary: Vocabulary
@@ -44,6 +44,8 @@ class WordEmbeddings:
     trainable: bool
     init_std: float = 1.0
     drawn: np.ndarray | None = None
+    sparse: bool = False
+    mapped: bool = False
 
     def fingerprint(self) -> str:
         """A hash of the vocabulary and the initial vectors."""
@@ -56,7 +58,7 @@ class WordEmbeddings:
 
     def embedder(self) -> "WordEmbedder":
         """A new embedder; random vectors are drawn from torch's current random state."""
-        embedder = WordEmbedder(len(self.vocabulary), self.dim, self.trainable)
+        embedder = WordEmbedder(len(self.vocabulary), self.dim, self.trainable, self.sparse, self.mapped)
         if self.vectors is None:
             embedder.scale(self.init_std)
         else:
@@ -70,8 +72,8 @@ class WordEmbeddings:
     uncached_sequences = sequences
 
     def parameters(self) -> int:
-        """The number of parameters in all vectors."""
-        return len(self.vocabulary) * self.dim
+        """The number of parameters in all vectors, and in their linear map."""
+        return len(self.vocabulary) * self.dim + (self.dim**2 if self.mapped else 0)
 
     def to(self, device: torch.device) -> None:
         """Do nothing: vectors are only looked up."""
@@ -89,11 +91,18 @@ def word_sequences(vocabulary: Vocabulary, texts: TokenizedTexts) -> ArraySequen
 class WordEmbedder(nn.Module):
     """Turns word ids into vectors. The vector of padding (id 0) is zero, also after training."""
 
-    def __init__(self, words: int, dim: int, trainable: bool) -> None:
-        """Draw vectors from N(0, 1). words: the number of ids."""
+    def __init__(self, words: int, dim: int, trainable: bool, sparse: bool = False, mapped: bool = False) -> None:
+        """Draw vectors from N(0, 1). words: the number of ids.
+
+        sparse: the gradient of the vectors has only the words of a batch (`mtl.training.optimizer`). mapped: each vector goes
+        through a trained linear map, which starts as the identity: so training changes all words alike, also unseen ones.
+        """
         super().__init__()
-        self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING)
+        self.table = nn.Embedding(words, dim, padding_idx=Vocabulary.PADDING, sparse=sparse)
         self.table.weight.requires_grad_(trainable)
+        self.map = nn.Linear(dim, dim, bias=False) if mapped else nn.Identity()
+        if isinstance(self.map, nn.Linear):
+            nn.init.eye_(self.map.weight)
         self.added: Tensor
         self.register_buffer("added", torch.empty(0, dim), persistent=False)
 
@@ -110,8 +119,7 @@ class WordEmbedder(nn.Module):
 
     def for_task(self) -> "WordEmbedder":
         """This embedder, which is no longer trained, so that all tasks of stage 2 share its vectors."""
-        self.table.weight.requires_grad_(False)
-        return self
+        return self.requires_grad_(False)
 
     def add(self, vectors: np.ndarray) -> None:
         """Add words with these vectors, float32 (words, dim), after the existing ones. They are neither trained nor saved."""
@@ -119,6 +127,10 @@ class WordEmbedder(nn.Module):
 
     def forward(self, tokens: Tensor) -> Tensor:
         """Word ids (batch, time) -> vectors (batch, time, dim)."""
+        vectors: Tensor = self.map(self._looked_up(tokens))
+        return vectors
+
+    def _looked_up(self, tokens: Tensor) -> Tensor:
         first = self.table.num_embeddings  # the id of the first added word
         if not len(self.added):
             vectors: Tensor = self.table(tokens)
@@ -185,7 +197,7 @@ class WordReader:
                 f"{len(weight) - Vocabulary.FIRST}; restore the file"
             )
         self.dim = weight.shape[1]
-        self.embedder = WordEmbedder(len(weight), self.dim, trainable=False)
+        self.embedder = WordEmbedder(len(weight), self.dim, trainable=False, mapped="map.weight" in request.weights)
 
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
         """The texts as word ids. New words that have a vector are added to the vocabulary."""

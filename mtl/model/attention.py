@@ -27,6 +27,11 @@ class AttentionHead(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.head = Head(2 * attention_size, outputs, pair=True, hidden_size=hidden_size, dropout=dropout)
 
+    @property
+    def last(self) -> nn.Linear:
+        """The layer that computes the outputs."""
+        return self.head.last
+
     def read(self, states: Tensor, lengths: Tensor) -> Tensor:
         """Encoder outputs (2 * inputs, time, dim), all first sentences before all second ones, and their lengths in tokens
         (2 * inputs,) -> (inputs, outputs)."""

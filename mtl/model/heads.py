@@ -23,6 +23,13 @@ class Head(nn.Module):
             nn.Linear(hidden_size, outputs),
         )
 
+    @property
+    def last(self) -> nn.Linear:
+        """The layer that computes the outputs."""
+        layer = self.layers[-1]
+        assert isinstance(layer, nn.Linear)
+        return layer
+
     def forward(self, vectors: Tensor) -> Tensor:
         """Sentence vectors (sides * inputs, dim), all first sentences before all second ones -> (inputs, outputs)."""
         return self.layers(pair_features(*vectors.chunk(2)) if self.pair else vectors)
@@ -46,6 +53,11 @@ class ProjectingHead(nn.Module):
         super().__init__()
         self.projection = nn.Linear(dim, projection)
         self.head = Head(projection, outputs, pair, hidden_size, dropout)
+
+    @property
+    def last(self) -> nn.Linear:
+        """The layer that computes the outputs."""
+        return self.head.last
 
     def read(self, states: Tensor, lengths: Tensor) -> Tensor:
         """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> (inputs, outputs)."""

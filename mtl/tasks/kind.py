@@ -74,6 +74,13 @@ class TargetKind(ABC):
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean loss of a batch. outputs: (inputs, outputs). codes: (rows,)."""
 
+    def balance(self, codes: np.ndarray, power: float) -> None:
+        """Let the loss count rare labels more, from now on: see `loss.class_weights`. codes: of the training rows, (rows,).
+
+        Kinds without labels ignore this.
+        """
+        return
+
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows,) that a head predicts. outputs: (inputs, outputs)."""

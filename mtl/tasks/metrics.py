@@ -38,7 +38,8 @@ class Metric:
     """One metric.
 
     kinds: names of the target kinds that it fits; it fits kinds derived from them, too. lowest: the lowest score × 100; the highest
-    is 100. problem: returns the error in a task's declaration for this metric, as "key: message", or None.
+    is 100. problem: returns the error in a task's declaration for this metric, as "key: message", or None. one_label: whether it
+    scores one label, the task's `positive`.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Metric:
     formula: Formula
     lowest: float = 0.0
     problem: Callable[[Task], str | None] = lambda task: None
+    one_label: bool = False
 
 
 def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
@@ -176,7 +178,7 @@ def _f1_problem(task: Task) -> str | None:
 # By the value of `metric` in a suite file.
 METRICS: dict[str, Metric] = {
     "accuracy": Metric("accuracy", ("labels", "choice", "word"), accuracy),
-    "f1": Metric("F1", ("labels",), f1, problem=_f1_problem),
+    "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, one_label=True),
     "macro_f1": Metric("macro F1", ("labels",), macro_f1),
     "matthews": Metric("Matthews", ("labels",), matthews, lowest=-100.0),
     "spearman": Metric("Spearman", ("number",), spearman, lowest=-100.0),

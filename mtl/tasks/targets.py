@@ -24,6 +24,7 @@ class Labels(TargetKind):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self.labels = task.labels or []
+        self.weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -43,10 +44,17 @@ class Labels(TargetKind):
         return len(self.labels)
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy."""
+        """Cross-entropy, weighted after `balance`."""
         from torch.nn import functional as F
 
-        return F.cross_entropy(outputs, codes.long())
+        weights = None if self.weights is None else outputs.new_tensor(self.weights)
+        return F.cross_entropy(outputs, codes.long(), weight=weights)
+
+    def balance(self, codes: np.ndarray, power: float) -> None:
+        """Give label c the weight (rows / (labels * rows of c)) ** power; a label that no training row has, the weight 1."""
+        counts = np.bincount(codes.astype(int), minlength=len(self.labels))
+        shares = counts * len(self.labels) / len(codes)
+        self.weights = np.where(counts > 0, np.maximum(shares, 1e-12) ** -power, 1.0).astype(np.float32)
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return outputs.argmax(dim=1)

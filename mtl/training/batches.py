@@ -156,12 +156,27 @@ def batch_rows(split: Split, batch_size: int) -> int:
     return batch_size if split.sizes is None else max(1, round(batch_size / split.sizes.mean()))
 
 
-@torch.no_grad()
 def predict_rows(network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
     """The codes, float64 (rows,), that a network without dropout predicts for all rows of one task, in row order."""
-    network.eval()
     codes = np.empty(sum(len(rows) for _, rows in sampler))
-    for task, rows in progress(sampler.batches, "predicting", "batches"):
-        batch = batches[(task, rows)].to(device)
-        codes[rows] = network.predict(batch, network(batch)).cpu().numpy()
+    for batch, outputs in _run(network, batches, sampler, device):
+        codes[batch.rows] = network.predict(batch, outputs).cpu().numpy()
     return codes
+
+
+def row_outputs(network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
+    """The outputs of a network without dropout, float32 (rows, outputs), for all rows of a task with one input a row."""
+    found = [(batch.rows, outputs.float().cpu()) for batch, outputs in _run(network, batches, sampler, device)]
+    rows, outputs = (torch.cat(part) for part in zip(*found, strict=True))
+    return outputs[torch.argsort(rows)].numpy()
+
+
+@torch.no_grad()
+def _run(
+    network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device
+) -> Iterator[tuple[Batch, Tensor]]:
+    """Each batch and its outputs (inputs, outputs)."""
+    network.eval()
+    for chosen in progress(sampler.batches, "predicting", "batches"):
+        batch = batches[chosen].to(device)
+        yield batch, network(batch)

@@ -64,14 +64,19 @@ class MultitaskModule(pl.LightningModule):
         learning_rate: float,
         final_learning_rate: float,
         total_steps: int,
+        warmup_steps: int = 0,
     ) -> None:
-        """scores: by task id. total_steps: the steps over which the learning rate falls linearly to `final_learning_rate`."""
+        """scores: by task id. total_steps: the steps over which the learning rate falls linearly to `final_learning_rate`.
+
+        warmup_steps: the first steps, in which it is multiplied with a factor that rises linearly to 1.
+        """
         super().__init__()
         self.network = network
         self.scores = dict(scores)
         self.learning_rate = learning_rate
         self.final_learning_rate = final_learning_rate
         self.total_steps = total_steps
+        self.warmup_steps = warmup_steps
         # A row for each validation: step, seconds, train loss (none before the first step), dev scores.
         self.curve: list[dict[str, float]] = []
         self._begun = 0.0
@@ -146,7 +151,8 @@ class MultitaskModule(pl.LightningModule):
         last = self.final_learning_rate / self.learning_rate
 
         def factor(step: int) -> float:
-            return 1 + (last - 1) * min(1.0, step / self.total_steps)
+            warmed = min(1.0, (step + 1) / (self.warmup_steps + 1))
+            return warmed * (1 + (last - 1) * min(1.0, step / self.total_steps))
 
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}

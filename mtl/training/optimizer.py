@@ -15,7 +15,7 @@ class Adam(torch.optim.Adam):
     """
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step. closure: computes the loss and the gradients, and returns the loss."""
         loss = None
         if closure is not None:

@@ -4,6 +4,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mtl.data.dataset import Dataset, Split
+from mtl.model.network import Network
+from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.module import TaskScore
@@ -35,6 +37,12 @@ class Coded:
     def answers(self, task: Task) -> list[str]:
         """The words that the outputs of the task's head mean; empty for kinds without words. The head may be another task's."""
         return self.dataset.answers.get(task.answered_by or task.id, [])
+
+    def balance(self, network: Network, power: float) -> None:
+        """Weight the labels of tasks scored by one label in the network's loss; see `loss.class_weights`."""
+        for task in self.dataset.trained_tasks:
+            if power and task.id in network.kinds and METRICS[task.metric].one_label:
+                network.kinds[task.id].balance(self.splits[task.id]["train"].targets, power)
 
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on its dev rows."""

@@ -57,7 +57,7 @@ LSTM = MethodKind(
     folder=folder,
     reads=(
         *("embeddings", "variant", "architecture", "preset", "boundary_words"),
-        *("encoder.", "head.", "pretrain.", "finetune.", "trainer."),
+        *("encoder.", "head.", "loss.", "pretrain.", "finetune.", "trainer."),
     ),
     build=build,
     load=load,

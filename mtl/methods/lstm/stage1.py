@@ -41,13 +41,14 @@ def pretrain(
     network = new_network(config, tasks, data.outputs, embeddings, seed)
     if load_finished(network, folder, settings.checkpoint):
         return network
+    data.balance(network, config.loss.class_weights)
     parts = {split: {task.id: data.splits[task.id][split] for task in tasks} for split in ("train", "dev")}
     token_counts = sequences.lengths.numpy()
     lengths = {split: {id: row_lengths(part, token_counts) for id, part in of.items()} for split, of in parts.items()}
     sizes = {
         split: {id: batch_rows(part, settings.batch_size) for id, part in of.items()} for split, of in parts.items()
     }
-    schedule = Schedule(lengths["train"], sizes["train"], settings.max_steps, seed)
+    schedule = Schedule(lengths["train"], sizes["train"], settings.max_steps, seed, settings.sampling)
     pin_memory = device_of(config.trainer.accelerator).type == "cuda"
     batches = {split: BatchDataset(of, sequences) for split, of in parts.items()}
     every = min(settings.validate_every, settings.max_steps)
@@ -57,6 +58,7 @@ def pretrain(
         settings.learning_rate,
         settings.final_learning_rate,
         settings.max_steps,
+        settings.warmup_steps,
     )
     fit(
         module,

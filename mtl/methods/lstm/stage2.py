@@ -10,11 +10,14 @@ import numpy as np
 from mtl.config.schema import Config
 from mtl.data.dataset import Split
 from mtl.device import device_of
+from mtl.files import read_json
 from mtl.methods.kind import Predictions
 from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.encoded import TaskInput
 from mtl.methods.lstm.network import new_heads
+from mtl.methods.lstm.threshold import SHIFT, apply_shift, best_shift
 from mtl.model.network import Heads, Network
+from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import (
@@ -25,8 +28,9 @@ from mtl.training.batches import (
     batch_rows,
     predict_rows,
     row_lengths,
+    row_outputs,
 )
-from mtl.training.checkpoints import load_finished
+from mtl.training.checkpoints import DONE, load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
 
@@ -54,7 +58,10 @@ class Finetuning:
         lone.layers[0] = heads[self.task.id]
         network = Network([self.task], lone, self.input.encoder)
         if not load_finished(network, self.folder):
+            self.data.balance(network, self.config.loss.class_weights)
             self._fit(network)
+        if self.config.finetune.threshold == "dev" and METRICS[self.task.metric].one_label:
+            self._choose_threshold(network)
         return network
 
     def predict(self, network: Network, answered: Task) -> Predictions:
@@ -70,6 +77,17 @@ class Finetuning:
                 predictions[name] = kind.decode(predict_rows(network, batches, order, device), answers)
         network.to("cpu")
         return predictions
+
+    def _choose_threshold(self, network: Network) -> None:
+        if SHIFT in read_json(self.folder / DONE):
+            return
+        assert self.task.labels is not None and self.task.positive is not None
+        dev = self.data.splits[self.task.id]["dev"]
+        device = device_of(self.config.trainer.accelerator)
+        outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
+        shift = best_shift(outputs, dev.targets, self.task.labels.index(self.task.positive))
+        apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
+        logger.info("seed %d · stage 2 · %s · threshold on dev: %+.2f", self.seed, self.task.id, shift)
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune

@@ -50,7 +50,9 @@ class TwoStages:
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.sequences = self.embeddings.sequences(self.texts)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint()}
-        self.facts = {"embeddings_coverage": self.embeddings.coverage.as_dict()}
+        self.facts: dict[str, Any] = {"embeddings_coverage": self.embeddings.coverage.as_dict()}
+        if config.finetune.threshold == "dev":
+            self.facts["notes"] = ["Tasks scored by F1: the decision threshold was chosen on dev."]
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 

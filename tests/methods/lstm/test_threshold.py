@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from mtl.methods.lstm.threshold import best_shift
+
+
+def f1_at(outputs: np.ndarray, gold: np.ndarray, label: int, shift: float) -> float:
+    shifted = outputs.astype(np.float64).copy()
+    shifted[:, label] += shift
+    return float(f1_score(gold == label, shifted.argmax(axis=1) == label, zero_division=0))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("labels", [2, 4])
+def test_no_other_shift_has_a_higher_f1(seed: int, labels: int) -> None:
+    rng = np.random.default_rng(seed)
+    gold = (rng.random(200) < 0.15).astype(int)
+    outputs = rng.normal(size=(200, labels)).round(2 if labels == 2 else 9)  # two decimals: some margins are equal
+    outputs[:, 1] += gold - 1.5
+    shifts = np.append(np.arange(-6, 6, 0.01) + 0.005, 0.0)
+    best = f1_at(outputs, gold, 1, best_shift(outputs, gold, 1))
+    assert best >= max(f1_at(outputs, gold, 1, shift) for shift in shifts) - 1e-12
+
+
+def test_nothing_is_shifted_where_zero_is_as_good_as_any() -> None:
+    outputs = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.0]])
+    assert best_shift(outputs, np.array([0, 1, 0]), 1) == 0.0
+
+
+def test_a_label_that_is_never_predicted_can_be() -> None:
+    outputs = np.array([[3.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
+    gold = np.array([0, 0, 1])
+    shift = best_shift(outputs, gold, 1)
+    assert 1.0 < shift < 2.0
+    assert f1_at(outputs, gold, 1, shift) == 1.0
+
+
+def test_a_second_choice_changes_nothing() -> None:
+    rng = np.random.default_rng(1)
+    gold = (rng.random(100) < 0.2).astype(int)
+    outputs = rng.normal(size=(100, 2))
+    outputs[:, 1] += best_shift(outputs, gold, 1)
+    assert best_shift(outputs, gold, 1) == 0.0
+
+
+def test_dev_without_the_label() -> None:
+    assert best_shift(np.zeros((3, 2)), np.zeros(3), 1) == 0.0
