@@ -17,6 +17,7 @@ from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE, WEIGHTS
 
 SHIFT = "threshold_shift"  # in done.json
+LEAST = 1e-6  # margins that differ by less are equal: another CPU may order them differently
 
 
 def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
@@ -31,7 +32,7 @@ def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
     predicted = np.arange(1, len(margins) + 1)
     scores = 2 * np.cumsum(right) / (predicted + right.sum())
     following = np.append(margins[1:], margins[-1] + 1.0)
-    possible = following > margins  # rows with equal margins are predicted together
+    possible = following - margins > LEAST  # rows with equal margins are predicted together
     shifts, scores = ((margins + following) / 2)[possible], scores[possible]
     at_zero = int((margins < 0).sum())
     unshifted = 2 * right[:at_zero].sum() / (at_zero + right.sum()) if at_zero else 0.0
