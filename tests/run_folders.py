@@ -16,7 +16,7 @@ from mtl.jobs.job import Job, load_job, parse_settings
 from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.submission import write_predictions
-from mtl.runs.summary import DESCRIPTION, summarize
+from mtl.runs.summary import DESCRIPTION, NAMES, summarize
 from mtl.tasks.metrics import ScoredRows, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -157,7 +157,7 @@ def make_older(folder: RunFolder, method: str | None = None) -> None:
     write_text(folder.config, yaml.safe_dump(config, sort_keys=False))
     if folder.summary.exists():
         summary = read_json(folder.summary)
-        older = {key: value for key, value in summary.items() if key not in DESCRIPTION}
+        older = {key: value for key, value in summary.items() if key not in (*DESCRIPTION, *NAMES)}
         older |= {"method": config["method"], "split": "dev"}
         older["tasks"] = {
             id: {key: value for key, value in task.items() if key != "split"} for id, task in summary["tasks"].items()

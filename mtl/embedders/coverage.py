@@ -9,7 +9,8 @@ import numpy as np
 class Coverage:
     """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors.
 
-    found: the word has a vector. from_ngrams: its vector comes from its character n-grams. unknown: it has no vector.
+    found: the word has a vector, as all boundary words have. from_ngrams: its vector comes from its character n-grams. unknown: it has
+    no vector in the embeddings' file or vocabulary, also if it gets a random one (`embeddings.missing=random`).
     unknown_types: bool (types,), the words without a vector. ngram_types: bool (types,), the words whose vectors come from their
     character n-grams; None for embeddings without n-grams.
     """

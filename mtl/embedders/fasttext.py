@@ -112,8 +112,8 @@ def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     found = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.found, strict=True))
     in_file = np.array([bool(found.get(word, False)) for word in texts.types])
     from_ngrams = np.array([bool(has_vector.get(word, False)) for word in texts.types]) & ~in_file
-    drawn = np.array([not has_vector.get(word, False) for word in vocabulary.words])
-    vectors, drawn = with_drawn(with_specials(read.vectors[known]), drawn, unknown=options.missing == "random")
+    lacking = np.array([not has_vector.get(word, False) for word in vocabulary.words])
+    vectors, drawn = with_drawn(with_specials(read.vectors[known]), lacking, unknown=options.missing == "random")
     covered = coverage(texts.tokens, in_file, from_ngrams)
     return WordEmbeddings(
         *(vocabulary, read.dim, vectors, covered, options.trainable),

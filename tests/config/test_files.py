@@ -94,3 +94,28 @@ def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
     older.insert(older.index("embeddings:\n") + 1, "  path: null\n  cache: null\n")
     path.write_text("".join(older), "utf-8")
     assert read(path) == config()
+
+
+def test_keys_that_an_older_run_lacks_have_their_defaults(tmp_path: Path) -> None:
+    """So a run that was begun before these keys existed continues."""
+    path = tmp_path / "config.yaml"
+    given = {"suite": "klej", "embeddings": "fasttext"}
+    save_config(load_job(given).config, path)
+    newer = (
+        *("architecture:", "preset:", "boundary_words:", "join_input:", "projection:", "token_outputs:"),
+        *("max_words:", "missing:", "checkpoint:", "encoder_dropout:"),
+    )
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    older = [line for line in lines if not line.strip().startswith(newer)]
+    assert len(older) == len(lines) - len(newer)
+    path.write_text("".join(older), encoding="utf-8")
+    assert read(path) == load_job(given).config
+    assert differences(path, load_job(given).config) == []
+    assert differences(path, load_job({**given, "head.projection": 7}).config) == [
+        "head.projection: None there, 7 here"
+    ]
+    changed = {"boundary_words": True, "embeddings.missing": "random"}
+    assert sorted(differences(path, load_job({**given, **changed}).config)) == [
+        "boundary_words: False there, True here",
+        "embeddings.missing: unknown there, random here",
+    ]

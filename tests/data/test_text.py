@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mtl.data.text import UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
+from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
 from mtl.errors import InputError
 
 
@@ -85,6 +85,24 @@ def test_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
     assert (short.cut, short.empty, short.index) == (cut.cut, cut.empty, cut.index)
     np.testing.assert_array_equal(short.lengths, cut.lengths)
     assert whole.lengths.max() == 5
+
+
+def test_boundary_words_stand_around_each_text() -> None:
+    plain = TokenizedTexts(TEXTS, "pl", 3)
+    bounded = plain.with_boundaries()
+    for text in range(len(plain)):
+        assert bounded.words(text) == ["<SOS>", *plain.words(text), "<EOS>"]
+    assert bounded.lengths.tolist() == [5, 3, 3, 5, 3]  # max_length counts the text's own tokens
+    assert (bounded.index, bounded.types[:-2]) == (plain.index, plain.types)
+    counts = dict(zip(bounded.types, bounded.counts(np.array([0, 3])).tolist(), strict=True))
+    assert counts == {"<SOS>": 2, "<EOS>": 2, **dict(zip(plain.types, plain.counts(np.array([0, 3])), strict=True))}
+    assert plain.words(0) == ["a", "b", "a"] and len(plain.types) == len(bounded.types) - 2
+
+
+def test_no_text_contains_a_boundary_word() -> None:
+    for word in BOUNDARIES:
+        for text in (word, f"a{word}", f"a {word} b", f"({word})", f"{word}."):
+            assert word not in moses("pl")(text)
 
 
 def test_texts_that_are_cut_or_have_no_token_are_logged(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,10 +1,12 @@
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from embedding_requests import build_request
 
-from mtl.data.text import Vocabulary
+from mtl.data.text import BOUNDARIES, Vocabulary
 from mtl.embedders.random import RandomOptions, random_embeddings
 from mtl.embedders.words import WordEmbeddings
 from mtl.errors import InputError
@@ -31,6 +33,24 @@ def test_rare_words_and_words_of_dev_alone_are_unknown(suite_file: Path) -> None
     assert "17" in words and "77" not in words
 
 
+def test_only_the_most_frequent_words_have_a_vector(suite_file: Path) -> None:
+    request = build_request(suite_file, options(min_count=1, max_words=5))
+    made = random_embeddings(request)
+    counts = Counter(word for text in request.training_texts for word in request.texts.words(text))
+    assert set(made.vocabulary.words) == {word for word, _ in counts.most_common(5)}
+    assert made.vocabulary.words == [word for word in request.texts.types if word in made.vocabulary.words]
+    assert made.coverage.found[0] == 5
+
+
+def test_boundary_words_have_vectors_of_their_own(suite_file: Path) -> None:
+    request = build_request(suite_file, options(min_count=99))
+    made = random_embeddings(replace(request, texts=request.texts.with_boundaries()))
+    assert made.vocabulary.words == [*BOUNDARIES]
+    tokens, _ = made.sequences(request.texts.with_boundaries()).gather(torch.tensor([0]))
+    assert tokens.tolist() == [[2, 1, 1, 1, 1, 3]]
+    assert made.embedder().table.weight.shape == (4, 6)
+
+
 def test_each_seed_draws_its_own(suite_file: Path) -> None:
     made = embeddings(suite_file)
     drawn = []
@@ -45,7 +65,7 @@ def test_the_spread_of_the_first_vectors(suite_file: Path) -> None:
     assert abs(weight[1:].std() - 0.5) < 0.02 and (weight[0] == 0).all()
 
 
-@pytest.mark.parametrize("key", ["dim", "min_count", "init_std"])
+@pytest.mark.parametrize("key", ["dim", "min_count", "max_words", "init_std"])
 def test_options_must_be_positive(key: str) -> None:
     options().check()
     with pytest.raises(InputError, match=f"^embeddings.{key}=0: must be"):

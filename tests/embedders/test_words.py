@@ -1,15 +1,16 @@
 import logging
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from mtl.data.text import TokenizedTexts, Vocabulary
+from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import coverage
 from mtl.embedders.kind import LoadRequest
 from mtl.embedders.vectors import VectorFile, WordVectors
-from mtl.embedders.words import WordEmbedder, WordEmbeddings, WordReader, with_specials
+from mtl.embedders.words import WordEmbedder, WordEmbeddings, WordReader, frequent_words, with_drawn, with_specials
 from mtl.errors import InputError
 from mtl.model.encoder import Encoder
 
@@ -31,6 +32,43 @@ def test_frozen_vectors_have_no_gradient() -> None:
 
 def test_specials() -> None:
     np.testing.assert_array_equal(with_specials(VECTORS), [[0, 0], [2, 4], [1, 2], [3, 6]])
+
+
+def test_some_rows_keep_their_random_values() -> None:
+    drawn = np.array([False, True, False, True])
+    vectors, rows = with_drawn(np.array([[0, 0], [9, 9], [1, 2]], dtype=np.float32), drawn[2:], unknown=False)
+    assert rows is not None and rows.tolist() == [False, False, False, True]
+    np.testing.assert_array_equal(vectors[:3], [[0, 0], [9, 9], [1, 2]])
+    vectors, rows = with_drawn(np.array([[0, 0], [9, 9], [1, 2]], dtype=np.float32), drawn[2:], unknown=True)
+    assert rows is not None and rows.tolist() == drawn.tolist()
+    torch.manual_seed(3)
+    before = WordEmbedder(4, 2, trainable=True).table.weight.detach().clone()
+    torch.manual_seed(3)
+    embedder = WordEmbeddings(
+        Vocabulary(["kot", "pies"]), 2, vectors, embeddings().coverage, True, drawn=rows
+    ).embedder()
+    weight = embedder.table.weight.detach()
+    assert torch.equal(weight[drawn], before[drawn])  # N(0, 1), from the current random state
+    assert weight[~drawn].tolist() == [[0, 0], [1, 2]]
+    assert embedder.table.weight.requires_grad
+    same, none = with_drawn(VECTORS, np.array([], dtype=bool), unknown=False)
+    assert same is VECTORS and none is None
+
+
+def test_the_most_frequent_words_of_the_training_texts() -> None:
+    texts = TokenizedTexts(["d c b a", "b a c", "a b e", "e e e f"], "pl", 9)
+    training = np.array([0, 1, 2])
+    for min_count in (1, 2, 3):
+        for max_words in (None, 1, 2, 3, 9):
+            counts = Counter(word for text in training for word in texts.words(text))
+            # Counter.most_common keeps the order of first occurrence among equally frequent words.
+            kept = {word for word, count in counts.most_common(max_words) if count >= min_count}
+            expected = [word for word in texts.types if word in kept]
+            assert frequent_words(texts, training, min_count, max_words) == expected
+    assert frequent_words(texts, training, 1, 3) == ["c", "b", "a"]  # d and e occur once, and f never
+    # Boundary words are no words of the texts: they do not count, and are always there.
+    bounded = frequent_words(texts.with_boundaries(), training, 99, 3)
+    assert bounded == [*BOUNDARIES]
 
 
 def test_added_words_come_after_those_that_are_there() -> None:
@@ -91,9 +129,12 @@ def test_the_fingerprint_follows_words_and_vectors() -> None:
         WordEmbeddings(Vocabulary(["kot", "pies"]), 2, made.vectors, made.coverage, True),
         WordEmbeddings(made.vocabulary, 2, with_specials(2 * VECTORS), made.coverage, True),
         WordEmbeddings(made.vocabulary, 2, None, made.coverage, True),
+        WordEmbeddings(
+            made.vocabulary, 2, made.vectors, made.coverage, True, drawn=np.array([False, True, True, True])
+        ),
     ]
     assert made.fingerprint() == embeddings().fingerprint()
-    assert len({made.fingerprint(), *(other.fingerprint() for other in others)}) == 4
+    assert len({made.fingerprint(), *(other.fingerprint() for other in others)}) == 5
 
 
 def test_a_run_without_a_vector_file_knows_its_own_words(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mtl.config.files import shipped
+from mtl.config.files import flatten_config, shipped
 from mtl.embedders.elmo.entry import ElmoOptions
 from mtl.embedders.fasttext import FastTextOptions
 from mtl.embedders.random import RandomOptions
@@ -101,6 +101,11 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
         ("embeddings=word2vec", "embeddings=word2vec: unknown; known: "),
         ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),
+        ("architecture=deep", "architecture=deep: unknown; known: jiant, paper"),
+        ("preset=fast", "preset=fast: unknown; known: "),
+        ("head.projection=0", "head.projection=0: must be at least 1"),
+        ("finetune.token_outputs=int8", "finetune.token_outputs=int8: must be one of float32, float16, recompute"),
+        ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
         ("method=bayes", "method=bayes: unknown; known: constant, forest, lstm, overlap, random, svm, tree"),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
         ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),
@@ -122,7 +127,9 @@ def test_keys_of_another_kind_of_embeddings_do_not_exist() -> None:
         load_job({"suite": "klej", "embeddings": "elmo", "embeddings.dim": 3})
 
 
-@pytest.mark.parametrize("key", ["encoder.hidden_size", "embeddings", "variant", "pretrain.max_steps"])
+@pytest.mark.parametrize(
+    "key", ["encoder.hidden_size", "embeddings", "variant", "architecture", "preset", "boundary_words"]
+)
 def test_a_key_that_only_other_methods_read_is_refused(key: str) -> None:
     with pytest.raises(InputError, match=f"^{key}: method svm does not read it; set method=, or drop it$"):
         load_job({"suite": "klej", "method": "svm", key: 8})
@@ -136,7 +143,7 @@ def test_majority_is_the_former_name_of_constant(tmp_path: Path) -> None:
     assert load_job({"suite": "klej", "method": str(own)}).config.method == "constant"
 
 
-@pytest.mark.parametrize("key", ["embeddings", "method", "variant"])
+@pytest.mark.parametrize("key", ["embeddings", "method", "variant", "architecture", "preset"])
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [("a: [", "not YAML: "), ("- 1\n", "must hold keys and values"), ("a: \xff", "not UTF-8")],
@@ -181,6 +188,99 @@ def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
 def test_a_variant_is_what_its_name_says(variant: str, key: str, other: bool) -> None:
     with pytest.raises(InputError, match=rf"{key}={other}: variant {variant} has {key}=.*; choose another"):
         load_job({"suite": "klej-sample", "variant": variant, key: other})
+
+
+JIANT_PARTS = {
+    "boundary_words": True,
+    "encoder.join_input": True,
+    "head.projection": 512,
+    "finetune.token_outputs": "float16",
+}
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "parts"),
+    [
+        ("random", {"embeddings.max_words": 30000}),
+        (
+            "fasttext",
+            {"embeddings.max_words": 30000, "embeddings.trainable": False, "embeddings.missing": "random"},
+        ),
+        ("elmo", {}),
+    ],
+)
+def test_the_architectures_differ_in_the_parts_of_jiant_s(embeddings: str, parts: dict[str, object]) -> None:
+    def flat(**settings: object) -> dict[str, object]:
+        return flatten_config(load_job({"suite": "klej", "embeddings": embeddings, **settings}).config)
+
+    plain, paper, jiant = flat(), flat(architecture="paper", preset="paper"), flat(architecture="jiant")
+    assert plain == paper
+    changed = {key: value for key, value in jiant.items() if paper[key] != value}
+    assert changed == {"architecture": "jiant", **JIANT_PARTS, **parts}
+    # Unlike a variant's keys, each key of an architecture can be set.
+    single = flat(architecture="jiant", **{"head.projection": None, "boundary_words": False})
+    assert (single["head.projection"], single["boundary_words"], single["encoder.join_input"]) == (None, False, True)
+
+
+def test_a_preset_wins_over_an_architecture_and_the_variant_and_suite_over_both(suite_file: Path) -> None:
+    folder = suite_file.parent
+    (folder / "deep.yaml").write_text("architecture: deep\nmax_length: 3\nhead: {dropout: 0.3}\n", encoding="utf-8")
+    text = (
+        "preset: quick\nmax_length: 4\nencoder: {hidden_size: 4, num_layers: 1}\nfinetune: {max_epochs: 4}\n"
+        "embeddings: {random: {dim: 5}, fasttext: {trainable: false}}\n"
+    )
+    (folder / "quick.yaml").write_text(text, encoding="utf-8")
+    own = suite_file.read_text(encoding="utf-8") + "config: {encoder: {hidden_size: 7}}\n"
+    suite_file.write_text(own, encoding="utf-8")
+    chosen = {"architecture": str(folder / "deep.yaml"), "preset": str(folder / "quick.yaml")}
+    given = {"suite": str(suite_file), **chosen, "finetune.max_epochs": 5}
+    config = load_job(given).config
+    assert (config.architecture, config.preset, config.max_length, config.head.dropout) == ("deep", "quick", 4, 0.3)
+    assert (config.encoder.hidden_size, config.encoder.num_layers, config.finetune.max_epochs) == (7, 1, 5)
+    assert isinstance(config.embeddings, RandomOptions) and config.embeddings.dim == 5
+    config = load_job({**given, "embeddings": "fasttext", "embeddings.path": "x.vec"}).config
+    assert isinstance(config.embeddings, FastTextOptions)
+    assert not config.embeddings.trainable and config.embeddings.dim is None
+    contradicting = folder / "tuned.yaml"
+    contradicting.write_text("preset: tuned\nfinetune: {train_encoder: true}\n", encoding="utf-8")
+    assert not load_job({"suite": str(suite_file), "preset": str(contradicting)}).config.finetune.train_encoder
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("encoder: {num_layers: 1}", r"own\.yaml: preset: must be its name"),
+        ("preset: a/b", r"own\.yaml: preset: must be its name"),
+        ("{preset: x, architecture: jiant}", r"own\.yaml: architecture: only the command line and sweeps choose it"),
+        ("{preset: x, suite: klej}", r"own\.yaml: suite: only the command line and sweeps choose it"),
+        ("{preset: paper, max_length: 3}", r"own\.yaml: paper is the name of the defaults"),
+        ("{preset: x, embeddings: random}", r"own\.yaml: embeddings: must hold a section for each kind"),
+        ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
+        ("{preset: x, embeddings: {glove: {dim: 3}}}", r"own\.yaml: embeddings\.glove: no such embeddings; known: "),
+        ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: embeddings\.missing: "),
+        ("{preset: x, encoder: {width: 3}}", r"own\.yaml: encoder\.width: "),
+    ],
+)
+def test_a_bad_preset_is_one_line(tmp_path: Path, content: str, complaint: str) -> None:
+    (tmp_path / "own.yaml").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=complaint) as caught:
+        load_job({"suite": "klej-sample", "preset": str(tmp_path / "own.yaml")})
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["variant", "architecture", "preset", "method"])
+def test_a_suite_does_not_choose_files_of_settings(suite_file: Path, key: str) -> None:
+    text = f"{suite_file.read_text(encoding='utf-8')}config: {{{key}: paper}}\n"
+    suite_file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=f"config: {key}: only the command line and sweeps choose it"):
+        load_job({"suite": str(suite_file)})
+
+
+def test_a_variant_of_the_user_has_the_name_in_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text("variant: mine\nhead: {attention: true}\n", encoding="utf-8")
+    job = load_job({"suite": "klej-sample", "variant": str(path)})
+    assert (job.config.variant, job.folder.path) == ("mine", Path("runs/klej-sample/random-mine"))
 
 
 @pytest.mark.parametrize("config", ["run_dir: /tmp/elsewhere", "runs_dir: ../x", "embeddings: {path: x.bin}"])

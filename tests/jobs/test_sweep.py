@@ -19,6 +19,7 @@ from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
 from mtl.jobs.sweep import load_sweep, run_sweep
+from mtl.methods import METHODS
 
 SAMPLE = {"suite": "klej-sample"}
 
@@ -99,6 +100,32 @@ def test_the_faults_of_jiant_alone_and_together() -> None:
     }
 
 
+def test_both_readings_and_each_part_alone() -> None:
+    runs = {run.name: run.job.config for run in load_sweep("readings", SAMPLE).runs}
+    for embeddings in ("fasttext", "random", "elmo"):
+        paper, jiant = (runs[f"{embeddings}-frozen{name}"] for name in ("", "-jiant"))
+        skipped = ("architecture: ", "finetune.token_outputs: ")
+        parts = {of for of in differing(paper, jiant) if not of.startswith(skipped)}
+        for plain, others in ((paper, parts), (jiant, {swapped(part) for part in parts})):
+            alone = [
+                differing(plain, config) for name, config in runs.items() if name.startswith(plain_name(plain) + ",")
+            ]
+            assert sorted(alone) == sorted([part] for part in others)
+    attention = [name for name in runs if "attention" in name]
+    assert attention == ["fasttext-attention", "fasttext-attention-jiant"]
+
+
+def swapped(difference: str) -> str:
+    """The difference of two configurations as that of the second and the first."""
+    key, _, values = difference.partition(": ")
+    one, _, other = values.partition(", ")
+    return f"{key}: {other}, {one}"
+
+
+def plain_name(config: Config) -> str:
+    return METHODS["lstm"].folder(config)
+
+
 def test_a_grid_is_every_combination(tmp_path: Path) -> None:
     text = "grid: {embeddings: [random, fasttext], encoder: {hidden_size: [16, 64]}, variant: [frozen, finetune]}"
     # The sample suite's own size is 64.
@@ -132,6 +159,10 @@ def test_a_grid_is_every_combination(tmp_path: Path) -> None:
         (
             "runs: [{embeddings: {path: own/v.bin}}]",
             ["fasttext-frozen,embeddings.path=own-v.bin"],
+        ),
+        (
+            "runs: [{architecture: jiant}, {architecture: jiant, head.projection: 64}, {head.projection: 64}]",
+            ["random-frozen-jiant", "random-frozen-jiant,head.projection=64", "random-frozen,head.projection=64"],
         ),
         ("runs: [{pretrain: {learning_rate: 1e-3}}]", ["random-frozen,pretrain.learning_rate=0.001"]),
     ],
@@ -206,7 +237,7 @@ def test_a_run_without_its_data_is_found_before_the_first_run(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["none"], "sweep=none: unknown; known: floors, jiant, table3"),
+        (["none"], "sweep=none: unknown; known: floors, jiant, readings, table3"),
         (["none.yaml"], "sweep=none.yaml: no such file"),
         (
             ["table3", "suite=klej-sample", "encoder.width=3"],

@@ -44,7 +44,8 @@ def test_the_lstm_is_named_by_its_embeddings_and_variant(embeddings: str, varian
     config = load_job({"suite": "klej-sample", "embeddings": embeddings, "variant": variant}).config
     kind = METHODS["lstm"]
     assert (kind.title(config), kind.folder(config)) == (title, f"{embeddings}-{variant}")
-    assert kind.describe(config) == {"embeddings": embeddings, "variant": variant}
+    paper = {"architecture": "paper", "preset": "paper"}
+    assert kind.describe(config) == {"embeddings": embeddings, "variant": variant, **paper}
 
 
 def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:

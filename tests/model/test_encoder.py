@@ -6,9 +6,11 @@ from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import Encoder, max_pool
 
 
-def encoder(dim: int = 20, hidden_size: int = 64) -> Encoder:
+def encoder(
+    dim: int = 20, hidden_size: int = 64, dropout: tuple[float, float] = (0.2, 0.2), join_input: bool = False
+) -> Encoder:
     torch.manual_seed(0)
-    return Encoder(WordEmbedder(500, dim, trainable=True), dim, hidden_size, 2, 0.2, 0.2).eval()
+    return Encoder(WordEmbedder(500, dim, trainable=True), dim, hidden_size, 2, *dropout, join_input).eval()
 
 
 def sequences(count: int, longest: int = 40) -> ArraySequences:
@@ -52,3 +54,40 @@ def test_dropout_is_applied_only_in_training() -> None:
     assert torch.equal(model(*batch), model(*batch))
     model.train()
     assert not torch.equal(model(*batch), model(*batch))
+
+
+@torch.no_grad()
+def test_a_joined_input_follows_the_outputs() -> None:
+    plain, joined, texts = encoder(), encoder(join_input=True), sequences(20)
+    for one, other in zip(plain.parameters(), joined.parameters(), strict=True):
+        assert torch.equal(one, other)  # the part draws no number and has no weights
+    tokens, lengths = texts.gather(torch.arange(20))
+    states = joined.outputs(tokens, lengths)
+    assert joined.output_size == states.shape[2] == 2 * 64 + 20
+    torch.testing.assert_close(states[..., :128], plain.outputs(tokens, lengths), atol=1e-6, rtol=0)
+    assert torch.equal(states[..., 128:], plain.embedder.table.weight[tokens])
+    # A text's vector is the maximum over its own tokens, of the words' vectors too.
+    for place, length in enumerate(lengths.tolist()):
+        expected = states[place, :length].max(dim=0).values
+        torch.testing.assert_close(joined(tokens, lengths)[place], expected, atol=1e-6, rtol=0)
+        torch.testing.assert_close(joined.encode(texts, torch.arange(20))[place], expected, atol=1e-5, rtol=0)
+
+
+@torch.no_grad()
+def test_a_joined_input_has_the_embedding_s_dropout_and_no_other() -> None:
+    """As in jiant: dropout acts once on the words' vectors and once on the LSTM's outputs, before both are joined."""
+    tokens, lengths = sequences(20).gather(torch.arange(20))
+    inside = tokens > 0
+    words = encoder().embedder.table.weight[tokens]
+    on_outputs = encoder(dropout=(0.0, 0.5), join_input=True).train().outputs(tokens, lengths)
+    assert torch.equal(on_outputs[..., 128:], words)
+    assert 0.4 < float((on_outputs[..., :128][inside] == 0).float().mean()) < 0.6
+    model = encoder(dropout=(0.5, 0.0), join_input=True).train()
+    read: list[torch.Tensor] = []
+    model.lstm.register_forward_pre_hook(lambda _, given: read.append(given[0]))
+    on_words = model.outputs(tokens, lengths)
+    assert torch.equal(on_words[..., 128:], read[0])  # the vectors that the LSTM read
+    kept = read[0][inside] != 0
+    assert 0.4 < float(kept.float().mean()) < 0.6
+    torch.testing.assert_close(read[0][inside][kept], 2 * words[inside][kept])
+    assert (on_words[..., :128][inside] != 0).all()

@@ -1,6 +1,8 @@
+import numpy as np
+import pytest
 import torch
 
-from mtl.model.heads import Head, pair_features
+from mtl.model.heads import Head, ProjectingHead, pair_features
 
 
 def test_pair_features() -> None:
@@ -20,3 +22,39 @@ def test_first_sentences_come_before_second_sentences() -> None:
 
 def test_single_texts() -> None:
     assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0)(torch.randn(5, 4)).shape == (5, 1)
+
+
+def mlp(head: Head, vectors: np.ndarray) -> np.ndarray:
+    """The head's MLP without dropout, by NumPy: linear, tanh, layer norm, linear."""
+    first, _, norm, _, last = (
+        {name: value.detach().numpy() for name, value in layer.named_parameters()} for layer in head.layers
+    )
+    hidden = np.tanh(vectors @ first["weight"].T + first["bias"])
+    centred = hidden - hidden.mean(axis=1, keepdims=True)
+    scaled = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+    result: np.ndarray = (scaled * norm["weight"] + norm["bias"]) @ last["weight"].T + last["bias"]
+    return result
+
+
+@pytest.mark.parametrize("pair", [False, True])
+@torch.no_grad()
+def test_a_projecting_head_against_numpy(pair: bool) -> None:
+    torch.manual_seed(0)
+    head = ProjectingHead(6, outputs=3, pair=pair, hidden_size=8, dropout=0.5, projection=5).double().eval()
+    states = torch.randn(4, 7, 6, dtype=torch.float64)
+    lengths = torch.tensor([4, 1, 7, 2])
+    weight, bias = head.projection.weight.numpy(), head.projection.bias.numpy()
+    vectors = np.stack(
+        [
+            (text[:length] @ weight.T + bias).max(axis=0)
+            for text, length in zip(states.numpy(), lengths.tolist(), strict=True)
+        ]
+    )
+    if pair:
+        u, v = vectors[:2], vectors[2:]
+        vectors = np.concatenate([u, v, np.abs(u - v), u * v], axis=1)
+    np.testing.assert_allclose(head.read(states, lengths).numpy(), mlp(head.head, vectors), atol=1e-12)
+    # Nothing past a text's end has a weight.
+    for place, length in enumerate(lengths.tolist()):
+        states[place, length:] = 1e6
+    np.testing.assert_allclose(head.read(states, lengths).numpy(), mlp(head.head, vectors), atol=1e-12)

@@ -7,7 +7,7 @@ from mtl.embedders.words import WordEmbedder
 from mtl.model.attention import AttentionHead
 from mtl.model.batch import Batch
 from mtl.model.encoder import Encoder
-from mtl.model.heads import Head
+from mtl.model.heads import Head, ProjectingHead
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
 
@@ -20,9 +20,11 @@ OUTPUTS = {"a.b": 2, "r": 1, "c": 1, "w": 4}
 SIZES = torch.tensor([3, 1, 2])  # candidates of the rows of a choice
 
 
-def network(encoder: Encoder | None = None, attention_size: int | None = None) -> Network:
+def network(
+    encoder: Encoder | None = None, attention_size: int | None = None, projection: int | None = None
+) -> Network:
     torch.manual_seed(0)
-    return Network(TASKS, Heads(TASKS, OUTPUTS, 8, 5, 0.0, attention_size), encoder).eval()
+    return Network(TASKS, Heads(TASKS, OUTPUTS, 8, 5, 0.0, attention_size, projection), encoder).eval()
 
 
 def on_vectors(task: str, targets: list[float], inputs: int, sides: int, sizes: torch.Tensor | None = None) -> Batch:
@@ -41,6 +43,31 @@ def test_with_attention_the_heads_of_pairs_read_tokens() -> None:
     heads = network(attention_size=3).heads
     kinds = [type(heads[task.id]) for task in TASKS]
     assert kinds == [Head, AttentionHead, AttentionHead, Head]
+
+
+def test_with_a_projection_all_heads_read_tokens_and_attention_has_none() -> None:
+    kinds = [type(network(projection=3).heads[task.id]) for task in TASKS]
+    assert kinds == [ProjectingHead] * 4
+    kinds = [type(network(attention_size=3, projection=3).heads[task.id]) for task in TASKS]
+    assert kinds == [ProjectingHead, AttentionHead, AttentionHead, ProjectingHead]
+
+
+def test_heads_without_a_projection_draw_the_same_weights_as_ever() -> None:
+    made = network().heads
+    torch.manual_seed(0)
+    for task in TASKS:
+        head = Head(8, OUTPUTS[task.id], task.is_pair, 5, 0.0)
+        assert all(torch.equal(one, made[task.id].state_dict()[name]) for name, one in head.state_dict().items())
+
+
+@torch.no_grad()
+def test_token_outputs_may_be_float16() -> None:
+    model = network(projection=3)
+    states = torch.randn(3, 4, 8).half()
+    lengths, rows = torch.tensor([4, 2, 3]), torch.arange(3)
+    half = model(Batch("a.b", rows, torch.zeros(3), states, lengths))
+    assert half.dtype == torch.float32
+    assert torch.equal(half, model(Batch("a.b", rows, torch.zeros(3), states.float(), lengths)))
 
 
 @torch.no_grad()

@@ -149,13 +149,23 @@ def test_a_run_of_the_version_before_is_read(tmp_path: Path) -> None:
     assert not (old.path / "scored_rows.json").exists()
     assert {"split", "family"} & set(read_json(old.summary)) == {"split"}
     one, other = find_runs(tmp_path)
-    for key in ("family", "title", "folder", "chosen_on_dev", "tasks"):
+    for key in ("family", "title", "folder", "chosen_on_dev", "tasks", "architecture", "preset"):
         assert other.summary[key] == one.summary[key] == expected[key]
     for task in one.tasks:
         assert one.rows_key(task) == other.rows_key(task)
         (key, groups), (older_key, older_groups) = one.recorded_rows(task) or (), other.recorded_rows(task) or ()
         assert key == older_key and groups.tolist() == older_groups.tolist()
         assert (one.predictions(task) == other.predictions(task)).all()
+
+
+def test_a_run_without_names_of_architecture_and_preset_is_the_paper_s(tmp_path: Path) -> None:
+    for name, settings, expected in (("a", [], "paper"), ("b", ["method=constant"], None)):
+        folder = make_run(tmp_path / name, right(0.5), settings)
+        summary = read_json(folder.summary)
+        assert (summary.pop("architecture"), summary.pop("preset")) == (expected, expected)
+        write_json(folder.summary, summary)
+        (run,) = find_runs(tmp_path / name)
+        assert (run.summary["architecture"], run.summary["preset"]) == (expected, expected)
 
 
 def test_a_method_s_former_name_is_read(tmp_path: Path) -> None:

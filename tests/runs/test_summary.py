@@ -65,18 +65,22 @@ def test_what_a_seed_cost_and_where_it_ran() -> None:
     [
         (
             {"method": "svm"},
-            ["svm", None, None, "floor", "TF-IDF + linear SVM", "svm", "settings"],
+            ["svm", None, None, None, None, "floor", "TF-IDF + linear SVM", "svm", "settings"],
         ),
         (
-            {"embeddings": "elmo", "variant": "attention"},
-            ["lstm", "elmo", "attention", "lstm", "LSTM, ELMo, attention", "elmo-attention", "checkpoints"],
+            {"embeddings": "elmo", "variant": "attention", "architecture": "jiant"},
+            [
+                *("lstm", "elmo", "attention", "jiant", "paper"),
+                *("lstm", "LSTM, ELMo, attention, jiant", "elmo-attention-jiant", "checkpoints"),
+            ],
         ),
     ],
 )
 def test_a_summary_describes_its_method(settings: dict[str, str], expected: list[str | None]) -> None:
     job = load_job({"suite": "klej", "tasks": ["cbd"], **settings})
     summary = summarize(job.suite, job.tasks, job.config, {1: done(1, cbd=1.0)}, {"cbd": {"train": 1}}, {"cbd": 0.0})
-    keys = ("method", "embeddings", "variant", "family", "title", "folder", "chosen_on_dev")
+    names = ("method", "embeddings", "variant", "architecture", "preset")
+    keys = (*names, "family", "title", "folder", "chosen_on_dev")
     assert [summary[key] for key in keys] == expected
 
 

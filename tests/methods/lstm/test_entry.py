@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from command_line import job
 
@@ -10,15 +12,35 @@ from mtl.methods.lstm.entry import LSTM
         ([], "LSTM, random, frozen", "random-frozen"),
         (["embeddings=fasttext", "variant=attention"], "LSTM, fastText, attention", "fasttext-attention"),
         (["embeddings=elmo", "variant=finetune"], "LSTM, ELMo, finetune", "elmo-finetune"),
+        (["architecture=jiant"], "LSTM, random, frozen, jiant", "random-frozen-jiant"),
+        # A part alone is still the architecture that it was added to.
+        (["encoder.join_input=true"], "LSTM, random, frozen", "random-frozen"),
     ],
 )
 def test_the_lstm_describes_its_runs(settings: list[str], title: str, folder: str) -> None:
     config = job(["suite=klej-sample", *settings]).config
     assert (LSTM.title(config), LSTM.folder(config)) == (title, folder)
-    assert LSTM.describe(config) == {"embeddings": folder.split("-")[0], "variant": folder.split("-")[1]}
+    names = [*folder.split("-"), "paper", "paper"][:4]
+    assert LSTM.describe(config) == dict(zip(("embeddings", "variant", "architecture", "preset"), names, strict=True))
+
+
+def test_architecture_and_preset_are_in_the_name_in_this_order(tmp_path: Path) -> None:
+    (tmp_path / "own.yaml").write_text("preset: quick\n", encoding="utf-8")
+    config = job(["suite=klej-sample", "architecture=jiant", f"preset={tmp_path / 'own.yaml'}"]).config
+    assert LSTM.folder(config) == "random-frozen-jiant-quick"
+    assert LSTM.title(config) == "LSTM, random, frozen, jiant, quick"
+    config = job(["suite=klej-sample", f"preset={tmp_path / 'own.yaml'}"]).config
+    assert LSTM.folder(config) == "random-frozen-quick"
+    assert LSTM.describe(config) == {
+        "embeddings": "random",
+        "variant": "frozen",
+        "architecture": "paper",
+        "preset": "quick",
+    }
 
 
 def test_the_keys_of_floors_make_no_difference_to_it() -> None:
-    for key in ("embeddings.dim", "variant", "pretrain.max_steps", "trainer.precision", "seeds", "max_length"):
+    names = ("variant", "architecture", "preset", "seeds", "max_length", "boundary_words")
+    for key in (*names, "embeddings.dim", "pretrain.max_steps", "trainer.precision"):
         assert LSTM.reads_key(key), key
     assert not LSTM.reads_key("floor.min_count")

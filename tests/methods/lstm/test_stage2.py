@@ -48,9 +48,17 @@ def curve(folder: Path) -> list[dict[str, Any]]:
     return rows
 
 
-@pytest.mark.parametrize("variant", ["frozen", "attention"])
-def test_a_frozen_encoder_leaves_only_the_head_to_train(tmp_path: Path, variant: str) -> None:
-    parts = lstm_parts(tmp_path, f"variant={variant}")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("variant=frozen",),
+        ("variant=attention",),
+        ("architecture=jiant", "finetune.token_outputs=recompute"),
+        ("architecture=jiant", "variant=attention"),
+    ],
+)
+def test_a_frozen_encoder_leaves_only_the_head_to_train(tmp_path: Path, settings: tuple[str, ...]) -> None:
+    parts = lstm_parts(tmp_path, *settings)
     network = parts.network()
     before = {name: value.clone() for name, value in network.state_dict().items()}
     for id, stage in stages(parts, network, tmp_path).items():
@@ -87,7 +95,13 @@ def test_finetune_trains_the_encoder_and_not_the_word_vectors(
         assert torch.equal(network.state_dict()[name], value)
 
 
-@pytest.mark.parametrize("variant", ["frozen", "finetune", "attention", "frozen finetune.encoder_dropout=true"])
+@pytest.mark.parametrize(
+    "variant",
+    [
+        *("frozen", "finetune", "attention", "frozen finetune.encoder_dropout=true"),
+        *("frozen architecture=jiant", "finetune architecture=jiant"),
+    ],
+)
 def test_the_weights_of_stage_1_are_the_first_candidate(tmp_path: Path, variant: str) -> None:
     # At this learning rate no prediction changes, so that nothing is better.
     parts = lstm_parts(tmp_path, *f"variant={variant}".split(), *SLOW)
@@ -174,6 +188,57 @@ def test_without_any_dropout_to_leave_on_the_encoder_makes_no_difference(
         assert set(weights(one)) == set(weights(other))  # heads alone
         for name, value in weights(one).items():
             torch.testing.assert_close(value, weights(other)[name], atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("settings", [("variant=attention",), ("head.projection=6", "encoder.join_input=true")])
+def test_token_outputs_computed_in_each_step_train_the_same_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: tuple[str, ...]
+) -> None:
+    """The same rows in the same batches, and no dropout of the encoder: only the rounding of sums may differ."""
+    monkeypatch.setattr(BestWeights, "keeps", lambda *_: True)  # the last weights
+    trained = {}
+    for kept in ("float32", "recompute"):
+        (tmp_path / kept).mkdir()
+        parts = lstm_parts(tmp_path, *settings, f"finetune.token_outputs={kept}")
+        network = parts.network()
+        stage = stages(parts, network, tmp_path / kept)["numbers"]
+        predicted = stage.predict(stage.train(network.heads), NUMBERS)["dev"]
+        losses = [row["train/loss"] for row in curve(tmp_path / kept / "numbers")[1:]]
+        trained[kept] = (losses, predicted, weights(tmp_path / kept / "numbers"))
+    (losses, predicted, kept_weights), (other_losses, other_predicted, other_weights) = trained.values()
+    np.testing.assert_allclose(losses, other_losses, rtol=1e-4)
+    np.testing.assert_allclose(predicted, other_predicted, atol=1e-2)
+    assert set(kept_weights) == set(other_weights)  # of the head alone
+    for name, value in kept_weights.items():
+        torch.testing.assert_close(value, other_weights[name], atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize(("first", "second"), [("float32", "recompute"), ("recompute", "float32")])
+def test_a_stage_continues_with_token_outputs_kept_in_another_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, first: str, second: str
+) -> None:
+    """As after a start on a disk that has become full since."""
+
+    def kill(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def stage(kept: str) -> tuple[Finetuning, Network]:
+        parts = lstm_parts(tmp_path, "head.projection=6", f"finetune.token_outputs={kept}")
+        network = parts.network()
+        return stages(parts, network, tmp_path)["labels"], network
+
+    begun, network = stage(first)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("mtl.training.fit.write_json", kill)  # just before the stage is recorded as finished
+        begun.train(network.heads)
+    left = weights(tmp_path / "labels")
+    continued, network = stage(second)
+    with caplog.at_level("INFO", "mtl"):
+        continued.train(network.heads)
+    assert "seed 1 · stage 2 · labels · continuing after validation 2" in caplog.text
+    assert len(curve(tmp_path / "labels")) == 3
+    for name, value in weights(tmp_path / "labels").items():
+        assert torch.equal(value, left[name])
 
 
 @pytest.mark.parametrize("variant", ["frozen", "attention"])

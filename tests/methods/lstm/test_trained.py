@@ -71,6 +71,44 @@ def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: 
     assert_predicts_the_same(trained_seed(tmp_path, f"variant={variant}"))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ("encoder.join_input=true", "boundary_words=true"),
+        ("head.projection=6", "embeddings.max_words=9"),
+        ("architecture=jiant", "variant=finetune"),
+        ("architecture=jiant", "variant=attention", "finetune.token_outputs=recompute"),
+    ],
+)
+def test_the_parts_of_jiant_s_architecture_predict_what_the_run_predicted(
+    tmp_path: Path, settings: tuple[str, ...]
+) -> None:
+    # Not float16: it rounds what stage 2 reads, and so may change a label whose two best outputs are close.
+    assert_predicts_the_same(trained_seed(tmp_path, "architecture=paper", "finetune.token_outputs=float32", *settings))
+
+
+def test_float16_token_outputs_change_predictions_little(tmp_path: Path) -> None:
+    """Stage 2 reads rounded outputs, and `predict` computes them in float32."""
+    parts, model, predictions = trained_seed(tmp_path, "architecture=jiant", "head.projection=6")
+    assert parts.config.finetune.token_outputs == "float16"
+    predicted = model.predict(NUMBERS, texts_of(parts, NUMBERS))
+    np.testing.assert_allclose(predicted, predictions["numbers"], atol=0.2)  # of a range of 10
+
+
+def test_text_vectors_pool_the_joined_outputs(tmp_path: Path) -> None:
+    parts, model, _ = trained_seed(tmp_path, "encoder.join_input=true", "boundary_words=true")
+    texts = [parts.dataset.texts[5], "aldrig sett"]
+    vectors = model.encode(texts)
+    assert vectors.shape == (2, 2 * 8 + 12)
+    tokens, _ = parts.sequences.gather(torch.tensor([5]))
+    words = model.encoder.embedder.table.weight.detach()[tokens[0]]
+    assert parts.texts.words(5)[0] == "<SOS>" and len(words) == len(parts.texts.words(5))
+    np.testing.assert_allclose(vectors[0, 16:], words.max(dim=0).values, atol=1e-6)
+    with torch.no_grad():
+        states = model.encoder.lstm(words[None], torch.tensor([len(words)]))
+    np.testing.assert_allclose(vectors[0, :16], states[0].max(dim=0).values, atol=1e-5)
+
+
 def test_text_vectors_are_those_of_stage_1(frozen: Trained) -> None:
     parts, model, _ = frozen
     texts = [parts.dataset.texts[5], "aldrig sett", parts.dataset.texts[5]]

@@ -16,6 +16,7 @@ from mtl.jobs.baseline import run_baseline
 
 ELMO = {"lstm": {"dim": 24, "projection_dim": 10}}
 LAST = "pretrain.checkpoint=last"
+JIANT = "architecture=jiant head.projection=6 finetune.token_outputs=float32"
 FAULTS = f"{LAST} finetune.encoder_dropout=true"  # as in the KLEJ paper's own code
 
 
@@ -49,6 +50,9 @@ def given(settings: list[str], name: str, folder: Path, *more: str) -> list[str]
         ("fasttext", f"frozen {FAULTS}"),
         ("elmo", f"attention {FAULTS}"),
         ("random", f"finetune {LAST}"),
+        ("random", f"frozen {JIANT}"),
+        ("fasttext", f"frozen {JIANT}"),
+        ("elmo", f"attention {JIANT}"),
     ],
 )
 def test_what_a_run_saved_predicts_what_it_predicted(
@@ -67,7 +71,9 @@ def test_what_a_run_saved_predicts_what_it_predicted(
     pairs = [rows[line - 1].split("\t")[1:3] for line in held_out]
     predicted = (folder / "seed-1/predictions/dev_pred_samma.tsv").read_text(encoding="utf-8").splitlines()[1:]
     assert run.predict("samma", pairs) == predicted
-    assert run.encode(["solen skiner", "något annat"]).shape == (2, 16)
+    joined = {"random": 12, "fasttext": 12, "elmo": 20}[name] if "jiant" in variant else 0
+    assert run.encode(["solen skiner", "något annat"]).shape == (2, 16 + joined)
+    assert summary["architecture"] == ("jiant" if "jiant" in variant else "paper")
 
 
 def test_the_cost_counts_one_encoder_all_heads_and_both_stages(settings: list[str], tmp_path: Path) -> None:
