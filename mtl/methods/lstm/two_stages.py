@@ -24,6 +24,7 @@ from mtl.methods.throughput import sentences_per_second
 from mtl.model.network import Network
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
+from mtl.training.precision import training_precision
 
 logger = logging.getLogger("mtl")
 
@@ -49,7 +50,10 @@ class TwoStages:
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.sequences = self.embeddings.sequences(self.texts)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint()}
-        self.facts = {"embeddings_coverage": self.embeddings.coverage.as_dict()}
+        self.facts = {
+            "embeddings_coverage": self.embeddings.coverage.as_dict(),
+            "precision": training_precision(config.trainer),
+        }
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 
