@@ -19,7 +19,6 @@ from mtl.files import check_space, format_bytes, reserve
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
-from mtl.training.precision import mixed_precision
 
 logger = logging.getLogger("mtl")
 
@@ -84,13 +83,12 @@ def encode_once(
     encoder.to(device_of(config.trainer.accelerator))
     vectors = tokens = None
     pooled = _texts(dataset, [task for task in dataset.tasks if not reads_tokens(heads, task)])
+    if len(pooled):
+        vectors = torch.zeros(len(dataset.texts), encoder.output_size)
+        vectors[pooled] = encoder.encode(sequences, pooled, title=f"seed {seed} · encoding texts")
     read = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
-    with mixed_precision(config.trainer, encoder.device):
-        if len(pooled):
-            vectors = torch.zeros(len(dataset.texts), encoder.output_size)
-            vectors[pooled] = encoder.encode(sequences, pooled, title=f"seed {seed} · encoding texts")
-        if len(read):
-            tokens = _encode_tokens(encoder, sequences, read, len(dataset.texts), seed, folder)
+    if len(read):
+        tokens = _encode_tokens(encoder, sequences, read, len(dataset.texts), seed, folder)
     return Encoded(vectors, tokens)
 
 

@@ -24,7 +24,7 @@ from mtl.methods.throughput import sentences_per_second
 from mtl.model.network import Network
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
-from mtl.training.precision import training_precision
+from mtl.training.precision import mixed_precision, training_precision
 
 logger = logging.getLogger("mtl")
 
@@ -69,7 +69,8 @@ class TwoStages:
         start = time.monotonic()
         encoded = None
         if not encoder_runs(config):
-            encoded = encode_once(config, dataset, self.sequences, network, seed, folder)
+            with mixed_precision(config.trainer, device_of(config.trainer.accelerator)):
+                encoded = encode_once(config, dataset, self.sequences, network, seed, folder)
         self._encoding_seconds = time.monotonic() - start
         for task in dataset.trained_tasks:
             tokens = reads_tokens(heads, task)
