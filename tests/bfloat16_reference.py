@@ -75,7 +75,9 @@ def run_layer(
         runs = [run_direction(x[turn], of, grad[turn, half]) for x, grad in zip(sequences, grad_outputs, strict=True)]
         outputs.append([states[turn] for states, *_ in runs])
         for grad, (_, gates, _) in zip(grad_inputs, runs, strict=True):
-            grad[turn] = rounded(grad[turn] + gates @ rounded(of[0]))  # the second product is added before it is rounded
+            grad[turn] = rounded(
+                grad[turn] + gates @ rounded(of[0])
+            )  # the second product is added before it is rounded
         gates = np.concatenate([run[1] for run in runs])
         read = np.concatenate([x[turn] for x in sequences]), np.concatenate([run[2] for run in runs])
         grads += [*(product(gates.T, values) for values in read), gates.sum(0), gates.sum(0)]
