@@ -19,7 +19,7 @@ def alternate(calls: Sequence[Callable[[], object]], runs: int) -> list[list[flo
     return [list(side) for side in zip(*columns, strict=True)]
 
 
-def ratio(ours: Sequence[float], theirs: Sequence[float], digits: int = 1) -> str:
+def ratio(ours: Sequence[float], theirs: Sequence[float], *, digits: int = 1) -> str:
     """The ratios of their seconds to ours, run by run: the median and, for several runs, the range. digits: after the point."""
     ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
     spread = f" ({min(ratios):.{digits}f} – {max(ratios):.{digits}f})" if len(ratios) > 1 else ""
