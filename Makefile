@@ -44,6 +44,7 @@ lint: $(INSTALLED)
 bench: $(INSTALLED)
 	@$(VENV)/bin/python benchmarks/startup.py
 	@$(VENV)/bin/python benchmarks/encoder.py --runs 3 $(if $(DATA),--data '$(DATA)')
+	@$(VENV)/bin/python benchmarks/bf16.py --hidden 128 --batch 32 --runs 1 --product 512
 	@$(VENV)/bin/python benchmarks/stage1.py $(if $(DATA),--data '$(DATA)')
 	@$(VENV)/bin/python benchmarks/stage2.py $(if $(DATA),--data '$(DATA)')
 	@$(VENV)/bin/python benchmarks/scaling.py --out build/bench/scaling.svg

@@ -19,14 +19,14 @@ def alternate(calls: Sequence[Callable[[], object]], runs: int) -> list[list[flo
     return [list(side) for side in zip(*columns, strict=True)]
 
 
-def ratio(ours: Sequence[float], theirs: Sequence[float]) -> str:
-    """The ratios of their seconds to ours, run by run: the median and, for several runs, the range."""
+def ratio(ours: Sequence[float], theirs: Sequence[float], *, digits: int = 1) -> str:
+    """The ratios of their seconds to ours, run by run: the median and, for several runs, the range. digits: after the point."""
     ratios = [b / a for a, b in zip(ours, theirs, strict=True)]
-    spread = f" ({min(ratios):.1f} – {max(ratios):.1f})" if len(ratios) > 1 else ""
-    return f"{statistics.median(ratios):.1f}{spread}"
+    spread = f" ({min(ratios):.{digits}f} – {max(ratios):.{digits}f})" if len(ratios) > 1 else ""
+    return f"{statistics.median(ratios):.{digits}f}{spread}"
 
 
-def matrix_product(size: int = 2048) -> float:
-    """The speed of a float32 matrix product, size × size, in operations per second: the best of four."""
-    a, b = torch.randn(2, size, size)
+def matrix_product(size: int = 2048, dtype: torch.dtype = torch.float32) -> float:
+    """The speed of a matrix product, size × size, in operations per second: the best of four."""
+    a, b = torch.randn(2, size, size).to(dtype)
     return 2 * size**3 / min(seconds(lambda: torch.mm(a, b)) for _ in range(4))

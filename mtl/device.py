@@ -1,13 +1,17 @@
-"""The device that computes, and its floating-point precision."""
+"""The device that computes, and its floating-point arithmetic."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from mtl.errors import InputError
+
+CPU_INFORMATION = Path("/proc/cpuinfo")
 
 
 def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
@@ -22,12 +26,24 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
     return torch.device("cpu") if found is None or accelerator == "cpu" else found
 
 
-def check_precision(precision: str, device: torch.device) -> None:
-    """Raise InputError if the device cannot train in this `trainer.precision`."""
-    if precision == "16-mixed" and device.type == "cpu":
-        raise InputError(
-            f"trainer.precision={precision}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
-        )
+@cache
+def bfloat16_instructions() -> tuple[str, ...]:
+    """Those of the CPU's instruction sets that multiply bfloat16 numbers: amx_bf16 and avx512_bf16 (x86), bf16 (Arm).
+
+    Empty on a system without /proc/cpuinfo.
+    """
+    if not CPU_INFORMATION.is_file():
+        return ()
+    words = set(CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").split())
+    return tuple(name for name in ("amx_bf16", "avx512_bf16", "bf16") if name in words)
+
+
+def multiplies_bfloat16(device: torch.device) -> bool:
+    """Whether a device computes products of bfloat16 numbers faster than those of float32 numbers.
+
+    A CPU without such instructions is many times slower with bfloat16. Every other device counts as fast.
+    """
+    return device.type != "cpu" or (torch.backends.mkldnn.is_available() and bool(bfloat16_instructions()))
 
 
 @contextmanager

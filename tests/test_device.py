@@ -1,7 +1,9 @@
+from pathlib import Path
+
 import pytest
 import torch
 
-from mtl.device import check_precision, device_of, exact_arithmetic
+from mtl.device import bfloat16_instructions, device_of, exact_arithmetic, multiplies_bfloat16
 from mtl.embedders.elmo import ELMo
 from mtl.errors import InputError
 
@@ -31,13 +33,34 @@ def test_with_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
             device_of(name)
 
 
-def test_16_mixed_needs_a_gpu() -> None:
-    with pytest.raises(
-        InputError, match="^trainer.precision=16-mixed: needs a GPU; on a CPU set trainer.precision=bf16"
-    ):
-        check_precision("16-mixed", CPU)
-    for precision, device in (("bf16-mixed", "cpu"), ("32-true", "cpu"), ("16-mixed", "cuda")):
-        check_precision(precision, torch.device(device))
+@pytest.mark.parametrize(
+    ("information", "instructions"),
+    [
+        ("model name\t: A\nflags\t\t: fpu avx512f avx512_bf16 amx_bf16 amx_tile\n", ("amx_bf16", "avx512_bf16")),
+        ("model name\t: A\nflags\t\t: fpu avx512f avx512_bf16\n", ("avx512_bf16",)),
+        ("model name\t: A\nflags\t\t: fpu avx2 avx512f amx_tile\n", ()),
+        ("Features\t: fp asimd sve bf16 i8mm\n", ("bf16",)),
+        ("Features\t: fp asimd\n", ()),
+        (None, ()),
+    ],
+)
+def test_the_bfloat16_instructions_of_a_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, information: str | None, instructions: tuple[str, ...]
+) -> None:
+    path = tmp_path / "cpuinfo"
+    if information is not None:
+        path.write_text(information, encoding="utf-8")
+    monkeypatch.setattr("mtl.device.CPU_INFORMATION", path)
+    assert bfloat16_instructions.__wrapped__() == instructions
+
+
+def test_which_devices_multiply_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert multiplies_bfloat16(torch.device("cuda"))
+    for has_onednn in (True, False):
+        for found in (("avx512_bf16",), ()):
+            monkeypatch.setattr("mtl.device.bfloat16_instructions", lambda found=found: found)
+            monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda has_onednn=has_onednn: has_onednn)
+            assert multiplies_bfloat16(CPU) == (has_onednn and found != ())
 
 
 def test_exact_arithmetic_is_set_and_restored() -> None:

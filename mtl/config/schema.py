@@ -90,6 +90,7 @@ class LossConfig:
 class TrainerConfig:
     accelerator: str = MISSING
     precision: str = MISSING
+    force_precision: bool = False  # older runs do not have this key
     threads: int | None = None
 
 
@@ -197,8 +198,9 @@ CHOICES = ("suite", "method", "variant", "architecture", "preset")
 
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
 LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
-# Keys that do not change the results: locations, and how many seeds run at a time.
-INDIFFERENT = (*LOCATIONS, "seeds_in_parallel")
+# Keys that do not change the results: locations, how many seeds run at a time, and a key whose effect, the precision that is used,
+# is compared itself (`mtl.runs.folder`).
+INDIFFERENT = (*LOCATIONS, "seeds_in_parallel", "trainer.force_precision")
 
 # Keys that hold lists, with an example of each.
 LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]", "floor.word_ngrams": "[1,2]", "floor.char_ngrams": "[2,5]"}

@@ -11,7 +11,7 @@ import torch
 from mtl.config.files import find_suite, flatten_config
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.splits import missing_tasks
-from mtl.device import check_precision, device_of, exact_arithmetic
+from mtl.device import device_of, exact_arithmetic
 from mtl.files import read_json, write_json, write_text
 from mtl.jobs.job import Job
 from mtl.jobs.parallel import run_in_parallel
@@ -25,6 +25,7 @@ from mtl.runs.table import render
 from mtl.sample.grammar import write_sample
 from mtl.tasks.constant import best_constant, constant_score
 from mtl.tasks.metrics import score
+from mtl.training.precision import check_precision, training_precision
 
 logger = logging.getLogger("mtl")
 
@@ -38,7 +39,7 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
     """
     config, suite, folder = job.config, job.suite, job.folder
     if not folder.summary.exists():  # a finished run needs no device
-        check_precision(config.trainer.precision, device_of(config.trainer.accelerator))
+        check_precision(config.trainer)
     tasks = job.tasks
     with folder.locked():
         folder.check(config)
@@ -47,12 +48,14 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
             logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
             finished: dict[str, Any] = read_json(folder.summary)
             return finished
+        precision = training_precision(config.trainer)
+        folder.check_precision(precision)
         if suite.generated and len(missing_tasks(suite, job.data_dir)) == len(suite.tasks):
             logger.info("writing the suite's data to %s", job.data_dir)
             write_sample(job.data_dir)
         dataset, method = prepare(job)
         inputs = {**dataset.fingerprints, **method.fingerprints}
-        folder.claim(config, inputs)
+        folder.claim(config, inputs, precision)
         _record(job, dataset)
         method.save(folder.path)
         waiting = [seed for seed in config.seeds if not folder.scores(seed).exists()]

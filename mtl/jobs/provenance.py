@@ -3,11 +3,11 @@
 import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
 import torch
 
 import mtl
+from mtl.device import CPU_INFORMATION
 
 PACKAGES = ("torch", "pytorch-lightning", "torchmetrics", "numpy", "scipy", "scikit-learn", "sacremoses", "fasttext")
 
@@ -34,9 +34,8 @@ def machine(device: torch.device) -> str:
 
 
 def _processor() -> str:
-    information = Path("/proc/cpuinfo")
-    if information.is_file():
-        for line in information.read_text(encoding="utf-8", errors="replace").splitlines():
+    if CPU_INFORMATION.is_file():
+        for line in CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()

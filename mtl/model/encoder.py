@@ -21,7 +21,8 @@ ENCODING_TOKENS = 8192
 class Encoder(nn.Module):
     """Word embeddings, a BiLSTM and max pooling over time (KLEJ, section 4.1).
 
-    Dropout is applied to the word embeddings and to the LSTM's outputs (as in jiant). A text's vector does not depend on its batch.
+    Dropout is applied to the word embeddings and to the LSTM's outputs (as in jiant). A text's vector does not depend on its batch,
+    except for rounding.
     """
 
     def __init__(

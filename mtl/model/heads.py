@@ -7,7 +7,11 @@ from mtl.model.encoder import max_pool
 
 
 class Head(nn.Module):
-    """An MLP with one hidden layer (KLEJ, section 4.1; jiant's layers: linear, tanh, layer norm, dropout, linear)."""
+    """An MLP with one hidden layer (KLEJ, section 4.1; jiant's layers: linear, tanh, layer norm, dropout, linear).
+
+    The last layer computes in its weights' precision under `torch.autocast` too: in bfloat16, which has 8 significant bits, many rows
+    would have the same output.
+    """
 
     reads_tokens = False
 
@@ -32,7 +36,11 @@ class Head(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         """Sentence vectors (sides * inputs, dim), all first sentences before all second ones -> (inputs, outputs)."""
-        return self.layers(pair_features(*vectors.chunk(2)) if self.pair else vectors)
+        hidden = self.layers[:-1](pair_features(*vectors.chunk(2)) if self.pair else vectors)
+        last = self.layers[-1]
+        with torch.autocast(hidden.device.type, enabled=False):
+            outputs: Tensor = last(hidden.to(last.weight.dtype))
+        return outputs
 
     def read(self, states: Tensor, lengths: Tensor) -> Tensor:
         """Encoder outputs (sides * inputs, time, dim) and their lengths (sides * inputs,) -> (inputs, outputs)."""

@@ -24,7 +24,7 @@ class BiLSTM(nn.LSTM):
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]
         """inputs (batch, time, input_size), lengths (batch,) in steps, on the CPU, at least 1 -> (batch, time, 2 * hidden_size).
 
-        Inputs past a sequence's length are never read; outputs there are zero.
+        Inputs past a sequence's length are never read; outputs there are zero. Under `torch.autocast` the outputs have its dtype.
         """
         if inputs.device.type == "cpu":
             return self._on_cpu(inputs, lengths)
@@ -32,9 +32,12 @@ class BiLSTM(nn.LSTM):
 
     def _on_cpu(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         packing = Packing(lengths, inputs.shape[1])
-        data = packing.pack(inputs).T
+        dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else inputs.dtype
+        data = packing.pack(inputs.to(dtype)).T
         for forward, backward in zip(self.all_weights[::2], self.all_weights[1::2], strict=True):
-            data = PackedBiLSTMLayer.apply(data, packing.sizes, *forward, *backward)
+            # Only products are computed in autocast's dtype, so the biases keep theirs.
+            weights = [weight.to(dtype) if weight.ndim == 2 else weight for weight in (*forward, *backward)]
+            data = PackedBiLSTMLayer.apply(data, packing.sizes, *weights)
         return packing.unpack(data.T)
 
     def _on_accelerator(self, inputs: Tensor, lengths: Tensor) -> Tensor:

@@ -7,6 +7,10 @@ still in the cache, and computes the gradient of each weight matrix in one matri
 Matrices are feature-major: one row for each feature, one column for each step of each sequence
 (`mtl.recurrence.packing`). The recurrent products have few sequences and many gates; in this layout they run up to twice
 as fast, and each of a step's four gates is one contiguous block of memory.
+
+If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are
+bfloat16, with sums in float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates'
+gradients are stored as bfloat16, because only products read them.
 """
 
 from typing import Any
@@ -32,6 +36,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
         """sizes: the number of sequences that have each step, descending; a step's columns are padded to a multiple of WIDTH_MULTIPLE.
 
         weights: w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one. Padding columns are zero in the output.
+        The output and the gradients of data, w_ih and w_hh have the dtype of data; the rest is computed in that of the biases.
         """
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
@@ -41,9 +46,9 @@ class PackedBiLSTMLayer(torch.autograd.Function):
             w_ih, w_hh, b_ih, b_hh = weights[4 * direction : 4 * direction + 4]
             states = output[direction * hidden : (direction + 1) * hidden]
             steps = _steps(sizes, reverse=bool(direction))
-            gates = data.new_empty(4 * hidden * data.shape[1] if training else 0)
-            cells = data.new_empty(hidden * data.shape[1])
-            _run(data, w_ih, w_hh, b_ih + b_hh, steps, gates, cells, states)
+            gates = b_ih.new_empty(4 * hidden * data.shape[1] if training else 0)
+            cells = b_ih.new_empty(hidden * data.shape[1])
+            _run(data, w_ih, w_hh, (b_ih + b_hh).to(data.dtype), steps, gates, cells, states)
             saved += [gates, cells, w_ih, w_hh]
         if training:
             ctx.save_for_backward(*saved)
@@ -62,7 +67,7 @@ class PackedBiLSTMLayer(torch.autograd.Function):
             half = slice(direction * hidden, (direction + 1) * hidden)
             steps = _steps(ctx.sizes, reverse=bool(direction))
             _run_back(w_hh, steps, gates, cells, grad_output[half], grad_gates)
-            grad_bias = grad_gates.sum(1)
+            grad_bias = grad_gates.sum(1, dtype=cells.dtype)
             grads += [grad_gates @ data.T, grad_gates @ _previous_states(output[half], steps).T, grad_bias, grad_bias]
             if ctx.needs_input_grad[0]:
                 grad_data = w_ih.T @ grad_gates if grad_data is None else grad_data.addmm_(w_ih.T, grad_gates)
@@ -96,10 +101,13 @@ def _run(
             begin, end = _product_columns(steps, number)
             product = torch.addmm(bias[:, None], w_ih, data[:, begin:end])
         inputs = product[:, columns.start - begin : columns.stop - begin]
-        gate = _block(gates, 4 * hidden, columns).copy_(inputs) if len(gates) else inputs.contiguous()
+        if len(gates):
+            gate = _block(gates, 4 * hidden, columns).copy_(inputs)
+        else:
+            gate = inputs.to(cells.dtype).contiguous()
         cell = _block(cells, hidden, columns)
         if carried:
-            gate[:, :carried].addmm_(w_hh, states[:, before])
+            _add_product(gate[:, :carried], w_hh, states[:, before])
         i, f, g, o = gate.split(hidden)
         gate[: 2 * hidden].sigmoid_()
         g.tanh_()
@@ -125,9 +133,9 @@ def _run_back(
         gate, cell = _block(gates, 4 * hidden, columns), _block(cells, hidden, columns)
         i, f, g, o = gate.split(hidden)
         tanh_cell = cell.tanh()
-        grad_state = grad_states[:, columns].clone(memory_format=torch.contiguous_format)
+        grad_state = grad_states[:, columns].to(cells.dtype, copy=True, memory_format=torch.contiguous_format)
         if carried_after:
-            grad_state[:, :carried_after].addmm_(w_back, gate_after[:, :carried_after])
+            _add_product(grad_state[:, :carried_after], w_back, gate_after[:, :carried_after])
         grad_gate = torch.empty_like(gate)
         grad_i, grad_f, grad_g, grad_o = grad_gate.split(hidden)
         grad_state[:, real:] = 0
@@ -147,8 +155,16 @@ def _run_back(
         _sigmoid_backward(grad_gate[: 2 * hidden], gate[: 2 * hidden], grad_input=grad_gate[: 2 * hidden])
         _tanh_backward(grad_g, g, grad_input=grad_g)
         _sigmoid_backward(grad_o, o, grad_input=grad_o)
-        grad_gates[:, columns] = grad_gate
-        gate_after, carried_after = grad_gate, carried
+        gate_after, carried_after = grad_gate.to(grad_gates.dtype), carried
+        grad_gates[:, columns] = gate_after
+
+
+def _add_product(total: Tensor, left: Tensor, right: Tensor) -> None:
+    """total += left @ right. A product of bfloat16 factors is rounded to bfloat16, and then added to a float32 total."""
+    if total.dtype == left.dtype:
+        total.addmm_(left, right)
+    else:
+        total += left @ right  # torch cannot compute a float32 product of bfloat16 factors on a CPU
 
 
 def _product_columns(steps: list[tuple[Step, int]], number: int) -> tuple[int, int]:

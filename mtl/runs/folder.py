@@ -86,15 +86,32 @@ class RunFolder:
                 f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
             )
 
-    def claim(self, config: Config, inputs: dict[str, str]) -> None:
-        """Make a new folder belong to this configuration and these inputs; of an older folder, check the inputs.
+    def check_precision(self, precision: str) -> None:
+        """Raise InputError if the run was begun in another precision (`mtl.training.precision.used_precision`) than this one.
+
+        `trainer.precision` may mean another precision on another machine. A run of an older version has no record of it; only in
+        float32 are its results those of this version.
+        """
+        if not self.config.exists():
+            return
+        begun = read_json(self.inputs).get("precision", "32-true")
+        if begun != precision:
+            raise InputError(
+                f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}; continue on"
+                " a machine like the first"
+                + (", set trainer.force_precision=true" if begun == "bf16-mixed" else "")
+                + ", set run_dir= or remove the folder"
+            )
+
+    def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
+        """Make a new folder belong to this configuration, these inputs and this precision; of an older folder, check the inputs.
 
         inputs: fingerprints by name. Raises InputError that names the inputs that have changed.
         """
         if self.config.exists():
             self.check_inputs(inputs)
         else:
-            write_json(self.inputs, {"format": FORMAT, **inputs})
+            write_json(self.inputs, {"format": FORMAT, "precision": precision, **inputs})
             save_config(config, self.config)
 
     def check_inputs(self, inputs: dict[str, str]) -> None:

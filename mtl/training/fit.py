@@ -29,6 +29,7 @@ from mtl.model.batch import Batch
 from mtl.tasks.metrics import TIE
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
+from mtl.training.precision import training_precision
 from mtl.training.progress import StageProgress
 
 MONITOR = "dev/average"
@@ -123,7 +124,7 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
     return pl.Trainer(
         accelerator=config.accelerator,
         devices=1,
-        precision=config.precision,  # type: ignore[arg-type]
+        precision=training_precision(config),  # type: ignore[arg-type]
         deterministic=True,
         max_epochs=stage.epochs,
         reload_dataloaders_every_n_epochs=1,

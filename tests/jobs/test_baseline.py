@@ -1,6 +1,5 @@
 """The whole job, as its user runs it."""
 
-import math
 import re
 import shutil
 import zipfile
@@ -199,22 +198,6 @@ def test_a_submission_may_have_another_header(floor_settings: list[str], tmp_pat
     predictions = tmp_path / "run/seed-1/predictions"
     for name in ("dev_pred_kansla.tsv", "test_pred_kansla.tsv"):
         assert (predictions / name).read_text(encoding="utf-8").startswith("target\n")
-
-
-@pytest.mark.parametrize("variant", ["frozen", "finetune"])
-def test_on_a_cpu_it_trains_in_bfloat16(settings: list[str], variant: str) -> None:
-    more = ("seeds=[1]", "trainer.accelerator=cpu", "trainer.precision=bf16-mixed", f"variant={variant}")
-    baseline = job([*settings, *more])
-    before = torch.backends.cudnn.rnn.fp32_precision
-    run_baseline(baseline)
-    assert torch.backends.cudnn.rnn.fp32_precision == before
-    folder = baseline.folder
-    for id, task in baseline.suite.tasks.items():
-        # Reading a prediction that is not finite would raise.
-        gold = read_targets(task, folder.gold("dev", id))
-        assert len(read_targets(task, folder.predictions(1, "dev", id))) == len(gold)
-        curve = read_json(folder.seed(1) / f"finetune/{id}/done.json")["curve"]
-        assert all(math.isfinite(row["train/loss"]) for row in curve[1:])
 
 
 def test_16_mixed_is_refused_on_a_cpu_before_anything_is_read(

@@ -48,9 +48,9 @@ def configured(**settings: Any) -> Config:
 def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
     folder, config = RunFolder(tmp_path), configured()
     folder.check(config)
-    folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
+    folder.claim(config, {"a.tsv": "1", "embeddings": "2"}, "32-true")
     folder.check(config)
-    folder.claim(config, {"a.tsv": "1", "embeddings": "2"})
+    folder.claim(config, {"a.tsv": "1", "embeddings": "2"}, "32-true")
     other = configured(**{"max_length": 7, "encoder.dropout": 0.1, "data_dir": "moved"})
     with pytest.raises(
         InputError,
@@ -58,12 +58,35 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
     ):
         folder.check(other)
     with pytest.raises(InputError, match=r"inputs have changed since it was begun \(a.tsv, b.tsv\)"):
-        folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2"})
+        folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2"}, "32-true")
+
+
+def test_a_run_keeps_its_precision(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.check_precision("bf16-mixed")  # a new folder
+    folder.claim(configured(), {"a.tsv": "1"}, "bf16-mixed")
+    folder.check_precision("bf16-mixed")
+    with pytest.raises(
+        InputError,
+        match="was begun in precision bf16-mixed, and .* in 32-true; .*, set trainer.force_precision=true, set run_dir=",
+    ):
+        folder.check_precision("32-true")
+    write_json(folder.inputs, {**read_json(folder.inputs), "precision": "32-true"})
+    with pytest.raises(
+        InputError, match="in precision 32-true, and .* in bf16-mixed; continue .* like the first, set run_dir="
+    ):
+        folder.check_precision("bf16-mixed")
+    inputs = read_json(folder.inputs)
+    del inputs["precision"]  # a run of an older version
+    write_json(folder.inputs, inputs)
+    folder.check_precision("32-true")
+    with pytest.raises(InputError, match="in precision 32-true, and"):
+        folder.check_precision("bf16-mixed")
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     folder, config = RunFolder(tmp_path), configured()
-    folder.claim(config, {"a.tsv": "1"})
+    folder.claim(config, {"a.tsv": "1"}, "32-true")
     inputs = read_json(folder.inputs)
     for older in ({**inputs, "format": "1"}, {"a.tsv": "1"}):
         write_json(folder.inputs, older)

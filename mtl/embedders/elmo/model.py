@@ -70,7 +70,14 @@ class ELMo:
     @torch.no_grad()
     @exact_arithmetic()
     def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width)."""
+        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width).
+
+        They are the same in a run with mixed precision.
+        """
+        with torch.autocast(self.device.type, enabled=False):
+            return self._rows(sentences)
+
+    def _rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         word_ids = {word: id for id, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
         vectors = self._token_vectors(list(word_ids))
         results: list[Tensor] = [torch.empty(0)] * len(sentences)

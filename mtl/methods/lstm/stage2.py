@@ -33,6 +33,7 @@ from mtl.training.batches import (
 from mtl.training.checkpoints import DONE, load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
+from mtl.training.precision import mixed_precision
 
 logger = logging.getLogger("mtl")
 
@@ -74,7 +75,9 @@ class Finetuning:
             if name != "train":
                 # The network has only this task's head, so the rows are predicted as rows of this task.
                 batches, order = self._batches(split), self._in_order(split)
-                predictions[name] = kind.decode(predict_rows(network, batches, order, device), answers)
+                with mixed_precision(self.config.trainer, device):
+                    codes = predict_rows(network, batches, order, device)
+                predictions[name] = kind.decode(codes, answers)
         network.to("cpu")
         return predictions
 

@@ -24,6 +24,7 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
 from mtl.training.checkpoints import WEIGHTS, read_weights, weights_below
+from mtl.training.precision import mixed_precision
 
 
 class TrainedLstm:
@@ -60,7 +61,9 @@ class TrainedLstm:
         order = SortedSampler({head: row_lengths(split, sequences.lengths.numpy())}, sizes)
         network = self._networks.get(head) or self._network(replace(task, id=head), kind.outputs(answers))
         self._networks = {head: network}
-        codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.encoder.device)
+        device = self.encoder.device
+        with mixed_precision(self.config.trainer, device):
+            codes = predict_rows(network, BatchDataset({head: split}, sequences), order, device)
         return kind.decode(codes, answers)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
@@ -70,7 +73,8 @@ class TrainedLstm:
         """
         known, sequences = self._sequences(texts)
         numbers = [known.index[text] for text in texts]
-        vectors: np.ndarray = self.encoder.encode(sequences, torch.arange(len(known)))[numbers].numpy()
+        with mixed_precision(self.config.trainer, self.encoder.device):
+            vectors: np.ndarray = self.encoder.encode(sequences, torch.arange(len(known)))[numbers].numpy()
         return vectors
 
     def _sequences(self, texts: Sequence[str]) -> tuple[TokenizedTexts, Sequences]:

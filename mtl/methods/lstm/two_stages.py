@@ -24,6 +24,7 @@ from mtl.methods.throughput import sentences_per_second
 from mtl.model.network import Network
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
+from mtl.training.precision import mixed_precision, training_precision
 
 logger = logging.getLogger("mtl")
 
@@ -50,7 +51,10 @@ class TwoStages:
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.sequences = self.embeddings.sequences(self.texts)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint()}
-        self.facts: dict[str, Any] = {"embeddings_coverage": self.embeddings.coverage.as_dict()}
+        self.facts: dict[str, Any] = {
+            "embeddings_coverage": self.embeddings.coverage.as_dict(),
+            "precision": training_precision(config.trainer),
+        }
         if config.finetune.threshold == "dev":
             self.facts["notes"] = ["Tasks scored by F1: the decision threshold was chosen on dev."]
         self._network: Network | None = None  # the last seed's
@@ -68,7 +72,8 @@ class TwoStages:
         start = time.monotonic()
         encoded = None
         if not encoder_runs(config):
-            encoded = encode_once(config, dataset, self.sequences, network, seed, folder)
+            with mixed_precision(config.trainer, device_of(config.trainer.accelerator)):
+                encoded = encode_once(config, dataset, self.sequences, network, seed, folder)
         self._encoding_seconds = time.monotonic() - start
         for task in dataset.trained_tasks:
             tokens = reads_tokens(heads, task)

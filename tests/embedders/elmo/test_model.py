@@ -33,6 +33,14 @@ def test_state_clip_is_reached(elmo_files: tuple[Path, Path]) -> None:
     assert first.abs().max() == 0.5
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_layers_are_the_same_in_mixed_precision(elmo_files: tuple[Path, Path], exact: bool) -> None:
+    elmo = ELMo(*elmo_files, exact)
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = elmo.layers([WORDS])[0]
+    assert torch.equal(mixed, elmo.layers([WORDS])[0])
+
+
 @pytest.mark.parametrize("batch", [1, 2, 7, 64])
 def test_layers_do_not_depend_on_the_batch(elmo_files: tuple[Path, Path], batch: int) -> None:
     elmo, some = ELMo(*elmo_files), sentences(64, 40)

@@ -1,0 +1,54 @@
+"""The precision in which the LSTM trains, encodes and predicts: what `trainer.precision` means on a device."""
+
+import logging
+
+import torch
+
+from mtl.config.schema import TrainerConfig
+from mtl.device import device_of, multiplies_bfloat16
+from mtl.errors import InputError
+
+DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # of the factors of matrix products
+
+logger = logging.getLogger("mtl")
+
+
+def used_precision(config: TrainerConfig, device: torch.device) -> str:
+    """The precision that a device computes in: `trainer.precision`, or 32-true where that is not possible or would be slower.
+
+    On a CPU, 16-mixed is not possible. bf16-mixed is slower on a CPU without instructions for it, and is used there only with
+    `trainer.force_precision`.
+    """
+    wanted = config.precision
+    if wanted == "16-mixed" and device.type == "cpu":
+        return "32-true"
+    if wanted == "bf16-mixed" and not (config.force_precision or multiplies_bfloat16(device)):
+        return "32-true"
+    return wanted
+
+
+def training_precision(config: TrainerConfig) -> str:
+    """`used_precision` on the device that trains."""
+    return used_precision(config, device_of(config.accelerator))
+
+
+def check_precision(config: TrainerConfig) -> None:
+    """Log a line if training will be in float32 instead of bfloat16. Raises InputError if the device cannot train in `trainer.precision`."""
+    wanted, used = config.precision, training_precision(config)
+    if wanted == used:
+        return
+    if wanted == "16-mixed":
+        raise InputError(
+            f"trainer.precision={wanted}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
+        )
+    logger.info(
+        "trainer.precision=%s: would be slower than float32, because this CPU has no bfloat16 instructions; training uses float32"
+        " (trainer.force_precision=true uses bfloat16)",
+        wanted,
+    )
+
+
+def mixed_precision(config: TrainerConfig, device: torch.device) -> torch.autocast:
+    """Within the block, a network on this device computes in `used_precision`; outside it, in float32."""
+    dtype = DTYPES.get(used_precision(config, device))
+    return torch.autocast(device.type, dtype, enabled=dtype is not None)
