@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mtl.config.schema import Config
+from mtl.config.schema import Config, TrainerConfig
 from mtl.data.dataset import Dataset
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences, Sequences
@@ -20,6 +20,7 @@ from mtl.files import format_bytes, reserve
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
+from mtl.training.precision import mixed_precision
 
 logger = logging.getLogger("mtl")
 
@@ -61,21 +62,24 @@ class Encoded:
 class ComputedOutputs:
     """The token outputs of a frozen encoder, without dropout, computed each time they are read.
 
-    No network holds this encoder: a stage's checkpoints are the same as with outputs that are computed once, and training a head does
-    not turn the encoder's dropout on.
+    They are those that `encode_once` would keep as float32, except for the rounding of sums. No network holds this encoder: a stage's
+    checkpoints are the same as with outputs that are computed once, and training a head does not turn the encoder's dropout on.
     """
 
-    def __init__(self, encoder: Encoder, sequences: Sequences) -> None:
+    def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig) -> None:
         self.encoder = encoder
+        self.trainer = trainer
         self.sequences = sequences
         self.lengths = sequences.lengths
 
     @torch.no_grad()
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Text indices (batch,) -> outputs (batch, time, output_size) on the encoder's device, and lengths in tokens (batch,)."""
-        self.encoder.eval()
+        """Text indices (batch,) -> outputs, float32 (batch, time, output_size) on the encoder's device, and lengths in tokens (batch,)."""
+        device = self.encoder.device
         tokens, lengths = self.sequences.gather(texts)
-        return self.encoder.outputs(tokens.to(self.encoder.device), lengths), lengths
+        self.encoder.eval()
+        with mixed_precision(self.trainer, device):  # a loader gathers batches outside the precision of the training
+            return self.encoder.outputs(tokens.to(device), lengths).float(), lengths
 
 
 def encoder_runs(config: Config) -> bool:
@@ -110,7 +114,7 @@ def encode_once(
         vectors[pooled] = encoder.encode(sequences, pooled, title=f"seed {seed} · encoding texts")
     read = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
     if len(read):
-        tokens = _token_outputs(config.finetune.token_outputs, encoder, sequences, read, seed, folder)
+        tokens = _token_outputs(config, encoder, sequences, read, seed, folder)
     return Encoded(vectors, tokens)
 
 
@@ -120,14 +124,15 @@ def reads_tokens(heads: Heads, task: Task) -> bool:
 
 
 def _token_outputs(
-    kept: str, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
+    config: Config, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
 ) -> Sequences:
-    """The encoder's token outputs for these texts. kept: as `finetune.token_outputs`."""
-    computed = ComputedOutputs(encoder, sequences)
-    if kept == "recompute":
+    """The encoder's token outputs for these texts, as `finetune.token_outputs` says, or computed if the disk has too little space."""
+    computed = ComputedOutputs(encoder, sequences, config.trainer)
+    if config.finetune.token_outputs == "recompute":
         return computed
     lengths = sequences.lengths[texts].numpy()
-    rows = _rows_on_disk(folder, np.dtype(kept), (int(lengths.sum()), encoder.output_size))
+    dtype = np.dtype(config.finetune.token_outputs)
+    rows = _rows_on_disk(folder, dtype, (int(lengths.sum()), encoder.output_size))
     if rows is None:
         return computed
     encoder.encode_tokens(sequences, texts, rows, title=f"seed {seed} · encoding tokens")

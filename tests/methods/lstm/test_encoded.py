@@ -11,6 +11,7 @@ from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, Parts, lstm_part
 from mtl.embedders.sequences import ArraySequences, Sequences
 from mtl.methods.lstm.encoded import ComputedOutputs, encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.stage2 import Finetuning
+from mtl.training.precision import mixed_precision
 
 
 @torch.no_grad()
@@ -116,6 +117,23 @@ def test_token_outputs_are_kept_as_the_configuration_says(
     # Half of the distance between neighbours of a float16 below 1 is 2 ** -12.
     atol = 2**-12 + 1e-6 if kept == "float16" else 1e-6
     torch.testing.assert_close(given.float(), expected, atol=atol, rtol=0)
+
+
+def test_computed_outputs_have_the_precision_of_the_run(tmp_path: Path) -> None:
+    """A loader gathers them outside the precision of the training, `predict_rows` inside it."""
+    forced = ("trainer.accelerator=cpu", "trainer.precision=bf16-mixed", "trainer.force_precision=true")
+    given = {}
+    for kept in ("float32", "recompute"):
+        parts = lstm_parts(tmp_path, "variant=attention", f"finetune.token_outputs={kept}", *forced)
+        with mixed_precision(parts.config.trainer, torch.device("cpu")):
+            tokens, texts, _ = outputs_of_pairs(parts, tmp_path)
+        outside = tokens.gather(texts)[0]
+        with mixed_precision(parts.config.trainer, torch.device("cpu")):
+            inside = tokens.gather(texts)[0]
+        assert torch.equal(outside, inside) and outside.dtype == torch.float32
+        assert torch.equal(outside, outside.bfloat16().float())
+        given[kept] = outside
+    torch.testing.assert_close(*given.values(), atol=0.05, rtol=0)
 
 
 @pytest.mark.parametrize("full", ["free", "allocated"])

@@ -13,6 +13,7 @@ from elmo_files import write_elmo
 import mtl
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_baseline
+from mtl.methods.lstm import stage2
 
 ELMO = {"lstm": {"dim": 24, "projection_dim": 10}}
 LAST = "pretrain.checkpoint=last"
@@ -146,3 +147,18 @@ def test_another_elmo_is_not_the_run_s(settings: list[str], suite_file: Path, tm
     with pytest.raises(InputError, match="its inputs have changed since it was begun"):
         (suite_file.parent / "run/summary.json").unlink()
         run_baseline(job(all_settings))
+
+
+def test_a_threshold_is_chosen_in_the_precision_of_the_predictions(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row_outputs, in_bfloat16 = stage2.row_outputs, []
+
+    def spy(*arguments):  # type: ignore[no-untyped-def]
+        in_bfloat16.append(torch.is_autocast_enabled("cpu"))
+        return row_outputs(*arguments)
+
+    monkeypatch.setattr(stage2, "row_outputs", spy)
+    precision = ("trainer.accelerator=cpu", "trainer.precision=bf16-mixed", "trainer.force_precision=true")
+    run_baseline(job(given(settings, "random", tmp_path, "tasks=[samma]", "finetune.threshold=dev", *precision)))
+    assert in_bfloat16 == [True]
