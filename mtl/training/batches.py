@@ -160,7 +160,7 @@ def predict_rows(network: Network, batches: BatchDataset, sampler: SortedSampler
     """The codes, float64 (rows,), that a network without dropout predicts for all rows of one task, in row order."""
     codes = np.empty(sum(len(rows) for _, rows in sampler))
     for batch, outputs in _run(network, batches, sampler, device):
-        codes[batch.rows] = network.predict(batch, outputs).cpu().numpy()
+        codes[batch.rows.numpy()] = network.predict(batch, outputs).cpu().numpy()
     return codes
 
 

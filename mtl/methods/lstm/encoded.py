@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mtl.config.schema import Config
+from mtl.config.schema import Config, TrainerConfig
 from mtl.data.dataset import Dataset
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences, Sequences
@@ -20,6 +20,7 @@ from mtl.files import format_bytes, reserve
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
+from mtl.training.precision import mixed_precision
 
 logger = logging.getLogger("mtl")
 
@@ -65,17 +66,22 @@ class ComputedOutputs:
     not turn the encoder's dropout on.
     """
 
-    def __init__(self, encoder: Encoder, sequences: Sequences) -> None:
+    def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig) -> None:
+        """trainer: the section of the configuration that says in which precision the encoder computes."""
         self.encoder = encoder
         self.sequences = sequences
+        self.trainer = trainer
         self.lengths = sequences.lengths
 
     @torch.no_grad()
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Text indices (batch,) -> outputs (batch, time, output_size) on the encoder's device, and lengths in tokens (batch,)."""
+        """Text indices (batch,) -> outputs, float32 (batch, time, output_size) on the encoder's device, and lengths in tokens (batch,)."""
         self.encoder.eval()
         tokens, lengths = self.sequences.gather(texts)
-        return self.encoder.outputs(tokens.to(self.encoder.device), lengths), lengths
+        device = self.encoder.device
+        with mixed_precision(self.trainer, device):
+            outputs = self.encoder.outputs(tokens.to(device), lengths)
+        return outputs.float(), lengths
 
 
 def encoder_runs(config: Config) -> bool:
@@ -110,7 +116,7 @@ def encode_once(
         vectors[pooled] = encoder.encode(sequences, pooled, title=f"seed {seed} · encoding texts")
     read = _texts(dataset, [task for task in dataset.tasks if reads_tokens(heads, task)])
     if len(read):
-        tokens = _token_outputs(config.finetune.token_outputs, encoder, sequences, read, seed, folder)
+        tokens = _token_outputs(config, encoder, sequences, read, seed, folder)
     return Encoded(vectors, tokens)
 
 
@@ -120,10 +126,11 @@ def reads_tokens(heads: Heads, task: Task) -> bool:
 
 
 def _token_outputs(
-    kept: str, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
+    config: Config, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
 ) -> Sequences:
-    """The encoder's token outputs for these texts. kept: as `finetune.token_outputs`."""
-    computed = ComputedOutputs(encoder, sequences)
+    """The encoder's token outputs for these texts, kept as `finetune.token_outputs` says."""
+    kept = config.finetune.token_outputs
+    computed = ComputedOutputs(encoder, sequences, config.trainer)
     if kept == "recompute":
         return computed
     lengths = sequences.lengths[texts].numpy()

@@ -87,7 +87,8 @@ class Finetuning:
         assert self.task.labels is not None and self.task.positive is not None
         dev = self.data.splits[self.task.id]["dev"]
         device = device_of(self.config.trainer.accelerator)
-        outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
+        with mixed_precision(self.config.trainer, device):
+            outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
         shift = best_shift(outputs, dev.targets, self.task.labels.index(self.task.positive))
         apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
         logger.info("seed %d · stage 2 · %s · threshold on dev: %+.2f", self.seed, self.task.id, shift)
