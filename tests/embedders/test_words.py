@@ -30,6 +30,29 @@ def test_frozen_vectors_have_no_gradient() -> None:
     assert not WordEmbedder(5, 3, trainable=False).table.weight.requires_grad
 
 
+def test_a_map_starts_as_the_identity_and_is_trained() -> None:
+    embedder = WordEmbedder(5, 3, trainable=False, mapped=True)
+    tokens = torch.tensor([[2, 0], [4, 3]])
+    table = embedder.table.weight.detach().clone()
+    assert torch.equal(embedder(tokens), table[tokens])
+    optimizer = torch.optim.SGD([p for p in embedder.parameters() if p.requires_grad], 0.1)
+    embedder(tokens).square().sum().backward()
+    optimizer.step()
+    assert torch.equal(embedder.table.weight, table)
+    expected = torch.eye(3) - 0.1 * 2 * table[tokens].flatten(0, 1).T @ table[tokens].flatten(0, 1)
+    torch.testing.assert_close(embedder.map.weight, expected)
+    torch.testing.assert_close(embedder(tokens), table[tokens] @ expected.T)
+    assert not any(parameter.requires_grad for parameter in embedder.for_task().parameters())
+
+
+def test_a_sparse_gradient_has_the_words_of_the_batch() -> None:
+    embedder = WordEmbedder(5, 3, trainable=True, sparse=True)
+    embedder(torch.tensor([[2, 0], [4, 2]])).sum().backward()
+    gradient = embedder.table.weight.grad
+    assert gradient is not None and gradient.is_sparse
+    assert gradient.to_dense()[:, 0].tolist() == [0, 0, 2, 0, 1]  # none for padding
+
+
 def test_specials() -> None:
     np.testing.assert_array_equal(with_specials(VECTORS), [[0, 0], [2, 4], [1, 2], [3, 6]])
 

@@ -140,6 +140,19 @@ def test_the_loss_of_labels_and_words_is_cross_entropy(name: str) -> None:
     assert predicted.tolist() == outputs.argmax(axis=1).tolist()
 
 
+@pytest.mark.parametrize(("power", "ratio"), [(1.0, 9.0), (0.5, 3.0)])
+def test_rare_labels_count_more_after_balancing(power: float, ratio: float) -> None:
+    kind = target_kind(task("labels", labels=["glad", "arg", "trött"]))
+    codes = np.array([0.0] * 9 + [1.0])  # "trött" has no row
+    kind.balance(codes, power)
+    outputs, gold = torch.randn(10, 3, generator=torch.Generator().manual_seed(0)), torch.tensor(codes)
+    losses = -log_softmax(outputs.double().numpy(), axis=1)[np.arange(10), codes.astype(int)]
+    weights = np.where(codes == 1, ratio, 1.0)
+    loss = kind.loss(outputs, gold, None)
+    assert float(loss) == pytest.approx((weights * losses).sum() / weights.sum(), rel=1e-5)
+    assert torch.isfinite(kind.loss(outputs, torch.full((10,), 2.0), None))
+
+
 def test_the_loss_of_numbers_is_the_squared_error_in_the_range() -> None:
     outputs, codes = np.array([0.0, 1.0, -0.25, 1.5]), np.array([1.0, 4.0, 2.0, 5.0])
     found = NUMBER.loss(torch.from_numpy(outputs)[:, None], torch.from_numpy(codes), None)

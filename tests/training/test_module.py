@@ -14,13 +14,13 @@ NUMBERS = Task(id="r", kind="number", text=["x", "z"], target="y", range=[1, 5],
 WORDS = Task(id="w", kind="word", text=["x"], target="y", metric="accuracy")
 
 
-def module(dev: dict[str, np.ndarray]) -> MultitaskModule:
+def module(dev: dict[str, np.ndarray], warmup_steps: int = 0) -> MultitaskModule:
     """With a dev split of these targets for each task."""
     torch.manual_seed(0)
     tasks = [task for task in (LABELS, NUMBERS) if task.id in dev]
     heads = Heads(tasks, {"a.b": 2, "r": 1}, 4, 8, 0.0)
     scores = {task.id: TaskScore(task, ScoredRows(dev[task.id]), []) for task in tasks}
-    return MultitaskModule(Network(tasks, heads, None), scores, 1e-4, 1e-5, 10).eval()
+    return MultitaskModule(Network(tasks, heads, None), scores, 1e-4, 1e-5, 10, warmup_steps).eval()
 
 
 def test_a_metric_is_computed_once_over_the_whole_split() -> None:
@@ -76,3 +76,15 @@ def test_the_learning_rate_falls_linearly() -> None:
     assert rates[0] == 1e-4
     torch.testing.assert_close(torch.tensor(rates[5]), torch.tensor(5.5e-5))
     torch.testing.assert_close(torch.tensor(rates[10:]), torch.full((3,), 1e-5))
+
+
+def test_the_learning_rate_rises_in_the_warm_up() -> None:
+    made = module({"a.b": np.zeros(2)}, warmup_steps=3).configure_optimizers()
+    optimizer, scheduler = made["optimizer"], made["lr_scheduler"]["scheduler"]
+    rates = []
+    for _ in range(5):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step()
+    falling = [1e-4 * (1 - 0.9 * step / 10) for step in range(5)]
+    torch.testing.assert_close(rates, [rate * min(1, (step + 1) / 4) for step, rate in enumerate(falling)])

@@ -1,8 +1,18 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
+import torch
+from lstm_parts import LABELS, lstm_parts
 from sklearn.metrics import f1_score
 
+from mtl.methods.lstm.coded import Coded
+from mtl.methods.lstm.encoded import encode_once
+from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.threshold import best_shift
+from mtl.tasks.metrics import score
 
 
 def f1_at(outputs: np.ndarray, gold: np.ndarray, label: int, shift: float) -> float:
@@ -46,3 +56,29 @@ def test_a_second_choice_changes_nothing() -> None:
 
 def test_dev_without_the_label() -> None:
     assert best_shift(np.zeros((3, 2)), np.zeros(3), 1) == 0.0
+
+
+@pytest.mark.parametrize("setting", ["head.projection=null", "head.projection=6"])
+def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str) -> None:
+    parts = lstm_parts(tmp_path, setting, "finetune.threshold=dev", "finetune.max_epochs=1", "loss.class_weights=0")
+    task = replace(LABELS, metric="f1", positive="arg")
+    tasks = [task if other.id == task.id else other for other in parts.dataset.tasks]
+    data = Coded(replace(parts.dataset, tasks=tasks))
+    network = parts.network()
+    with torch.no_grad():
+        network.heads[task.id].last.bias[0] -= 100.0  # "arg" is never predicted
+    encoded = encode_once(parts.config, data.dataset, parts.sequences, network, 1, tmp_path)
+    read = encoded.for_head(network.heads[task.id].reads_tokens)
+    stage = Finetuning(parts.config, data, task, read, 1, tmp_path / "stage")
+    trained = stage.train(network.heads)
+    done = json.loads((tmp_path / "stage" / "done.json").read_text(encoding="utf-8"))
+    assert done["threshold_shift"] > 10
+    dev = data.splits[task.id]["dev"]
+    assert score(task, stage.predict(trained, task)["dev"], dev.scored) > 0
+
+    # A later process loads the same head and does not choose again.
+    again = stage.train(parts.network().heads)
+    for name, weight in trained.state_dict().items():
+        assert torch.equal(weight, again.state_dict()[name]), name
+    saved = torch.load(tmp_path / "stage" / "best.ckpt", weights_only=True)["state_dict"]
+    assert all(torch.equal(weight, trained.state_dict()[name]) for name, weight in saved.items())
