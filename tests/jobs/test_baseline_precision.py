@@ -60,9 +60,17 @@ def lstm_dtypes() -> Iterator[set[torch.dtype]]:
         yield seen
 
 
-@pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
-def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], variant: str) -> None:
-    baseline = job([*settings, *FORCED, f"variant={variant}", "head.attention_size=6"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("variant=frozen",),
+        ("variant=finetune", "finetune.threshold=dev"),
+        ("variant=attention", "head.attention_size=6"),
+        ("architecture=jiant", "finetune.token_outputs=recompute", "head.projection=6"),
+    ],
+)
+def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], more: tuple[str, ...]) -> None:
+    baseline = job([*settings, *FORCED, *more])
     before = torch.backends.cudnn.rnn.fp32_precision
     with lstm_dtypes() as trained:
         summary = run_baseline(baseline)

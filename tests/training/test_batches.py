@@ -137,13 +137,14 @@ def test_a_batch_of_a_choice_has_about_as_many_inputs_as_others() -> None:
     assert batch_rows(Split(np.zeros((4, 1), dtype=np.int64), np.zeros(4)), 16) == 16
 
 
+@pytest.mark.parametrize("batch", [1, 2])
 @torch.no_grad()
-def test_predictions_are_in_the_order_of_the_rows() -> None:
+def test_predictions_are_in_the_order_of_the_rows(batch: int) -> None:
     task = Task(id="c", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy")
     torch.manual_seed(0)
     network = Network([task], Heads([task], {"c": 1}, 4, 8, 0.5), None)
     vectors = torch.randn(6, 4)
-    order = SortedSampler({"c": np.array([4, 3, 6])}, {"c": 2})
+    order = SortedSampler({"c": np.array([4, 3, 6])}, {"c": batch})
     codes = predict_rows(network, BatchDataset({"c": CHOICE}, vectors=vectors), order, torch.device("cpu"))
     assert not network.training
     head = network.heads["c"]
