@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ class PlainEncoder(nn.Module):
     def __init__(self, ours: Encoder) -> None:
         super().__init__()
         lstm = ours.lstm
-        words, dim = ours.state_dict()["embedder.table.weight"].shape
-        self.table = nn.Embedding(words, dim, padding_idx=0)
+        vectors = ours.state_dict()["embedder.table.weight"]
+        self.table = nn.Embedding.from_pretrained(vectors.clone(), freeze=False, padding_idx=0)
         self.lstm = nn.LSTM(lstm.input_size, lstm.hidden_size, lstm.num_layers, bidirectional=True, batch_first=True)
         self.before, self.after = ours.embedding_dropout, ours.dropout
 
@@ -77,14 +78,18 @@ class Plain(pl.LightningModule):
         return torch.optim.Adam(self.parameters(), self.config.pretrain.learning_rate, amsgrad=True)
 
 
-def plain(config: Config, method: TwoStages, folder: Path) -> list[dict[str, float]]:
-    """Train as stage 1 does. Return step, seconds and dev scores (× 100, by task id) of each validation."""
+def plain(config: Config, method: TwoStages, folder: Path, minutes: float | None = None) -> list[dict[str, float]]:
+    """Train as stage 1 does. Return step, seconds and dev scores (× 100, by task id) of each validation.
+
+    minutes: where training ends, with one more validation; None: after the configuration's steps.
+    """
     network = stage1.new_network(config, method.dataset.tasks, method.data.outputs, method.embeddings, 1)
     loaders = {split: batches(config, method, split) for split in ("train", "dev")}
     module = Plain(config, network, {task.id: method.data.dev_score(task) for task in method.dataset.tasks})
     trainer = pl.Trainer(
         accelerator="cpu",
         max_steps=config.pretrain.max_steps,
+        max_time=None if minutes is None else timedelta(minutes=minutes),
         val_check_interval=min(config.pretrain.validate_every, config.pretrain.max_steps),
         gradient_clip_val=config.pretrain.gradient_clip,
         num_sanity_val_steps=0,
@@ -95,6 +100,8 @@ def plain(config: Config, method: TwoStages, folder: Path) -> list[dict[str, flo
         logger=False,
     )
     trainer.fit(module, loaders["train"], loaders["dev"])
+    if minutes is not None:
+        trainer.validate(module, loaders["dev"], verbose=False)
     return module.curve
 
 

@@ -6,8 +6,8 @@ The scores are those of KLEJ's tasks with complete official data, on dev, beside
 scores are higher than test scores, so the level to reach is 2 points above that row, 5 for CDSC-R. For each task, the script also
 prints the first validation of stage 1 that reached the level. Settings (key=value) change the run, as for `mtl baseline`.
 
-With --plain, it also trains the loop of `plain.py` with the run's sizes, steps and learning rate: no stage 2, no input joined to
-the output, no projection, no class weights, all vectors trained.
+With --plain, it also trains the loop of `plain.py` for the same minutes, with the run's sizes, batches and learning rate: no stage
+2, no input joined to the output, no projection, no class weights, all vectors trained.
 """
 
 import argparse
@@ -64,9 +64,9 @@ def main() -> None:
         if arguments.plain:
             warnings.filterwarnings("ignore")
             config, method = prepare_lstm(arguments.data, folder, {**common, **PLAIN})
-            curve = plain(config, method, folder / "plain")
+            curve = plain(config, method, folder / "plain", minutes)
             best = max(curve, key=lambda row: sum(row[task] for task in PAPER))
-            print(f"\nthe plain loop: {curve[-1]['seconds'] / 60:.1f} minutes for {curve[-1]['step']} steps")
+            print(f"\nthe plain loop: {curve[-1]['step']} steps in {minutes:.1f} minutes; its best validation")
             report(best, curve)
 
 
