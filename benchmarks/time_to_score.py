@@ -7,10 +7,12 @@ scores are higher than test scores, so the level to reach is 2 points above that
 prints the first validation of stage 1 that reached the level. Settings (key=value) change the run, as for `mtl baseline`.
 
 With --plain, it also trains the loop of `plain.py` for the same minutes, with the run's sizes, batches and learning rate: no stage
-2, no input joined to the output, no projection, no class weights, all vectors trained.
+2, no input joined to the output, no projection, no class weights, all vectors trained, a constant learning rate. Its minutes are
+those of training alone.
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -65,7 +67,7 @@ def main() -> None:
             warnings.filterwarnings("ignore")
             config, method = prepare_lstm(arguments.data, folder, {**common, **PLAIN})
             curve = plain(config, method, folder / "plain", minutes)
-            best = max(curve, key=lambda row: sum(row[task] for task in PAPER))
+            best = max(curve, key=lambda row: sum(row.get(task, 0) for task in PAPER))
             print(f"\nthe plain loop: {curve[-1]['step']} steps in {minutes:.1f} minutes; its best validation")
             report(best, curve)
 
@@ -73,8 +75,11 @@ def main() -> None:
 def ours(data: Path, folder: Path, settings: Mapping[str, object]) -> tuple[float, dict[str, float], Curve]:
     """Minutes of the command, dev scores after stage 2, and the curve of stage 1."""
     run = folder / f"run-{settings['seeds']}"
-    places = {"suite": "klej", "data_dir": data, "run_dir": run, "cache_dir": folder / "cache"}
-    words = [f"{key}={value}" for key, value in {**places, **settings}.items()]
+    places = {"suite": "klej", "data_dir": data, "run_dir": run, "cache_dir": folder / f"cache-{settings['seeds']}"}
+    words = [
+        f"{key}={value if isinstance(value, Path) else json.dumps(value)}"
+        for key, value in {**places, **settings}.items()
+    ]
     start = time.monotonic()
     subprocess.run([sys.executable, "-m", "mtl", "baseline", *words], check=True, stdout=subprocess.DEVNULL)
     minutes = (time.monotonic() - start) / 60
@@ -87,7 +92,7 @@ def ours(data: Path, folder: Path, settings: Mapping[str, object]) -> tuple[floa
 def report(scores: Mapping[str, float], curve: Curve) -> None:
     """Print each task's score, the level, and when stage 1 first reached it."""
     print(f"{'task':10} {'paper':>6} {'level':>6} {'dev':>6}  minutes of stage 1 until the level")
-    for task, level in LEVEL.items():
+    for task, level in [(task, level) for task, level in LEVEL.items() if task in scores]:
         reached = next((f"{row['seconds'] / 60:.1f}" for row in curve if row[task] >= level), "not in stage 1")
         met = "" if scores[task] >= level else "  below"
         print(f"{task:10} {PAPER[task]:6.1f} {level:6.1f} {scores[task]:6.1f}  {reached}{met}")

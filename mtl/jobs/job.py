@@ -54,8 +54,8 @@ FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "archite
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) describe.
 
-    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, architecture/NAME.yaml, preset/NAME.yaml,
-    variant/NAME.yaml, the suite file's `config` and the settings, in this order; later values replace earlier ones.
+    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config`,
+    architecture/NAME.yaml, preset/NAME.yaml and the settings, in this order; later values replace earlier ones.
     Raises InputError for an unknown key, a bad value or a missing file.
     """
     configs = shipped("configs")
@@ -75,12 +75,12 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         f"embeddings={files['embeddings']}": {"embeddings": embeddings},
         f"embeddings={files['embeddings']}: config": training,
         f"method={files['method']}": method,
+        f"variant={files['variant']}": variant,
+        f"suite {suite.name}: config": suite.config,
         **{
             f"{kind}={files[kind]}": _read_settings(kind, files[kind], configs / kind, embeddings["name"])
             for kind in ("architecture", "preset")
         },
-        f"variant={files['variant']}": variant,
-        f"suite {suite.name}: config": suite.config,
     }
     merged = cast(DictConfig, OmegaConf.structured(Config))
     merged.embeddings = OmegaConf.structured(embedder_kind(embeddings["name"]).options)
@@ -152,7 +152,12 @@ def _read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[
         )
     if unknown := sorted(map(str, set(sections) - set(EMBEDDERS))):
         raise InputError(f"{kind}={name}: embeddings.{unknown[0]}: no such embeddings; known: {', '.join(EMBEDDERS)}")
-    return {**content, "embeddings": sections.get(embeddings, {})}
+    settings = {**content, "embeddings": sections.get(embeddings, {})}
+    if locations := [key for key in flatten(settings) if key in LOCATIONS]:
+        raise InputError(f"{kind}={name}: {locations[0]}: only the command line says where files are")
+    if "name" in settings["embeddings"]:
+        raise InputError(f"{kind}={name}: embeddings.{embeddings}.name: only the command line and sweeps choose it")
+    return settings
 
 
 def _check_variant(merged: DictConfig, variant: Mapping[str, Any]) -> None:

@@ -103,7 +103,7 @@ class MethodKind:
     build: Callable[[BuildRequest], Method]
     load: Callable[[LoadRequest], Model] | None = None
     describe: Callable[[Config], dict[str, str]] = lambda config: {}
-    chosen_on_dev: str = "settings"
+    chosen_on_dev: Callable[[Config], str] = lambda config: "settings"
     check: Callable[[Config, Suite], None] = _nothing
     is_constant: bool = False
 

@@ -154,6 +154,7 @@ class Leaderboard:
                 f"between equal runs, {100 * LEVEL:g} % give better or worse by chance. With Holm's correction for the {tests} tests of this suite "
                 f"(every pair of runs, every task and the average), the probability of even one such error is at most {100 * LEVEL:g} %."
             )
+        facts += [f"{row.name}: {note}" for row in self.rows if row.run for note in row.run.summary.get("notes", [])]
         if self.ungrouped:
             facts.append(
                 "Runs that did not record which scored rows belong together (their rows are resampled one by one, each task separately): "

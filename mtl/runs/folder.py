@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mtl.config.files import differences, save_config
+from mtl.config.files import differences, flatten, save_config
 from mtl.config.schema import Config
 from mtl.errors import InputError
 from mtl.files import Busy, lock, read_json, write_json
+from mtl.untrusted import read_yaml
 
 # Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
 # no version of the code continues a run that an incompatible version started.
@@ -94,7 +95,14 @@ class RunFolder:
         """
         if not self.config.exists():
             return
-        begun = read_json(self.inputs).get("precision", "32-true")
+        begun = read_json(self.inputs).get("precision")
+        if begun is None:
+            begun = str(flatten(read_yaml(self.config)).get("trainer.precision", "32-true"))
+            if begun != "32-true":
+                raise InputError(
+                    f"{self.path}: was begun in {begun} by another version of mtl, which this one cannot continue; "
+                    "set run_dir= or remove the folder"
+                )
         if begun != precision:
             raise InputError(
                 f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}; continue on"

@@ -71,7 +71,9 @@ def description(config: Config) -> dict[str, str]:
     """The family and the title of a run's method, the default name of the run's folder, and what is chosen on dev."""
     kind = METHODS[config.method]
     return dict(
-        zip(DESCRIPTION, (kind.family, kind.title(config), kind.folder(config), kind.chosen_on_dev), strict=True)
+        zip(
+            DESCRIPTION, (kind.family, kind.title(config), kind.folder(config), kind.chosen_on_dev(config)), strict=True
+        )
     )
 
 

@@ -222,7 +222,7 @@ def test_the_architectures_differ_in_the_parts_of_jiant_s(embeddings: str, parts
     assert (single["head.projection"], single["boundary_words"], single["encoder.join_input"]) == (None, False, True)
 
 
-def test_a_preset_wins_over_an_architecture_and_the_variant_and_suite_over_both(suite_file: Path) -> None:
+def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> None:
     folder = suite_file.parent
     (folder / "deep.yaml").write_text("architecture: deep\nmax_length: 3\nhead: {dropout: 0.3}\n", encoding="utf-8")
     text = (
@@ -236,14 +236,15 @@ def test_a_preset_wins_over_an_architecture_and_the_variant_and_suite_over_both(
     given = {"suite": str(suite_file), **chosen, "finetune.max_epochs": 5}
     config = load_job(given).config
     assert (config.architecture, config.preset, config.max_length, config.head.dropout) == ("deep", "quick", 4, 0.3)
-    assert (config.encoder.hidden_size, config.encoder.num_layers, config.finetune.max_epochs) == (7, 1, 5)
+    assert (config.encoder.hidden_size, config.encoder.num_layers, config.finetune.max_epochs) == (4, 1, 5)
     assert isinstance(config.embeddings, RandomOptions) and config.embeddings.dim == 5
     config = load_job({**given, "embeddings": "fasttext", "embeddings.path": "x.vec"}).config
     assert isinstance(config.embeddings, FastTextOptions)
     assert not config.embeddings.trainable and config.embeddings.dim is None
     contradicting = folder / "tuned.yaml"
     contradicting.write_text("preset: tuned\nfinetune: {train_encoder: true}\n", encoding="utf-8")
-    assert not load_job({"suite": str(suite_file), "preset": str(contradicting)}).config.finetune.train_encoder
+    with pytest.raises(InputError, match="train_encoder=True: variant frozen has finetune.train_encoder=False"):
+        load_job({"suite": str(suite_file), "preset": str(contradicting)})
 
 
 @pytest.mark.parametrize(
@@ -258,6 +259,8 @@ def test_a_preset_wins_over_an_architecture_and_the_variant_and_suite_over_both(
         ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
         ("{preset: x, embeddings: {glove: {dim: 3}}}", r"own\.yaml: embeddings\.glove: no such embeddings; known: "),
         ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: embeddings\.missing: "),
+        ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
+        ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),
         ("{preset: x, encoder: {width: 3}}", r"own\.yaml: encoder\.width: "),
     ],
 )

@@ -82,6 +82,11 @@ def test_a_run_keeps_its_precision(tmp_path: Path) -> None:
     folder.check_precision("32-true")
     with pytest.raises(InputError, match="in precision 32-true, and"):
         folder.check_precision("bf16-mixed")
+    text = folder.config.read_text(encoding="utf-8")
+    folder.config.write_text(text.replace("precision: 32-true", "precision: bf16-mixed"), encoding="utf-8")
+    for precision in ("32-true", "bf16-mixed"):
+        with pytest.raises(InputError, match="was begun in bf16-mixed by another version of mtl"):
+            folder.check_precision(precision)
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:

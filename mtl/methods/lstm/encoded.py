@@ -22,6 +22,8 @@ from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
 from mtl.training.precision import mixed_precision
 
+MARGIN = 1 << 30  # bytes
+
 logger = logging.getLogger("mtl")
 
 
@@ -62,13 +64,15 @@ class Encoded:
 class ComputedOutputs:
     """The token outputs of a frozen encoder, without dropout, computed each time they are read.
 
-    They are those that `encode_once` would keep as float32, except for the rounding of sums. No network holds this encoder: a stage's
+    They are those that `encode_once` would keep, except for the rounding of sums. No network holds this encoder: a stage's
     checkpoints are the same as with outputs that are computed once, and training a head does not turn the encoder's dropout on.
     """
 
-    def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig) -> None:
+    def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, kept: str) -> None:
+        """kept: `finetune.token_outputs`. For float16, outputs are rounded as they would be on disk."""
         self.encoder = encoder
         self.trainer = trainer
+        self.dtype = torch.float16 if kept == "float16" else torch.float32
         self.sequences = sequences
         self.lengths = sequences.lengths
 
@@ -79,7 +83,7 @@ class ComputedOutputs:
         tokens, lengths = self.sequences.gather(texts)
         self.encoder.eval()
         with mixed_precision(self.trainer, device):  # a loader gathers batches outside the precision of the training
-            return self.encoder.outputs(tokens.to(device), lengths).float(), lengths
+            return self.encoder.outputs(tokens.to(device), lengths).to(self.dtype).float(), lengths
 
 
 def encoder_runs(config: Config) -> bool:
@@ -127,12 +131,12 @@ def _token_outputs(
     config: Config, encoder: Encoder, sequences: Sequences, texts: Tensor, seed: int, folder: Path
 ) -> Sequences:
     """The encoder's token outputs for these texts, as `finetune.token_outputs` says, or computed if the disk has too little space."""
-    computed = ComputedOutputs(encoder, sequences, config.trainer)
-    if config.finetune.token_outputs == "recompute":
+    kept = config.finetune.token_outputs
+    computed = ComputedOutputs(encoder, sequences, config.trainer, kept)
+    if kept == "recompute":
         return computed
     lengths = sequences.lengths[texts].numpy()
-    dtype = np.dtype(config.finetune.token_outputs)
-    rows = _rows_on_disk(folder, dtype, (int(lengths.sum()), encoder.output_size))
+    rows = _rows_on_disk(folder, np.dtype(kept), (int(lengths.sum()), encoder.output_size))
     if rows is None:
         return computed
     encoder.encode_tokens(sequences, texts, rows, title=f"seed {seed} · encoding tokens")
@@ -142,16 +146,19 @@ def _token_outputs(
 
 
 def _rows_on_disk(folder: Path, dtype: np.dtype, shape: tuple[int, int]) -> np.ndarray | None:
-    """An array in an unnamed temporary file, or None, with a warning, if the disk has too little space."""
+    """An array in an unnamed temporary file, or None, with a warning, if the disk has too little space.
+
+    MARGIN is left free for checkpoints and predictions.
+    """
     size, free = dtype.itemsize * shape[0] * shape[1], shutil.disk_usage(folder).free
-    if free >= size:
+    if free >= size + MARGIN:
         # The file's name is removed when the block ends; its content exists as long as the array.
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".", suffix=".partial") as file:
             rows = np.memmap(file, dtype=dtype, mode="w+", shape=shape)
             try:
                 reserve(Path(file.name))
             except OSError as error:
-                if error.errno != errno.ENOSPC:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                     raise
             else:
                 logger.info(

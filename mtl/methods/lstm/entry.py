@@ -26,6 +26,11 @@ def describe(config: Config) -> dict[str, str]:
     }
 
 
+def chosen_on_dev(config: Config) -> str:
+    """What is chosen on dev, as tables name it."""
+    return "checkpoints and thresholds" if config.finetune.threshold == "dev" else "checkpoints"
+
+
 def _further_names(config: Config) -> list[str]:
     return [name for name in (config.architecture, config.preset) if name != PAPER]
 
@@ -62,6 +67,6 @@ LSTM = MethodKind(
     build=build,
     load=load,
     describe=describe,
-    chosen_on_dev="checkpoints",
+    chosen_on_dev=chosen_on_dev,
     check=check,
 )

@@ -22,6 +22,7 @@ from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.throughput import sentences_per_second
 from mtl.model.network import Network
+from mtl.tasks.metrics import METRICS
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
 from mtl.training.precision import mixed_precision, training_precision
@@ -55,8 +56,9 @@ class TwoStages:
             "embeddings_coverage": self.embeddings.coverage.as_dict(),
             "precision": training_precision(config.trainer),
         }
-        if config.finetune.threshold == "dev":
-            self.facts["notes"] = ["Tasks scored by F1: the decision threshold was chosen on dev."]
+        thresholds = [task.id for task in dataset.trained_tasks if METRICS[task.metric].one_label]
+        if thresholds and config.finetune.threshold == "dev":
+            self.facts["notes"] = [f"The decision threshold was chosen on dev: {', '.join(thresholds)}."]
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 

@@ -136,9 +136,10 @@ def test_computed_outputs_have_the_precision_of_the_run(tmp_path: Path) -> None:
     torch.testing.assert_close(*given.values(), atol=0.05, rtol=0)
 
 
+@pytest.mark.parametrize("kept", ["float32", "float16"])
 @pytest.mark.parametrize("full", ["free", "allocated"])
 def test_where_the_disk_is_full_token_outputs_are_computed_in_each_step(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, full: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, full: str, kept: str
 ) -> None:
     usage = namedtuple("usage", "total used free")
     if full == "free":
@@ -149,11 +150,13 @@ def test_where_the_disk_is_full_token_outputs_are_computed_in_each_step(
             raise OSError(errno.ENOSPC, "No space left on device")
 
         monkeypatch.setattr("mtl.methods.lstm.encoded.reserve", reserve)
-    parts = lstm_parts(tmp_path, "variant=attention")
+    parts = lstm_parts(tmp_path, "variant=attention", f"finetune.token_outputs={kept}")
     (tmp_path / "stage").mkdir()
     tokens, texts, expected = outputs_of_pairs(parts, tmp_path / "stage")
     assert isinstance(tokens, ComputedOutputs) and not list((tmp_path / "stage").iterdir())
-    torch.testing.assert_close(tokens.gather(texts)[0], expected, atol=1e-6, rtol=0)
+    outputs = tokens.gather(texts)[0]
+    torch.testing.assert_close(outputs, expected, atol=1e-3 if kept == "float16" else 1e-6, rtol=0)
+    assert torch.equal(outputs, outputs.half().float()) == (kept == "float16")
     (warning,) = [record for record in caplog.records if record.levelno == logging.WARNING]
     assert "stage 2 computes them in each step, which is slower" in warning.getMessage()
 
