@@ -1,5 +1,6 @@
 """The joint BiLSTM: stage 1 on all tasks, then stage 2 on each (KLEJ, section 4.1)."""
 
+import gc
 import logging
 import time
 from collections.abc import Iterator
@@ -71,6 +72,8 @@ class TwoStages:
         network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder))
         encoder, heads = network.encoder, network.heads
         assert encoder is not None
+        # Lightning's objects of earlier stages refer to each other. They hold optimizer states and the last seed's token outputs.
+        gc.collect()
         start = time.monotonic()
         encoded = None
         if not encoder_runs(config):

@@ -1,5 +1,6 @@
 """Whole runs of the LSTM."""
 
+import gc
 import itertools
 import json
 from pathlib import Path
@@ -11,6 +12,7 @@ from command_line import job
 from elmo_files import write_elmo
 
 import mtl
+from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.methods.lstm import stage2
@@ -162,3 +164,16 @@ def test_a_threshold_is_chosen_in_the_precision_of_the_predictions(
     precision = ("trainer.accelerator=cpu", "trainer.precision=bf16-mixed", "trainer.force_precision=true")
     run_baseline(job(given(settings, "random", tmp_path, "tasks=[samma]", "finetune.threshold=dev", *precision)))
     assert in_bfloat16 == [True]
+
+
+def test_the_token_outputs_of_a_seed_do_not_outlast_the_next_seed(settings: list[str], tmp_path: Path) -> None:
+    chosen = job([*settings, "seeds=[1,2]", "head.projection=6", "pretrain.max_steps=2", "finetune.max_epochs=1"])
+    gc.collect()
+    gc.disable()
+    try:
+        run_baseline(chosen)
+        found = [each for each in gc.get_objects() if type(each) is ArraySequences]
+        kept = [sequences for sequences in found if isinstance(sequences.rows, np.memmap)]
+    finally:
+        gc.enable()
+    assert len(kept) <= 1
