@@ -90,10 +90,10 @@ class MethodKind:
 
     family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
     folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`, or their prefixes.
-    describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev: what
-    is chosen on dev, as tables name it. check: called before any data is read; raises InputError if the run could not find a file that it needs.
-    load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the best constant answer itself,
-    with which tables compare the other methods.
+    describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev:
+    returns what is chosen on dev, as tables name it. check: called before any data is read; raises InputError if the run could not
+    find a file that it needs. load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the
+    best constant answer itself, with which tables compare the other methods.
     """
 
     family: str
