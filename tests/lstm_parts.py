@@ -88,4 +88,6 @@ def lstm_parts(folder: Path, *settings: str) -> Parts:
     embeddings = build_embeddings(
         run.config, run.suite, folder, texts, dataset.distinct_texts("train"), torch.device("cpu")
     )
-    return Parts(run.config, run.suite, Coded(dataset), texts, embeddings, embeddings.sequences(texts))
+    return Parts(
+        run.config, run.suite, Coded(dataset, run.config.head.overlap), texts, embeddings, embeddings.sequences(texts)
+    )

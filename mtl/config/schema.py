@@ -37,7 +37,8 @@ class HeadConfig:
     attention: bool = MISSING
     attention_size: int = MISSING
     dropout: float = MISSING
-    projection: int | None = None  # older runs do not have this key
+    projection: int | None = None  # older runs do not have this key, nor the next one
+    overlap: bool = False
 
 
 @dataclass

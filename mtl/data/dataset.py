@@ -26,12 +26,14 @@ class Split:
     targets: (rows,), see `mtl.tasks.kind`; NaN or None where they are not known.
     sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row has one.
     columns: the further columns that the task's metric reads, by name, one string per row.
+    overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.data.overlap`); None if no head reads it.
     """
 
     texts: np.ndarray
     targets: np.ndarray
     sizes: np.ndarray | None = None
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    overlap: np.ndarray | None = None
 
     def __len__(self) -> int:
         """The number of rows."""

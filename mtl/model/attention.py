@@ -20,28 +20,33 @@ class AttentionHead(nn.Module):
 
     reads_tokens = True
 
-    def __init__(self, dim: int, outputs: int, hidden_size: int, dropout: float, attention_size: int) -> None:
-        """dim: of an encoder output. hidden_size: units of the MLP. attention_size: units of the BiLSTM per direction."""
+    def __init__(
+        self, dim: int, outputs: int, hidden_size: int, dropout: float, attention_size: int, overlap: int = 0
+    ) -> None:
+        """dim: of an encoder output. hidden_size: units of the MLP. attention_size: units of the BiLSTM per direction.
+        overlap: as in `Head`."""
         super().__init__()
         self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
         self.dropout = nn.Dropout(dropout)
-        self.head = Head(2 * attention_size, outputs, pair=True, hidden_size=hidden_size, dropout=dropout)
+        self.head = Head(
+            2 * attention_size, outputs, pair=True, hidden_size=hidden_size, dropout=dropout, overlap=overlap
+        )
 
     @property
     def last(self) -> nn.Linear:
         """The layer that computes the outputs."""
         return self.head.last
 
-    def read(self, states: Tensor, lengths: Tensor) -> Tensor:
-        """Encoder outputs (2 * inputs, time, dim), all first sentences before all second ones, and their lengths in tokens
-        (2 * inputs,) -> (inputs, outputs)."""
+    def read(self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None) -> Tensor:
+        """Encoder outputs (2 * inputs, time, dim), all first sentences before all second ones, their lengths in tokens
+        (2 * inputs,), and the overlap (inputs, features) -> (inputs, outputs)."""
         u, v = states.chunk(2)
         u_past, v_past = past_end(states, lengths).chunk(2)
         scores = torch.bmm(u, v.transpose(1, 2))
         own = torch.cat([u, v])
         attended = torch.cat([attend(scores, v, v_past), attend(scores.transpose(1, 2), u, u_past)])
         modelled = self.dropout(self.lstm(torch.cat([own, attended], dim=2), lengths))
-        result: Tensor = self.head(max_pool(modelled, lengths))
+        result: Tensor = self.head(max_pool(modelled, lengths), overlap)
         return result
 
 

@@ -16,6 +16,7 @@ class Batch:
     rows: int64 (rows,), their numbers in the split. targets: float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown.
     tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
     lengths: int64 (sides * inputs,), tokens. vectors: (sides * inputs, dim). sizes: int64 (rows,), inputs of each row; None: one each.
+    overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
     """
 
     task: str
@@ -25,6 +26,7 @@ class Batch:
     lengths: Tensor | None = None
     vectors: Tensor | None = None
     sizes: Tensor | None = None
+    overlap: Tensor | None = None
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
         """The same batch on a device; rows, lengths and sizes stay on the CPU, where packing and splitting need them."""
@@ -33,7 +35,13 @@ class Batch:
             return None if tensor is None else tensor.to(device, non_blocking=non_blocking)
 
         targets = self.targets.to(device, non_blocking=non_blocking)
-        return replace(self, targets=targets, tokens=move(self.tokens), vectors=move(self.vectors))
+        return replace(
+            self,
+            targets=targets,
+            tokens=move(self.tokens),
+            vectors=move(self.vectors),
+            overlap=move(self.overlap),
+        )
 
     def pin_memory(self) -> "Batch":
         """The same batch in page-locked memory, for copies to a GPU that do not block."""
@@ -41,4 +49,10 @@ class Batch:
         def pin(tensor: Tensor | None) -> Tensor | None:
             return None if tensor is None else tensor.pin_memory()
 
-        return replace(self, targets=self.targets.pin_memory(), tokens=pin(self.tokens), vectors=pin(self.vectors))
+        return replace(
+            self,
+            targets=self.targets.pin_memory(),
+            tokens=pin(self.tokens),
+            vectors=pin(self.vectors),
+            overlap=pin(self.overlap),
+        )

@@ -32,14 +32,14 @@ class Network(nn.Module):
         head = self.heads[batch.task]
         if batch.vectors is not None:
             assert isinstance(head, Head)
-            vector_outputs: Tensor = head(batch.vectors)
+            vector_outputs: Tensor = head(batch.vectors, batch.overlap)
             return vector_outputs
         assert batch.tokens is not None and batch.lengths is not None
         if self.encoder is not None:
             states = self.encoder.outputs(batch.tokens, batch.lengths)
         else:
             states = batch.tokens.float()  # token outputs may be kept as float16
-        return head.read(states, batch.lengths)
+        return head.read(states, batch.lengths, batch.overlap)
 
     def loss(self, batch: Batch) -> Tensor:
         """The mean loss of a batch, as the task's target kind defines it."""
@@ -62,17 +62,19 @@ class Heads(nn.Module):
         dropout: float,
         attention_size: int | None = None,
         projection: int | None = None,
+        overlap: int = 0,
     ) -> None:
         """outputs: of a head for one input, by task id. dim: of an encoder output. attention_size: None: pair tasks have no
         attention between their sentences. projection: the size to which each token is projected before pooling, except where a
-        pair has attention, as in jiant; None: no projection."""
+        pair has attention, as in jiant; None: no projection. overlap: the number of features of a pair's overlap."""
         super().__init__()
         self.dim = dim
         self.outputs = dict(outputs)
         self.tasks = [task.id for task in tasks]
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
         self.layers = nn.ModuleList(
-            _head(task, dim, outputs[task.id], hidden_size, dropout, attention_size, projection) for task in tasks
+            _head(task, dim, outputs[task.id], hidden_size, dropout, attention_size, projection, overlap)
+            for task in tasks
         )
 
     def __getitem__(self, task: str) -> AnyHead:
@@ -89,9 +91,10 @@ def _head(
     dropout: float,
     attention_size: int | None,
     projection: int | None,
+    overlap: int,
 ) -> AnyHead:
     if task.is_pair and attention_size is not None:
-        return AttentionHead(dim, outputs, hidden_size, dropout, attention_size)
+        return AttentionHead(dim, outputs, hidden_size, dropout, attention_size, overlap)
     if projection is not None:
-        return ProjectingHead(dim, outputs, task.is_pair, hidden_size, dropout, projection)
-    return Head(dim, outputs, task.is_pair, hidden_size, dropout)
+        return ProjectingHead(dim, outputs, task.is_pair, hidden_size, dropout, projection, overlap)
+    return Head(dim, outputs, task.is_pair, hidden_size, dropout, overlap)

@@ -40,14 +40,16 @@ class BatchDataset(Dataset[Batch]):
     def __getitem__(self, rows: Chosen) -> Batch:
         task, places = rows
         split, chosen = self.splits[task], torch.from_numpy(places)
-        texts = self.texts[task][torch.from_numpy(split.inputs(places))].T.reshape(-1)
+        inputs = split.inputs(places)
+        texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
+        overlap = None if split.overlap is None else torch.from_numpy(split.overlap[inputs])
         targets = self.targets[task][chosen]
         sizes = None if split.sizes is None else torch.from_numpy(split.sizes[places])
         if self.vectors is not None:
-            return Batch(task, chosen, targets, vectors=self.vectors[texts], sizes=sizes)
+            return Batch(task, chosen, targets, vectors=self.vectors[texts], sizes=sizes, overlap=overlap)
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
-        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes)
+        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap)
 
     def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of the sampler's batches. It runs in this process, because gathering a batch takes microseconds."""

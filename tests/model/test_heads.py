@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from mtl.model.attention import AttentionHead
 from mtl.model.heads import Head, ProjectingHead, pair_features
 
 
@@ -70,3 +71,38 @@ def test_a_projecting_head_against_numpy(pair: bool) -> None:
     for place, length in enumerate(lengths.tolist()):
         states[place, length:] = 1e6
     np.testing.assert_allclose(head.read(states, lengths).numpy(), mlp(head.head, vectors), atol=1e-12)
+
+
+@torch.no_grad()
+def test_overlap_is_added_to_the_hidden_layer_against_numpy() -> None:
+    torch.manual_seed(0)
+    head = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.5, overlap=2).double().eval()
+    vectors, overlap = torch.randn(6, 4, dtype=torch.float64), torch.rand(3, 2, dtype=torch.float64)
+    assert head.overlap is not None
+    u, v = vectors.numpy()[:3], vectors.numpy()[3:]
+    # The layer of the overlap is part of the first layer, whose input are then both.
+    first = head.layers[0]
+    both = np.concatenate([u, v, np.abs(u - v), u * v, (overlap.numpy() - 0.5) * 4], axis=1)
+    expected = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.5).double()
+    expected.load_state_dict({name: value for name, value in head.state_dict().items() if name != "overlap.weight"})
+    expected.layers[0].weight = torch.nn.Parameter(torch.cat([first.weight, head.overlap.weight], dim=1))
+    np.testing.assert_allclose(head(vectors, overlap).numpy(), mlp(expected, both), atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [Head, ProjectingHead, AttentionHead])
+def test_every_head_of_a_pair_reads_the_overlap(kind: type) -> None:
+    torch.manual_seed(0)
+    sizes = {
+        Head: {"pair": True},
+        ProjectingHead: {"pair": True, "projection": 5},
+        AttentionHead: {"attention_size": 3},
+    }
+    head = kind(dim=6, outputs=2, hidden_size=8, dropout=0.0, overlap=3, **sizes[kind])
+    states, lengths = torch.randn(4, 7, 6), torch.tensor([4, 1, 7, 2])
+    overlap = torch.rand(2, 3, requires_grad=True)
+    head.read(states, lengths, overlap)[0].sum().backward()
+    assert overlap.grad is not None and (overlap.grad[0] != 0).all() and (overlap.grad[1] == 0).all()
+
+
+def test_a_head_of_single_texts_has_no_overlap() -> None:
+    assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0, overlap=8).overlap is None

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mtl.data.dataset import Dataset, Split
+from mtl.data.overlap import with_overlap
 from mtl.model.network import Network
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import target_kind
@@ -13,9 +14,10 @@ from mtl.training.module import TaskScore
 
 @dataclass(frozen=True)
 class Coded:
-    """A dataset with its targets as codes (`mtl.tasks.kind`)."""
+    """A dataset with its targets as codes (`mtl.tasks.kind`). overlap: whether the rows of pairs have their overlap."""
 
     dataset: Dataset
+    overlap: bool = False
 
     @cached_property
     def splits(self) -> dict[str, dict[str, Split]]:
@@ -23,9 +25,11 @@ class Coded:
         coded = {}
         for task in self.dataset.tasks:
             kind, answers = target_kind(task), self.answers(task)
+            splits = self.dataset.splits[task.id]
+            if self.overlap and task.is_pair:
+                splits = {name: with_overlap(split, self.dataset.texts) for name, split in splits.items()}
             coded[task.id] = {
-                name: replace(split, targets=kind.encode(split.targets, answers))
-                for name, split in self.dataset.splits[task.id].items()
+                name: replace(split, targets=kind.encode(split.targets, answers)) for name, split in splits.items()
             }
         return coded
 

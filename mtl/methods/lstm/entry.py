@@ -32,7 +32,8 @@ def chosen_on_dev(config: Config) -> str:
 
 
 def _further_names(config: Config) -> list[str]:
-    return [name for name in (config.architecture, config.preset) if name != PAPER]
+    names = [name for name in (config.architecture, config.preset) if name != PAPER]
+    return [*names, "overlap"] if config.head.overlap else names
 
 
 def check(config: Config, suite: Suite) -> None:

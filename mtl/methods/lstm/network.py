@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mtl.config.schema import Config
+from mtl.data.overlap import FEATURES
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads
 from mtl.tasks.task import Task
@@ -29,5 +30,12 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
     """
     attention_size = config.head.attention_size if config.head.attention else None
     return Heads(
-        tasks, outputs, dim, config.head.hidden_size, config.head.dropout, attention_size, config.head.projection
+        tasks,
+        outputs,
+        dim,
+        config.head.hidden_size,
+        config.head.dropout,
+        attention_size,
+        config.head.projection,
+        len(FEATURES) if config.head.overlap else 0,
     )

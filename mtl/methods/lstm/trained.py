@@ -10,6 +10,7 @@ import torch
 from mtl.config.schema import Config
 from mtl.data.dataset import make_split
 from mtl.data.examples import Example, make_inputs
+from mtl.data.overlap import with_overlap
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
@@ -57,6 +58,8 @@ class TrainedLstm:
         texts, sequences = self._sequences([text for row in rows for text in row])
         examples = [Example(line, make_inputs(task, row)) for line, row in enumerate(rows)]
         split = replace(make_split(task, examples, texts.index), targets=np.full(len(rows), np.nan))
+        if self.config.head.overlap and task.is_pair:
+            split = with_overlap(split, list(texts.index))
         sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
         order = SortedSampler({head: row_lengths(split, sequences.lengths.numpy())}, sizes)
         network = self._networks.get(head) or self._network(replace(task, id=head), kind.outputs(answers))

@@ -77,6 +77,8 @@ def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: 
         ("encoder.join_input=true", "boundary_words=true"),
         ("head.projection=6", "embeddings.max_words=9"),
         ("architecture=jiant", "variant=finetune"),
+        ("head.overlap=true",),
+        ("head.overlap=true", "head.projection=6", "variant=attention"),
         ("architecture=jiant", "variant=attention", "finetune.token_outputs=recompute"),
     ],
 )
