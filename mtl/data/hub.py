@@ -166,7 +166,7 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
     """Write the rows of a split's copies (by path on the Hub) to `path`, and check that a run can read them."""
     targets = task.has_targets(split)
     further = [task.target, *([task.group] if task.group else []), *(task.columns or ())] if targets else []
-    columns = list(dict.fromkeys([*task.text_columns, *further]))
+    columns = list(dict.fromkeys([*task.text_columns, *task.span_columns, *further]))
     rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy)]
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)

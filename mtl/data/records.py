@@ -21,7 +21,7 @@ from mtl.data.lines import first_lines, read_lines, read_text
 from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
 from mtl.errors import InputError
 
-__all__ = ["FORMATS", "Record", "Value", "column_names", "has_column", "read_records", "text", "write_records"]
+__all__ = ["FORMATS", "Record", "Value", "column_names", "has_column", "is_typed", "read_records", "text", "write_records"]
 
 FIRST_ROWS = 100
 """How many rows of a jsonl file are read for its columns' names."""
@@ -46,6 +46,11 @@ def read_records(path: Path, columns: Sequence[str]) -> list[Record]:
     a missing column or value, a row with too few or too many cells, and a file with no rows.
     """
     return _format(path).read(path, columns)
+
+
+def is_typed(path: Path) -> bool:
+    """Whether values in a file of this format have a type. Otherwise each of them is a text. Raises InputError for an unknown suffix."""
+    return _format(path).typed
 
 
 def column_names(path: Path) -> list[str]:
@@ -224,13 +229,14 @@ class _Format:
     read: Callable[[Path, Sequence[str]], list[Record]]
     names: Callable[[Path], list[str]]
     write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
+    typed: bool
 
 
 FORMATS = {
-    ".tsv": _Format(_read_tsv, _tsv_names, _write_tsv),
-    ".csv": _Format(_read_csv, _csv_names, _write_csv),
-    ".jsonl": _Format(_read_jsonl, _jsonl_names, _write_jsonl),
-    ".parquet": _Format(_read_parquet, parquet_names, _write_parquet),
+    ".tsv": _Format(_read_tsv, _tsv_names, _write_tsv, typed=False),
+    ".csv": _Format(_read_csv, _csv_names, _write_csv, typed=False),
+    ".jsonl": _Format(_read_jsonl, _jsonl_names, _write_jsonl, typed=True),
+    ".parquet": _Format(_read_parquet, parquet_names, _write_parquet, typed=True),
 }
 """The formats by suffix."""
 
