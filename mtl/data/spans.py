@@ -1,7 +1,7 @@
 """Marked spans of texts: from characters of the raw text to the tokens that an encoder reads.
 
 A span is the tokens that share at least one character with it. If it shares none, because the tokenizer drops all of its characters
-(white space, control characters), it is the token that is nearest to it; a text without tokens has one unknown token.
+(white space, control characters), it is the token that is nearest to it, the first of two; a text without tokens has one unknown token.
 
 A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its
 spans, in their order. So the spans are always read, each with the words around it.
@@ -21,14 +21,14 @@ logger = logging.getLogger("mtl")
 
 
 def with_token_spans(
-    dataset: Dataset, texts: TokenizedTexts, language: str, max_length: int
+    dataset: Dataset, texts: TokenizedTexts, language: str, max_length: int, boundary_words: bool = False
 ) -> tuple[Dataset, TokenizedTexts]:
-    """The dataset with the token spans of its splits, and its tokenized texts. Both are unchanged if no task has spans.
+    """The dataset with the token spans of its splits, and its texts as an encoder reads them.
 
     texts: of the dataset, each cut to its first `max_length` tokens. Texts that are cut around spans are further texts of both.
     Warns, with counts, of texts that are cut and of spans without a token.
     """
-    placer = SpanPlacer(texts, dataset.texts, language, max_length)
+    placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
     splits = {
         task.id: {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
         for task in dataset.tasks
@@ -45,10 +45,13 @@ class SpanPlacer:
     those of the given texts. missed: how many spans share no character with a token.
     """
 
-    def __init__(self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int) -> None:
-        """texts: each cut to its first `max_length` tokens. raw: the same texts as strings."""
+    def __init__(
+        self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
+    ) -> None:
+        """texts: each cut to its first `max_length` tokens. raw: the same texts as strings. boundary_words: whether an encoder reads
+        the words of `mtl.data.text.BOUNDARIES` around each text; `max_length` does not count them."""
         self._texts, self._raw = texts, raw
-        self._language, self._max_length = language, max_length
+        self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
         self.sources: list[int] = []
         self.missed = 0
         self._cut: dict[tuple[int, bytes], int] = {}  # numbers of further texts, by source and kept tokens
@@ -65,11 +68,12 @@ class SpanPlacer:
             for side in np.unique(sides):
                 mine = sides == side
                 numbers[row, side], places[row, mine] = self._place(int(texts[side]), spans[mine])
-        return replace(split, texts=numbers, token_spans=places)
+        return replace(split, texts=numbers, token_spans=places + self._boundary_words)
 
     def texts(self) -> TokenizedTexts:
-        """The given texts and the further ones."""
-        return self._texts.with_further(self._further) if self._further else self._texts
+        """The given texts and the further ones, as an encoder reads them."""
+        texts = self._texts.with_further(self._further) if self._further else self._texts
+        return texts.with_boundaries() if self._boundary_words else texts
 
     def warn(self) -> None:
         """Log warnings, with counts, about texts that are cut around their spans and about spans without a token of their own."""
@@ -98,7 +102,7 @@ class SpanPlacer:
         if number == len(self._raw) + len(self._further):
             self.sources.append(text)
             self._further.append([words[token] for token in kept])
-        # A span of more than max_length tokens loses some of them, but never all.
+        # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one kept is read for the others.
         first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
         stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
         return number, np.stack([first, stop], axis=1)
@@ -120,8 +124,10 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     tail = places[len(places) - same_end :]
     first[len(joined) - same_end :], stop[len(joined) - same_end :] = tail, tail + 1
     changed = slice(same, len(joined) - same_end)
-    first[changed] = places[same - 1] + 1 if same else 0
-    stop[changed] = tail[0] if same_end else len(text)
+    between = slice(places[same - 1] + 1 if same else 0, tail[0] if same_end else len(text))
+    gap = text[between]
+    first[changed] = between.start + len(gap) - len(gap.lstrip()) if gap.strip() else between.start
+    stop[changed] = between.start + len(gap.rstrip())
     ends = np.cumsum([len(word) for word in words])
     return np.stack([first[ends - [len(word) for word in words]], stop[ends - 1]], axis=1)
 
@@ -151,10 +157,13 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 
 
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
-    """The numbers of the `most` tokens that are nearest to a span, int64, ascending; of tokens equally near, the earlier ones.
+    """The numbers of the `most` tokens that are nearest to a span, int64, ascending.
 
-    count: of the text's tokens. spans: in tokens, (spans, 2).
+    count: of the text's tokens. spans: in tokens, (spans, 2). Of tokens within spans, those near the start of their span come first, so
+    that a long span does not displace another one; of other tokens equally near, the earlier ones.
     """
     places = np.arange(count)
-    apart = np.maximum(spans[:, :1] - places, places - (spans[:, 1:] - 1)).min(axis=0)
-    return np.sort(np.argsort(np.maximum(apart, 0), kind="stable")[:most])
+    start, stop = spans[:, :1], spans[:, 1:]
+    apart = np.maximum(np.maximum(start - places, places - (stop - 1)), 0).min(axis=0)
+    depth = np.where((start <= places) & (places < stop), places - start, count).min(axis=0)
+    return np.sort(np.lexsort((places, depth, apart))[:most])

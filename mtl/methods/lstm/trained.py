@@ -57,14 +57,14 @@ class TrainedLstm:
         head = task.answered_by or task.id
         kind, answers = target_kind(task), self.answers.get(head, [])
         examples = [make_example(task, row) for row in rows]
-        texts = self._tokenized([text for example in examples for text in example.texts])
+        texts = TokenizedTexts([text for row in examples for text in row.texts], self.language, self.config.max_length)
         raw = list(texts.index)
         split = replace(make_split(task, examples, texts.index), targets=np.full(len(rows), np.nan))
         if self.config.head.overlap and task.is_pair:
             split = with_overlap(split, raw)
-        placer = SpanPlacer(texts, raw, self.language, self.config.max_length)
+        placer = SpanPlacer(texts, raw, self.language, self.config.max_length, self.config.boundary_words)
         split = placer.place(task, split)
-        sequences = self._sequences(placer.texts())
+        sequences = self.sequences(placer.texts())
         sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
         order = SortedSampler({head: row_lengths(split, sequences.lengths.numpy())}, sizes)
         network = self._networks.get(head) or self._network(replace(task, id=head), kind.outputs(answers))
@@ -79,20 +79,12 @@ class TrainedLstm:
 
         dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set.
         """
-        known = self._tokenized(texts)
-        sequences = self._sequences(known)
+        known = TokenizedTexts(texts, self.language, self.config.max_length)
+        sequences = self.sequences(known.with_boundaries() if self.config.boundary_words else known)
         numbers = [known.index[text] for text in texts]
         with mixed_precision(self.config.trainer, self.encoder.device):
             vectors: np.ndarray = self.encoder.encode(sequences, torch.arange(len(known)))[numbers].numpy()
         return vectors
-
-    def _tokenized(self, texts: Sequence[str]) -> TokenizedTexts:
-        """The distinct texts, tokenized."""
-        return TokenizedTexts(texts, self.language, self.config.max_length)
-
-    def _sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The encoder's input for the texts."""
-        return self.sequences(texts.with_boundaries() if self.config.boundary_words else texts)
 
     def _network(self, task: Task, outputs: int) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one."""

@@ -39,9 +39,9 @@ class TwoStages:
         """Find or train the embeddings. Raises InputError if they cannot be found."""
         config, suite = request.config, request.suite
         texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
-        dataset, texts = with_token_spans(request.dataset, texts, suite.language, config.max_length)
-        if config.boundary_words:
-            texts = texts.with_boundaries()
+        dataset, texts = with_token_spans(
+            request.dataset, texts, suite.language, config.max_length, config.boundary_words
+        )
         self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
         self.data = Coded(dataset, config.head.overlap)
         self.embeddings = build_embeddings(
