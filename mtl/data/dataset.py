@@ -72,7 +72,9 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     inputs = kept[both]
     sizes = np.minimum(split.sizes, 2)
     overlap = None if split.overlap is None else split.overlap[inputs]
-    return replace(split, texts=split.texts[inputs], targets=(right > wrong) * (sizes - 1.0), sizes=sizes, overlap=overlap)
+    return replace(
+        split, texts=split.texts[inputs], targets=(right > wrong) * (sizes - 1.0), sizes=sizes, overlap=overlap
+    )
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,9 @@ def make_spans(task: Task, texts: Sequence[str], given: Sequence[object]) -> tup
         start, stop = span
         length = len(texts[side])
         if not 0 <= start < stop <= length:
-            raise ValueError(f"span {column!r}: {start} to {stop} is not within its text, which has {length} characters")
+            raise ValueError(
+                f"span {column!r}: {start} to {stop} is not within its text, which has {length} characters"
+            )
         spans.append((start, stop))
     return tuple(spans)
 

@@ -21,7 +21,17 @@ from mtl.data.lines import first_lines, read_lines, read_text
 from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
 from mtl.errors import InputError
 
-__all__ = ["FORMATS", "Record", "Value", "column_names", "has_column", "is_typed", "read_records", "text", "write_records"]
+__all__ = [
+    "FORMATS",
+    "Record",
+    "Value",
+    "column_names",
+    "has_column",
+    "is_typed",
+    "read_records",
+    "text",
+    "write_records",
+]
 
 FIRST_ROWS = 100
 """How many rows of a jsonl file are read for its columns' names."""

@@ -83,7 +83,9 @@ class SpanPlacer:
                 *(len(self._further), self._max_length),
             )
         if self.missed:
-            logger.warning("%d spans have no token of their own; the token nearest to them is read instead", self.missed)
+            logger.warning(
+                "%d spans have no token of their own; the token nearest to them is read instead", self.missed
+            )
 
     def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
         """The number of the text that is read, and the tokens of these spans in it, (spans, 2). spans: of this text, in characters."""

@@ -151,7 +151,10 @@ def test_the_description_of_a_choice_has_what_its_metric_reads() -> None:
 
 def test_spans_of_rows_and_their_texts() -> None:
     task = replace(LABELS, spans={"x": ["one", "two"]})
-    rows = [Example(2, (("a bank",),), 1.0, spans=((2, 6), (0, 1))), Example(3, (("en fil",),), 0.0, spans=((0, 2), (3, 6)))]
+    rows = [
+        Example(2, (("a bank",),), 1.0, spans=((2, 6), (0, 1))),
+        Example(3, (("en fil",),), 0.0, spans=((0, 2), (3, 6))),
+    ]
     texts = ["en fil", "a bank"]
     split = make_split(task, rows, numbered(texts))
     assert split.spans is not None and split.spans.tolist() == [[[2, 6], [0, 1]], [[0, 2], [3, 6]]]

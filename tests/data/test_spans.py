@@ -154,7 +154,16 @@ def test_a_long_text_is_cut_around_its_spans(tmp_path: Path, caplog: pytest.LogC
         TokenizedTexts(given.texts, "sv", 5, folder)
     with caplog.at_level(logging.WARNING, "mtl"):
         read, texts = with_token_spans(given, TokenizedTexts(given.texts, "sv", 5, folder), "sv", 5)
-    assert read_words(read, texts, SINGLE) == [["nio"], ["tio"], ["ett"], ["tolv"], ["nio"], ["tio"], ["kort"], ["text"]]
+    assert read_words(read, texts, SINGLE) == [
+        ["nio"],
+        ["tio"],
+        ["ett"],
+        ["tolv"],
+        ["nio"],
+        ["tio"],
+        ["kort"],
+        ["text"],
+    ]
     assert read_words(read, texts, PAIR) == [["elva"], ["kort"]]
     splits = {id: of["train"] for id, of in read.splits.items()}
     # A text without spans is cut at its end; the same cut of the same text is one text.

@@ -87,7 +87,9 @@ def test_rows_in_python(folder: Path) -> None:
         ("sense", ["a", [0, 1], "b", [0, 1]], "has something else than a text where a text is expected"),
     ],
 )
-def test_texts_without_spans_get_a_line_that_says_how(folder: Path, task: str, row: list[object], complaint: str) -> None:
+def test_texts_without_spans_get_a_line_that_says_how(
+    folder: Path, task: str, row: list[object], complaint: str
+) -> None:
     forms = {
         "refers": "1 texts: text; then (start, stop) of 2 spans: pronoun.location in text, candidate.location in text",
         "sense": "2 texts: first.context, second.context; then (start, stop) of 2 spans: first.word.location in"
@@ -113,7 +115,9 @@ def test_a_file_without_spans(folder: Path, tmp_path: Path, capsys: pytest.Captu
 
 @pytest.mark.parametrize("method", ["svm", "overlap", "constant"])
 def test_floors_read_the_texts_of_tasks_with_spans(tmp_path: Path, method: str) -> None:
-    summary = run_baseline(job([setting for setting in settings(tmp_path, f"method={method}") if ".dim" not in setting]))
+    summary = run_baseline(
+        job([setting for setting in settings(tmp_path, f"method={method}") if ".dim" not in setting])
+    )
     assert set(summary["tasks"]) == {"sense", "refers"}
 
 

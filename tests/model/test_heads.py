@@ -115,7 +115,9 @@ def span_vectors(states: np.ndarray, sides: list[int]) -> list[np.ndarray]:
     """The maximum over the steps of each span, (inputs, dim) for each span."""
     first = {0: 0, 1: len(SPANS)}  # row of the first text of each side
     return [
-        np.stack([states[first[side] + i, start:stop].max(axis=0) for i, (start, stop) in enumerate(SPANS[:, k].tolist())])
+        np.stack(
+            [states[first[side] + i, start:stop].max(axis=0) for i, (start, stop) in enumerate(SPANS[:, k].tolist())]
+        )
         for k, side in enumerate(sides)
     ]
 

@@ -203,7 +203,7 @@ def test_spans_are_declared_by_text_column(tmp_path: Path) -> None:
         ("[pronoun.location, candidate.location]", "[]", "refers.spans: names for each text one span column or more"),
         ("{text: [pronoun.location, candidate.location]}", "{}", "refers.spans: names for each text one span column"),
         ("candidate.location]", '"candidate[]"]', "refers.spans: a span column holds an object with start and stop"),
-        ("labels: [\"no\", \"yes\"]", "candidates: [a, b]", "refers.spans: a choice has no spans"),
+        ('labels: ["no", "yes"]', "candidates: [a, b]", "refers.spans: a choice has no spans"),
         ("spans: {text: [pronoun.location, candidate.location]}", "spans: [pronoun]", "spans"),
     ],
 )

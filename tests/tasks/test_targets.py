@@ -185,7 +185,9 @@ def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
             probability = 1 / (1 + np.exp(-output))
             losses.append(-np.log(probability if place == target else 1 - probability))
     outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.tensor([2, 1, 2])
-    assert float(kind.loss(outputs, torch.from_numpy(targets).float(), sizes)) == pytest.approx(np.mean(losses), rel=1e-5)
+    assert float(kind.loss(outputs, torch.from_numpy(targets).float(), sizes)) == pytest.approx(
+        np.mean(losses), rel=1e-5
+    )
     # The prediction is the candidate with the highest output, as ever.
     assert kind.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
     for name in ("labels", "number", "word"):
