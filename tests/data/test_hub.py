@@ -158,6 +158,16 @@ def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str
         fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".tsv"])
+def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
+    rows = [{"text": "en bank", "at": {"start": 3, "stop": 7}, "label": "1"}]
+    server.datasets[NAME] = {"main": {"train.jsonl": "\n".join(json.dumps(row) for row in rows).encode()}}
+    task = make_task(files={"train": f"train{suffix}", "dev": None, "test": None}, spans={"text": ["at"]})
+    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
+    assert example.spans == ((3, 7),)
+
+
 def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServer, tmp_path: Path) -> None:
     converted = {
         f"default/{split}/0000.parquet": table(text=["a"], label=[1]) for split in ("train", "validation", "test")
