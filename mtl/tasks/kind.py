@@ -36,6 +36,7 @@ class TargetKind(ABC):
     )
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
     dtype: ClassVar[Any] = np.float64  # the dtype of arrays of targets
+    has_head: ClassVar[bool] = True  # whether a head on text vectors can predict it
     declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
 
     def __init__(self, task: Task) -> None:

@@ -98,7 +98,7 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("  kansla:", "  kansla:\n    candidates: [x]", "tasks.kansla.labels: exactly one of"),
         ("labels: [glad, arg]", "candidates: []", "tasks.kansla.candidates: a choice names columns of candidates"),
         ("labels: [glad, arg]", "kind: number", "tasks.kansla.range: must be [smallest, largest]"),
-        ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev or test"),
+        ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev, test or dev_or_test"),
         ("group: topic", "scored: test", "tasks.samma.scored: scores are on test, but the task has no test file"),
         ("  kansla:", "  kansla:\n    answered_by: betyg", "tasks.kansla.answered_by: task betyg has other targets"),
         ("  kansla:", "  kansla:\n    answered_by: humor", "answered_by: 'humor' is not a task of the suite with"),
