@@ -20,7 +20,7 @@ import requests
 from urllib3 import exceptions as urllib3_errors
 
 from mtl.errors import InputError
-from mtl.files import replacing, write_text
+from mtl.files import git_blob_id, replacing, write_text
 from mtl.progress import Progress
 
 ATTEMPTS = 4
@@ -32,8 +32,13 @@ TIMEOUT = (15.0, 60.0)
 UNPACKED_LIMIT = 2**30
 """The largest total size in bytes of the members that `unpack` writes from one zip."""
 CHUNK = 2**16
+GIT = "git:"  # before a checksum that is the id of a git blob
 
 log = logging.getLogger("mtl")
+
+
+class UnavailableError(InputError):
+    """The server refuses this file, or has another one than expected. Its other files may be available."""
 
 
 class _TemporaryError(Exception):
@@ -76,15 +81,31 @@ class _Part:
         self.validator = self.total = None
 
 
-def download(url: str, path: Path, sha256: str | None = None, size: int | None = None) -> None:
-    """Download `url` to `path`, unless `path` already exists (and has this SHA-256, if one is given).
+def download(url: str, path: Path, checksum: str | None = None, size: int | None = None) -> None:
+    """Download `url` to `path`, unless `path` already exists (and has this checksum, if one is given).
 
     The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
-    file has changed on the server. `path` is created only when the file is complete and verified. `sha256` is 64
-    hexadecimal digits, `size` the exact number of bytes; without a `sha256`, the file's SHA-256 is logged.
+    file has changed on the server. `path` is created only when the file is complete and verified. `checksum` is the SHA-256, 64
+    hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob. `size` is the exact number of bytes. Without a
+    `checksum`, the file's SHA-256 is logged.
 
-    Raises InputError if the file cannot be downloaded, is truncated, or is not the expected one.
+    Raises UnavailableError if the server refuses the file or has another one, and InputError if it cannot be downloaded otherwise.
     """
+    try:
+        if checksum is not None and checksum.startswith(GIT):
+            _download_blob(url, path, checksum.removeprefix(GIT), size)
+        else:
+            _download(url, path, checksum, size)
+    except ValueError as error:
+        # Its message has the expected digest and the actual one.
+        _Part(path, url, checked=True).remove()
+        raise UnavailableError(f"{url}: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
+
+
+def _download(url: str, path: Path, sha256: str | None, size: int | None) -> None:
+    """`download` of a file with a SHA-256 or without a checksum. Raises ValueError for another SHA-256."""
     if sha256 is None and path.exists():
         return
 
@@ -92,9 +113,7 @@ def download(url: str, path: Path, sha256: str | None = None, size: int | None =
         # Pooch made an empty file to reserve the name: delete it, so that it does not remain when the process is killed.
         Path(output).unlink()
         part = _Part(path, url, checked=sha256 is not None)
-        _fetch(part, size)
-        with part.path.open("rb") as file:
-            os.fsync(file.fileno())
+        _fetch_to_disk(part, size)
         # Pooch deletes `output` if it is interrupted while verifying: a hard link keeps the part.
         try:
             os.link(part.path, output)
@@ -103,17 +122,30 @@ def download(url: str, path: Path, sha256: str | None = None, size: int | None =
 
     # Pooch's messages are for its callers in Python; this module has its own messages for users of the command line.
     pooch.get_logger().setLevel(logging.WARNING)
-    try:
-        pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
-        _Part(path, url, checked=True).remove()
-    except ValueError as error:
-        # Its message has the expected digest and the actual one.
-        _Part(path, url, checked=True).remove()
-        raise InputError(f"{url}: {error}") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
+    pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
+    _Part(path, url, checked=True).remove()
     if sha256 is None:
         log.info("%s: not verified, since no SHA-256 is given; the file's is %s", url, pooch.file_hash(str(path)))
+
+
+def _download_blob(url: str, path: Path, blob: str, size: int | None) -> None:
+    """`download` of a file with this git blob id, which Pooch cannot verify. Raises ValueError for another id."""
+    if path.exists() and git_blob_id(path) == blob:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = _Part(path, url, checked=True)
+    _fetch_to_disk(part, size)
+    if (actual := git_blob_id(part.path)) != blob:
+        raise ValueError(f"the git blob id of the downloaded file is {actual}, not the expected {blob}")
+    part.path.replace(path)
+    part.remove()
+
+
+def _fetch_to_disk(part: _Part, size: int | None) -> None:
+    """Download the rest of `part`, and make sure that the disk has it."""
+    _fetch(part, size)
+    with part.path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _fetch(part: _Part, size: int | None) -> None:
@@ -152,7 +184,7 @@ def _transfer(part: _Part, size: int | None) -> None:
         if status == 429 or status >= 500:
             raise _TemporaryError(f"the server answers {status} {response.reason}")
         if status not in (200, 206, 416) or (status != 200 and not offset):
-            raise InputError(f"{part.url}: the server answers {status} {response.reason}; check the address")
+            raise UnavailableError(f"{part.url}: the server answers {status} {response.reason}; check the address")
         stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
         first, whole = stated.groups() if stated else (None, None)
         total = int(whole) if whole and whole != "*" else part.total
@@ -167,7 +199,8 @@ def _transfer(part: _Part, size: int | None) -> None:
         if status == 200 or (status == 206 and first == str(offset) and same):
             if size is not None and total not in (None, size):
                 part.remove()
-                raise InputError(f"{part.url}: the server has {total} bytes where {size} are expected; it has changed")
+                changed = f"the server has {total} bytes where {size} are expected; it has changed"
+                raise UnavailableError(f"{part.url}: {changed}")
             return _append(part, response, total if total is not None else size)
     # The server has another version, or sent another range than requested: the part cannot be continued.
     part.remove()

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import requests
@@ -22,9 +22,10 @@ from mtl.data.columns import Value, listed
 from mtl.data.download import TIMEOUT, UNPACKED_LIMIT, download
 from mtl.data.examples import read_examples
 from mtl.data.parquet import parquet_labels
-from mtl.data.records import FORMATS, read_records, write_records
+from mtl.data.records import FORMATS, is_typed, read_records, write_records
 from mtl.errors import InputError
 from mtl.files import check_space, replacing
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, HubSource, Task
 
 ADDRESS = "https://huggingface.co"
@@ -190,7 +191,19 @@ def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: P
         values = list(record.values)
         if place is not None and isinstance(index := values[place], int) and 0 <= index < len(labels):
             values[place] = labels[index]
+        elif place is not None and not is_typed(copy):
+            values[place] = _with_type(task, str(values[place]))
         yield values
+
+
+def _with_type(task: Task, cell: str) -> Value:
+    """The target in a cell of a file without types, with a type that the task's targets have; the cell itself if it has none."""
+    for type_of_target in target_kind(task).types:
+        try:
+            return cast(Value, type_of_target(cell))
+        except ValueError:
+            continue
+    return cell
 
 
 def _indexed_labels(task: Task, copy: Path, column: str) -> list[str]:

@@ -116,7 +116,9 @@ class MethodKind:
     def unanswered(self, suite: Suite) -> list[str]:
         """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
         tasks = suite.tasks
-        return [id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))]
+        return [
+            id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
+        ]
 
 
 # Configuration keys that every method reads, or their prefixes.

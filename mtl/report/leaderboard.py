@@ -27,7 +27,7 @@ from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import AVERAGE, Published, Suite
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
-FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer"}
+FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer", "llm": "large language model"}
 
 
 @dataclass(frozen=True)

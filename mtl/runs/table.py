@@ -39,19 +39,15 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
         )
     for row in rows:
         floors = row.family == summary["family"] == "floor"
-        columns = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
+        beside = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
+        columns = beside - set(summary["reduced"])  # reduced data is comparable with nothing published
         if columns and (row.family == "transformer" or floors or _same(row, summary)):
             whole = comparable and columns >= set(suite.averaged)
             body.append(
                 [
                     f"ours − {row.model}{_split(row, rows)}",
                     _difference(average, row.average if whole else None),
-                    *(
-                        _difference(
-                            scores[id]["median"], row.scores[id] if id in columns - set(summary["reduced"]) else None
-                        )
-                        for id, _ in tasks
-                    ),
+                    *(_difference(scores[id]["median"], row.scores[id] if id in columns else None) for id, _ in tasks),
                 ]
             )
     return "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]) + "\n"

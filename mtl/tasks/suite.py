@@ -233,7 +233,9 @@ def _checksums_problem(task: Task) -> str | None:
         if split not in SPLITS:
             return f"checksums: unknown split {split}, expected {', '.join(SPLITS)}"
         if not re.fullmatch("sha256:[0-9a-f]{64}|git:[0-9a-f]{40}", checksum):
-            return f"checksums.{split}: {checksum!r} must be sha256: and 64 hexadecimal digits, or git: and a blob id's 40"
+            return (
+                f"checksums.{split}: {checksum!r} must be sha256: and 64 hexadecimal digits, or git: and a blob id's 40"
+            )
     if task.checksums and (task.source is None or not task.source.single_files):
         return "checksums: are of single files; the source's url has no {file}"
     return None

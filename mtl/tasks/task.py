@@ -67,7 +67,9 @@ class Task:
     kind: str = ""
     # One column, or two for a pair; for a choice none or one, beside the candidates; at level word any number.
     text: list[str] = MISSING
-    level: str = "text"  # what the texts are: text, or word (single words and expressions); methods say what they can answer
+    level: str = (
+        "text"  # what the texts are: text, or word (single words and expressions); methods say what they can answer
+    )
     candidates: list[str] | None = None  # for a choice: columns of texts, or a column of lists of texts
     target: str = MISSING
     labels: list[str] | None = None  # as written in the file
