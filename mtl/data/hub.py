@@ -168,7 +168,7 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
     targets = task.has_targets(split)
     further = [task.target, *([task.group] if task.group else []), *(task.columns or ())] if targets else []
     columns = list(dict.fromkeys([*task.text_columns, *further]))
-    rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy)]
+    rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy, typed=is_typed(path))]
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
     read_examples(task, path, targets)
@@ -178,8 +178,13 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
         )
 
 
-def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path) -> Iterator[Sequence[Value]]:
-    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels."""
+def _rows(
+    task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path, typed: bool
+) -> Iterator[Sequence[Value]]:
+    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels.
+
+    typed: whether the values are for a file with types, so that targets from a file without them get one.
+    """
     names = [hub.columns.get(column, column) for column in columns]
     try:
         records = read_records(copy, names)
@@ -191,7 +196,7 @@ def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: P
         values = list(record.values)
         if place is not None and isinstance(index := values[place], int) and 0 <= index < len(labels):
             values[place] = labels[index]
-        elif place is not None and not is_typed(copy):
+        elif place is not None and typed and not is_typed(copy):
             values[place] = _with_type(task, str(values[place]))
         yield values
 

@@ -11,6 +11,7 @@ from mtl.report.leaderboard import FAMILIES, Leaderboard, Row, Score
 from mtl.report.quantities import COSTS
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -83,6 +84,7 @@ def _row(row: Row, place: int) -> dict[str, Any]:
         "preset": summary.get("preset"),
         "size": _size(row),
         "split": row.split,
+        "average_split": row.split_of(AVERAGE),
         "average": row.average and _short(row.average.median),
         "average_interval": row.average and _pair(row.average.interval),
         "partial": bool(row.missing),

@@ -74,6 +74,8 @@ class Row:
     def split_of(self, column: str) -> str:
         """The split that a task's score is on, or the splits of an average. column: a task's id, or AVERAGE."""
         tasks = self.run.summary["tasks"] if self.run else {}
+        if self.run and self.average and column == AVERAGE:
+            return splits_text({"tasks": {id: tasks[id] for id in self.run.suite.averaged if id in tasks}})
         return str(tasks[column]["split"]) if column in tasks else self.split
 
     def score(self, column: str) -> Score | None:

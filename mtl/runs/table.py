@@ -87,8 +87,9 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     notes = [f"Scores × 100 on {splits_text(summary)}: {_over_seeds(summary['seeds'])}; AVG is the mean over {mean}."]
     if published := suite.published:
         several = len({row.split for row in published}) > 1
+        on = "split that they name" if several else f"{published[0].split} sets"
         notes[0] += (
-            f" Published rows are scores on the {'split that they name' if several else f'{published[0].split} sets'}; ours chose their {summary['chosen_on_dev']} on dev,"
+            f" Published rows are scores on the {on}; ours chose their {summary['chosen_on_dev']} on dev,"
             " which flatters scores on dev a little."
         )
     if held_out := summary.get("held_out"):

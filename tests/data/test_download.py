@@ -21,12 +21,13 @@ import pytest
 import requests
 
 from mtl.data import download as module
-from mtl.data.download import download, gunzip, unpack
+from mtl.data.download import UnavailableError, download, gunzip, unpack
 from mtl.errors import InputError
 
 CONTENT = bytes(range(256)) * 2000
 OTHER = bytes(reversed(range(256))) * 2000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+GIT = "git:" + hashlib.sha1(b"blob 512000\0" + CONTENT).hexdigest()
 CUT = 200_000
 
 
@@ -161,7 +162,7 @@ def test_no_progress_without_a_terminal(server: Server, target: Path, capfd: pyt
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper()])
+@pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper(), f"sha256:{SHA256}", GIT])
 def test_existing_file_is_not_downloaded(server: Server, target: Path, sha256: str | None) -> None:
     target.parent.mkdir()
     target.write_bytes(CONTENT)
@@ -169,10 +170,11 @@ def test_existing_file_is_not_downloaded(server: Server, target: Path, sha256: s
     assert not server.requests
 
 
-def test_existing_file_with_another_checksum_is_replaced(server: Server, target: Path) -> None:
+@pytest.mark.parametrize("checksum", [SHA256, GIT])
+def test_existing_file_with_another_checksum_is_replaced(server: Server, target: Path, checksum: str) -> None:
     target.parent.mkdir()
     target.write_bytes(OTHER)
-    download(server.url, target, SHA256)
+    download(server.url, target, checksum)
     assert target.read_bytes() == CONTENT
     assert only(target)
 
@@ -661,3 +663,37 @@ def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
     with pytest.raises(InputError, match="bytes of disk space"):
         gunzip(archive, tmp_path / "a.bin")
+
+
+def test_a_file_with_a_git_blob_id_is_continued_and_verified(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch, GIT)
+    download(server.url, target, GIT)
+    assert server.requests[0]["range"] == f"bytes={CUT}-" and server.sent == [len(CONTENT) - CUT]
+    assert target.read_bytes() == CONTENT and only(target)
+
+
+def test_a_file_with_another_git_blob_id_is_refused_and_the_one_that_is_there_stays(
+    server: Server, target: Path
+) -> None:
+    target.parent.mkdir()
+    target.write_bytes(OTHER)
+    with pytest.raises(UnavailableError, match=f"{GIT[4:]}, not the expected {'0' * 40}"):
+        download(server.url, target, f"git:{'0' * 40}")
+    assert target.read_bytes() == OTHER and only(target)
+
+
+def test_what_the_server_refuses_is_told_from_what_cannot_be_reached(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.statuses = [404]
+    with pytest.raises(UnavailableError):
+        download(server.url, target)
+    with pytest.raises(UnavailableError, match="where 7 are expected"):
+        download(server.url, target, size=7)
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    server.statuses = [503]
+    with pytest.raises(InputError) as caught:
+        download(server.url, target)
+    assert not isinstance(caught.value, UnavailableError)

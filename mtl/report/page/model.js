@@ -123,7 +123,7 @@ function marksOf(row, column) {
 
 /** The split that a score is on, or the splits of an average. */
 function splitOf(row, column) {
-  return column === "average" ? row.split : ownValue(row.scores, column.id)?.split;
+  return column === "average" ? row.average_split : ownValue(row.scores, column.id)?.split;
 }
 
 /** The splits that own runs are scored on. */
