@@ -153,7 +153,7 @@ def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Pat
     assert suite.tasks["kansla"] is declared.tasks["kansla"]
     assert set(read_task(task, data, 0.1).rows) == {"train", "dev", "test"}
 
-    write_table(data / "scores/test.tsv", ["text", "score"], [["ny", 3], ["gammal", 4]])
+    write_tsv(data / "scores/test.tsv", ("text", "score"), ("ny", "3"), ("gammal", "4"))
     (data / "scores/dev.tsv").unlink()
     task = choose_scored(declared, data).tasks["betyg"]
     assert (task.scored, task.files["dev"]) == ("test", None) and missing_tasks(choose_scored(declared, data), data) == {}
