@@ -4,7 +4,8 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from mtl.data.download import UnavailableError, download, unpack
+from mtl.data.archives import unpack
+from mtl.data.download import UnavailableError, download
 from mtl.data.hub import fetch_from_hub
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError

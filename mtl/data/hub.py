@@ -18,8 +18,9 @@ from urllib.parse import quote
 
 import requests
 
+from mtl.data.archives import UNPACKED_LIMIT
 from mtl.data.columns import Value, listed
-from mtl.data.download import TIMEOUT, UNPACKED_LIMIT, download
+from mtl.data.download import TIMEOUT, download
 from mtl.data.examples import read_examples
 from mtl.data.parquet import parquet_labels
 from mtl.data.records import FORMATS, is_typed, read_records, write_records

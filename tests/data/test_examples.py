@@ -139,7 +139,9 @@ def test_targets_of_another_type_name_the_line(
 
 
 @pytest.mark.parametrize(("labels", "value"), [(["0", "1"], 1), (["true", "false"], True), (["1", "0"], "1")])
-def test_labels_that_look_like_json_values_may_be_these_values(tmp_path: Path, labels: list[str], value: object) -> None:
+def test_labels_that_look_like_json_values_may_be_these_values(
+    tmp_path: Path, labels: list[str], value: object
+) -> None:
     task = replace(LABELS, labels=labels)
     (example,) = read_examples(task, write_jsonl(tmp_path / "x.jsonl", [{"sentence": "a", "target": value}]))
     assert example.target == labels.index(str(value).lower())

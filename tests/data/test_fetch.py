@@ -139,7 +139,9 @@ def single(suite_file: Path, tmp_path: Path) -> Iterator[Path]:
         "dev": "sha256:" + hashlib.sha256((data / "dev.tsv").read_bytes()).hexdigest(),
     }
     text = suite_file.read_text(encoding="utf-8")
-    text = text.replace("tasks:", f"source: {{url: 'http://127.0.0.1:{server.server_port}/{{folder}}/{{file}}'}}\ntasks:")
+    text = text.replace(
+        "tasks:", f"source: {{url: 'http://127.0.0.1:{server.server_port}/{{folder}}/{{file}}'}}\ntasks:"
+    )
     checksums = f"  kansla:\n    checksums: {{train: '{sums['train']}', dev: '{sums['dev']}'}}\n"
     suite_file.write_text(text.replace("  kansla:\n", checksums), encoding="utf-8")
     yield suite_file
@@ -156,7 +158,15 @@ def test_single_files_are_fetched_to_their_places(single: Path, tmp_path: Path) 
     assert fetch(single, target) == 0
     files = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
     assert files == [
-        *("dev.tsv", "pairs/train.tsv", "scores/dev.tsv", "scores/test.tsv", "scores/train.tsv", "test.tsv", "train.tsv")
+        *(
+            "dev.tsv",
+            "pairs/train.tsv",
+            "scores/dev.tsv",
+            "scores/test.tsv",
+            "scores/train.tsv",
+            "test.tsv",
+            "train.tsv",
+        )
     ]
     assert all((target / file).read_bytes() == (single.parent / "data" / file).read_bytes() for file in files)
 

@@ -156,7 +156,9 @@ def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Pat
     write_tsv(data / "scores/test.tsv", ("text", "score"), ("ny", "3"), ("gammal", "4"))
     (data / "scores/dev.tsv").unlink()
     task = choose_scored(declared, data).tasks["betyg"]
-    assert (task.scored, task.files["dev"]) == ("test", None) and missing_tasks(choose_scored(declared, data), data) == {}
+    assert (task.scored, task.files["dev"]) == ("test", None) and missing_tasks(
+        choose_scored(declared, data), data
+    ) == {}
     read = read_task(task, data, 0.1)
     assert [row.target for row in read.rows["test"]] == [3.0, 4.0] and len(read.held_out) == 6
     assert declared.tasks["betyg"].files["dev"] == "dev.tsv"  # the declaration itself stays

@@ -94,7 +94,11 @@ def test_a_run_without_any_task_of_the_average_has_none(suite: Path) -> None:
     summary = run_baseline(made)
     assert summary["average"] is None and summary["partial"]
     assert read_json(made.folder.scores(1))["average"] is None
-    row = next(line for line in made.folder.table.read_text(encoding="utf-8").splitlines() if "Best constant" in line and "|" in line)
+    row = next(
+        line
+        for line in made.folder.table.read_text(encoding="utf-8").splitlines()
+        if "Best constant" in line and "|" in line
+    )
     assert [cell.strip() for cell in row.split("|")][2] == "–"
     assert run_baseline(made) == summary  # a finished run
     assert main(["report", str(suite.parent / "runs"), "--out", str(suite.parent / "report")]) == 0
@@ -121,7 +125,10 @@ def test_tasks_without_files_are_left_out_if_the_suite_says_so(suite: Path, capl
         run_baseline(job(suite))
     suite.write_text(f"allow_missing: true\n{suite.read_text(encoding='utf-8')}", encoding="utf-8")
     made = job(suite)
-    assert (ids(made), made.absent) == (["stars", "answer"], ["mood", "mood-elsewhere"])  # mood's head would answer the other
+    assert (ids(made), made.absent) == (
+        ["stars", "answer"],
+        ["mood", "mood-elsewhere"],
+    )  # mood's head would answer the other
     with caplog.at_level(logging.INFO, logger="mtl"):
         summary = run_baseline(made)
     assert f"left out, since {made.data_dir} has none of their files: mood, mood-elsewhere" in caplog.messages
@@ -153,13 +160,25 @@ def test_a_sweep_checks_the_tasks_that_its_runs_have(suite: Path, tmp_path: Path
         load_sweep(str(path))
 
 
-def test_a_run_is_scored_on_test_where_there_is_no_dev_file(suite: Path) -> None:
+def test_a_run_is_scored_on_test_where_there_is_no_dev_file(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = suite.read_text(encoding="utf-8")
     own = "    metric: macro_f1\n    scored: dev_or_test\n    rows: {train: 48, test: 12}\n"
     suite.write_text(text.replace("    metric: macro_f1\n", own), encoding="utf-8")
     data = suite.parent / "data/mood"
     with_dev = run_baseline(job(suite, "constant", run_dir=str(suite.parent / "runs/with")))
     assert with_dev["tasks"]["mood"]["split"] == "dev" and with_dev["reduced"] == ["mood"]
+    predictions = suite.parent / "runs/with/seed-1/predictions"
+    score = [
+        "score",
+        str(predictions),
+        f"suite={suite}",
+        "tasks=[mood]",
+        "data_dir=/nowhere",
+        "--gold",
+        str(suite.parent / "data"),
+    ]
+    assert main(score) == 0
+    assert "| mood | dev | macro_f1 | 24 | 33.3 |" in capsys.readouterr().out
     lines = (data / "dev.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     (data / "test.jsonl").write_text("".join(lines[:12]), encoding="utf-8")
     (data / "dev.jsonl").unlink()

@@ -298,7 +298,9 @@ def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
     rows = {(row.name, row.split): row for row in averaged.rows}
     svm, every = rows["svm", "dev"], rows["all", "dev, test"]
     for row in (svm, every):
-        assert row.average and row.average.median == pytest.approx((row.scores["mood"].median + row.scores["stars"].median) / 2)
+        assert row.average and row.average.median == pytest.approx(
+            (row.scores["mood"].median + row.scores["stars"].median) / 2
+        )
         assert row.mark(AVERAGE) == "" and row.split_of(AVERAGE) == "dev"
     word = rows["word", "test"]
     assert word.average is None and word.score(AVERAGE) is None
@@ -312,7 +314,10 @@ def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
 
 
 def test_notes_on_an_average_over_some_tasks(averaged: Leaderboard) -> None:
-    assert averaged.marks[1:3] == ["AVG is the mean over mood, stars.", "Published rows are scores on the split that they name."]
+    assert averaged.marks[1:3] == [
+        "AVG is the mean over mood, stars.",
+        "Published rows are scores on the split that they name.",
+    ]
     assert not any("partial" in note for note in averaged.notes)
 
 

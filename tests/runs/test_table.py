@@ -134,7 +134,10 @@ def test_differences_are_to_published_rows_on_the_same_split() -> None:
     titles = rows[""]
     assert titles[0] == "AVG" and len(titles) == 11  # eight tasks on dev, two diagnostics on test
     diagnostics = titles.index("SweDiagnostics")
-    assert rows["SVM (published, dev)"][:2] == ["27.7", "33.6"] and rows["SVM (published, test)"][:2] == ["19.2", "28.6"]
+    assert rows["SVM (published, dev)"][:2] == ["27.7", "33.6"] and rows["SVM (published, test)"][:2] == [
+        "19.2",
+        "28.6",
+    ]
     dev, test = rows["ours − SVM, dev"], rows["ours − SVM, test"]
     assert dev[:2] == ["+32.3", "+26.4"] and dev[diagnostics] == "–"
     assert test[:2] == ["–", "–"] and test[diagnostics] == "+57.4"

@@ -106,13 +106,29 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("  kansla:", "  kansla:\n    answered_by: humor", "answered_by: 'humor' is not a task of the suite with"),
         ("  kansla:", "  kansla:\n    answered_by: kansla", "answered_by: 'kansla' is not a task of the suite with"),
         ("  kansla:", "  kansla:\n    level: letter", "tasks.kansla.level: 'letter' must be text or word"),
-        ("group: topic", "scored: dev_or_test", "tasks.samma.scored: dev_or_test is for a task with names of a dev file"),
-        ("language: sv", "average: [kansla, humor]", "average: the suite has no task humor; it has kansla, samma, betyg"),
+        (
+            "group: topic",
+            "scored: dev_or_test",
+            "tasks.samma.scored: dev_or_test is for a task with names of a dev file",
+        ),
+        (
+            "language: sv",
+            "average: [kansla, humor]",
+            "average: the suite has no task humor; it has kansla, samma, betyg",
+        ),
         ("language: sv", "average: [kansla, kansla]", "average: must name at least one task, and none twice"),
         ("language: sv", "average: []", "average: must name at least one task"),
-        ("language: sv", "source: {url: 'ftp://x/{file}'}", "tasks.kansla.source.url: 'ftp://x/{file}' must begin with"),
+        (
+            "language: sv",
+            "source: {url: 'ftp://x/{file}'}",
+            "tasks.kansla.source.url: 'ftp://x/{file}' must begin with",
+        ),
         ("language: sv", "files: {train: '../{task}.tsv'}", "tasks.kansla.files.train: '../kansla.tsv' must be a path"),
-        ("  kansla:", "  kansla:\n    checksums: {train: 'git:123'}", "checksums.train: 'git:123' must be sha256: and 64"),
+        (
+            "  kansla:",
+            "  kansla:\n    checksums: {train: 'git:123'}",
+            "checksums.train: 'git:123' must be sha256: and 64",
+        ),
         ("  kansla:", "  kansla:\n    checksums: {valid: x}", "tasks.kansla.checksums: unknown split valid"),
         (
             "  kansla:",
@@ -214,7 +230,11 @@ def test_superlim_is_as_published() -> None:
     assert (suite.title, suite.language, suite.allow_missing) == ("Superlim", "sv", True)
     assert suite.averaged == list(suite.tasks)[:8]
     words = [id for id, task in suite.tasks.items() if task.level == "word"]
-    assert words == [*(f"supersim-superlim-{kind}" for kind in ("relatedness", "similarity")), "sweanalogy", "swesat-synonyms"]
+    assert words == [
+        *(f"supersim-superlim-{kind}" for kind in ("relatedness", "similarity")),
+        "sweanalogy",
+        "swesat-synonyms",
+    ]
     answered = {id: task.answered_by for id, task in suite.tasks.items() if task.answered_by}
     assert answered == {"swediagnostics": "swenli", "swewinogender": "swenli"}
     assert {id for id, task in suite.tasks.items() if task.scored == DEV_OR_TEST} == {*words, *answered}
