@@ -16,7 +16,7 @@ import numpy as np
 from omegaconf import MISSING
 
 from mtl.config.schema import EmbedderOptions, check_choice, check_least
-from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader, VectorFiles
+from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader, VectorFiles, unknown_words
 from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.progress import Progress
@@ -236,5 +236,8 @@ FASTTEXT = EmbedderKind(
         training=lambda: FastTextTraining,
         trained_name=lambda suite: f"{suite}.bin",
     ),
-    audit_note=lambda options: "fastText's vectors",
+    audit_note=lambda options: (
+        "fastText's vectors"
+        + ("" if options.takes_all_words else f"; {unknown_words(options.min_count, options.max_words)}")
+    ),
 )

@@ -136,3 +136,9 @@ class EmbedderKind:
     load: Callable[[LoadRequest], Reader]
     files: VectorFiles | None
     audit_note: Callable[[Any], str]
+
+
+def unknown_words(min_count: int, max_words: int | None) -> str:
+    """Which words are unknown, in words, for embeddings of only frequent words."""
+    rest = f", and all but the {max_words} most frequent ones" if max_words else ""
+    return f"words that occur fewer than {min_count} times in the training texts are unknown{rest}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from omegaconf import MISSING
 
 from mtl.config.schema import EmbedderOptions, check_least
-from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader
+from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader, unknown_words
 from mtl.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,8 +61,5 @@ RANDOM = EmbedderKind(
     build=random_embeddings,
     load=load,
     files=None,
-    audit_note=lambda options: (
-        f"random embeddings: words that occur fewer than {options.min_count} times in the training texts are unknown"
-        + (f", and all but the {options.max_words} most frequent ones" if options.max_words else "")
-    ),
+    audit_note=lambda options: f"random embeddings: {unknown_words(options.min_count, options.max_words)}",
 )

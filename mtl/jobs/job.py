@@ -83,6 +83,7 @@ class Job:
 
 # The settings that choose a file of settings, with their defaults.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
+SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any settings
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
@@ -113,7 +114,7 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         f"suite {suite.name}: config": suite.config,
         **{
             f"{kind}={files[kind]}": _read_settings(kind, files[kind], configs / kind, embeddings["name"])
-            for kind in ("architecture", "preset")
+            for kind in SETTINGS_KINDS
         },
     }
     merged = cast(DictConfig, OmegaConf.structured(Config))
@@ -176,10 +177,11 @@ def _read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[
     content = _read_named(kind, name, folder)
     if wrong := [key for key in CHOICES if key in content and key != kind]:
         raise InputError(f"{kind}={name}: {wrong[0]}: only the command line and sweeps choose it")
-    if content[kind] == PAPER and len(content) > 1:
-        raise InputError(
-            f"{kind}={name}: {PAPER} is the name of the defaults; give a file with other settings another name"
-        )
+    # Runs are told apart by these names, and both kinds stand in the same place of a run's name.
+    for other in SETTINGS_KINDS:
+        own = find_yaml(kind, name, folder).resolve() != (folder / f"{content[kind]}.yaml").resolve()
+        if own and (folder.parent / other / f"{content[kind]}.yaml").is_file():
+            raise InputError(f"{kind}={name}: {content[kind]} is the name of a shipped {other}; choose another name")
     sections = content.pop("embeddings", {})
     if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
         raise InputError(

@@ -10,7 +10,7 @@ from embedding_requests import build_request
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import fasttext as module
-from mtl.embedders.fasttext import FastTextOptions, FastTextTraining, fasttext_embeddings, train_fasttext
+from mtl.embedders.fasttext import FASTTEXT, FastTextOptions, FastTextTraining, fasttext_embeddings, train_fasttext
 from mtl.embedders.kind import BuildRequest, LoadRequest
 from mtl.errors import InputError
 from mtl.progress import Progress
@@ -190,3 +190,18 @@ def test_nothing_to_learn(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"v\.bin: fastText could not train: .*vocabulary.*min_count=9"):
         train_fasttext([["a", "b"]], tmp_path / "v.bin", FastTextTraining(min_count=9))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({}, "fastText's vectors"),
+        (
+            {"min_count": 3, "max_words": 50},
+            "fastText's vectors; words that occur fewer than 3 times in the training texts are unknown, and all but the 50 most frequent ones",
+        ),
+    ],
+)
+def test_the_audit_s_note_says_which_words_are_unknown(changes: dict[str, int], note: str) -> None:
+    options = FastTextOptions("fasttext", 0.2, trainable=True, **{"min_count": 1, **changes})
+    assert FASTTEXT.audit_note(options) == note

@@ -254,7 +254,12 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
         ("preset: a/b", r"own\.yaml: preset: must be its name"),
         ("{preset: x, architecture: jiant}", r"own\.yaml: architecture: only the command line and sweeps choose it"),
         ("{preset: x, suite: klej}", r"own\.yaml: suite: only the command line and sweeps choose it"),
-        ("{preset: paper, max_length: 3}", r"own\.yaml: paper is the name of the defaults"),
+        (
+            "{preset: paper, max_length: 3}",
+            r"own\.yaml: paper is the name of a shipped architecture; choose another name",
+        ),
+        ("{preset: jiant}", r"own\.yaml: jiant is the name of a shipped architecture"),
+        ("{preset: laptop, max_length: 3}", r"own\.yaml: laptop is the name of a shipped preset"),
         ("{preset: x, embeddings: random}", r"own\.yaml: embeddings: must hold a section for each kind"),
         ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
         ("{preset: x, embeddings: {glove: {dim: 3}}}", r"own\.yaml: embeddings\.glove: no such embeddings; known: "),

@@ -10,12 +10,11 @@ import numpy as np
 from mtl.config.schema import Config
 from mtl.data.dataset import Split
 from mtl.device import device_of
-from mtl.files import read_json
 from mtl.methods.kind import Predictions
 from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.encoded import TaskInput
 from mtl.methods.lstm.network import new_heads
-from mtl.methods.lstm.threshold import SHIFT, apply_shift, best_shift
+from mtl.methods.lstm.threshold import apply_shift, best_shift, recorded_shift
 from mtl.model.network import Heads, Network
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import target_kind
@@ -30,7 +29,7 @@ from mtl.training.batches import (
     row_lengths,
     row_outputs,
 )
-from mtl.training.checkpoints import DONE, load_finished
+from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import mixed_precision
@@ -82,7 +81,7 @@ class Finetuning:
         return predictions
 
     def _choose_threshold(self, network: Network) -> None:
-        if SHIFT in read_json(self.folder / DONE):
+        if recorded_shift(self.folder) is not None:
             return
         assert self.task.labels is not None and self.task.positive is not None
         dev = self.data.splits[self.task.id]["dev"]

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mtl.files import read_json, replacing, write_json
+from mtl.files import replacing
 from mtl.model.network import AnyHead, Network
 from mtl.tasks.metrics import TIE
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import DONE, WEIGHTS
+from mtl.training.checkpoints import WEIGHTS
 
-SHIFT = "threshold_shift"  # in done.json
+SHIFT = "threshold_shift"  # in the checkpoint, so that the shift is saved together with the bias that it changed
 LEAST = 1e-6  # margins that differ by less are equal: another CPU may order them differently
 
 
@@ -44,7 +44,7 @@ def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
 
 
 def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folder: Path) -> None:
-    """Add the shift to the head's bias, in memory and in the weights of the finished stage in `folder`, which records it."""
+    """Add the shift to the head's bias, in memory and in the checkpoint of the finished stage in `folder`, which records it."""
     assert task.labels is not None and task.positive is not None
     with torch.no_grad():
         head.last.bias[task.labels.index(task.positive)] += shift
@@ -52,6 +52,12 @@ def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folde
     content = torch.load(path, map_location="cpu", weights_only=True)
     saved = content["state_dict"]
     content["state_dict"] = {name: value.cpu() for name, value in network.state_dict().items() if name in saved}
+    content[SHIFT] = shift
     with replacing(path) as partial:
         torch.save(content, partial)
-    write_json(folder / DONE, {**read_json(folder / DONE), SHIFT: shift})
+
+
+def recorded_shift(folder: Path) -> float | None:
+    """The shift that the finished stage's checkpoint in `folder` contains; None if none was chosen yet."""
+    shift: float | None = torch.load(folder / WEIGHTS["best"], map_location="cpu", weights_only=True).get(SHIFT)
+    return shift

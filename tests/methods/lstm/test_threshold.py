@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from sklearn.metrics import f1_score
 from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.encoded import encode_once
 from mtl.methods.lstm.stage2 import Finetuning
-from mtl.methods.lstm.threshold import best_shift
+from mtl.methods.lstm.threshold import best_shift, recorded_shift
 from mtl.tasks.metrics import score
 
 
@@ -71,8 +70,8 @@ def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str) ->
     read = encoded.for_head(network.heads[task.id].reads_tokens)
     stage = Finetuning(parts.config, data, task, read, 1, tmp_path / "stage")
     trained = stage.train(network.heads)
-    done = json.loads((tmp_path / "stage" / "done.json").read_text(encoding="utf-8"))
-    assert done["threshold_shift"] > 10
+    shift = recorded_shift(tmp_path / "stage")
+    assert shift is not None and shift > 10
     dev = data.splits[task.id]["dev"]
     assert score(task, stage.predict(trained, task)["dev"], dev.scored) > 0
 
