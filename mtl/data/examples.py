@@ -1,5 +1,6 @@
 """The rows of a task's files as texts and targets."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ For a choice, the texts are the text that all inputs share, if the task has one,
 """
 
 MOST_CANDIDATES = 1000  # of one row; a model reads all of them at once
-NUMBER = re.compile(r"[0-9]{1,18}")
+INTEGER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,8 @@ def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]
     """
     further = [task.target, *([task.group] if task.group else []), *(task.columns or [])] if targets else []
     records = read_records(path, [*task.text_columns, *task.span_columns, *further])
-    kind = target_kind(task)
-    return [_example(task, kind, path, record, targets) for record in records]
+    kind, typed = target_kind(task), is_typed(path)
+    return [_example(task, kind, path, record, targets, typed) for record in records]
 
 
 def read_rows(task: Task, path: Path) -> list[Row]:
@@ -132,7 +133,7 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
     return np.array(values, dtype=kind.dtype)
 
 
-def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool) -> Example:
+def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool, typed: bool) -> Example:
     columns = task.text_columns
     count = len(columns) + len(task.span_columns)
     inputs = make_inputs(task, _texts(columns, path, record))
@@ -140,13 +141,14 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise InputError(f"{path}:{record.line}: column {columns[-1]!r}: {problem}")
     try:
-        spans = make_spans(task, inputs[0], _span_ends(path, record.values[len(columns) : count]))
+        spans = make_spans(task, inputs[0], _span_ends(record.values[len(columns) : count], typed))
     except ValueError as error:
         raise InputError(f"{path}:{record.line}: {error}") from None
     if not targets:
         return Example(record.line, inputs, spans=spans)
     try:
-        target = kind.parse(text(record.values[count]), None if task.candidates is None else len(inputs))
+        cell = _target_cell(kind, record.values[count], typed)
+        target = kind.parse(cell, None if task.candidates is None else len(inputs))
     except ValueError as error:
         raise InputError(f"{path}:{record.line}: column {task.target!r}: {error}") from None
     names = [*([task.group] if task.group else []), *(task.columns or [])]
@@ -155,10 +157,22 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
     return Example(record.line, inputs, target, group, tuple(further), spans)
 
 
-def _span_ends(path: Path, values: Sequence[Value]) -> list[tuple[object, object]]:
-    """Start and stop of each span, as they are in the file. The cells of a file without types become integers where they can."""
-    read = [int(v) if not is_typed(path) and isinstance(v, str) and NUMBER.fullmatch(v) else v for v in values]
-    return list(zip(read[::2], read[1::2], strict=True))
+def _span_ends(values: Sequence[Value], typed: bool) -> list[tuple[object, object]]:
+    """Start and stop of each span. typed: whether the file's values have types."""
+    ends = values if typed else [span_end(value) for value in values]
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
+def span_end(value: Value) -> Value:
+    """The integer that the cell of a file without types holds for start or stop of a span; the cell itself if it holds none."""
+    return int(value) if isinstance(value, str) and INTEGER.fullmatch(value) else value
+
+
+def _target_cell(kind: TargetKind, value: Value, typed: bool) -> str:
+    """The cell for a target. typed: whether the file's values have types. Raises ValueError for a value of another type."""
+    if typed and not kind.has_type(value):
+        raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
+    return text(value)
 
 
 def _texts(columns: Sequence[str], path: Path, record: Record) -> list[str]:

@@ -166,6 +166,20 @@ def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
     fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
     (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
     assert example.spans == ((3, 7),)
+    server.datasets[NAME] = {"main": {"train.csv": b"text,at.start,at.stop,label\nen bank,3,7,1\n"}}
+    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    assert read_examples(task, tmp_path / f"data/f/train{suffix}") == [example]
+
+
+def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp_path: Path) -> None:
+    files: dict[str, str | None] = {"train": "train.jsonl", "dev": None, "test": None}
+    server.datasets[NAME] = {"main": {"train.csv": b"text,label\na,3\nb,2.5\n"}}
+    content = fetched(make_task(files=files, labels=None, kind="number", range=[0.0, 5.0]), tmp_path)["train.jsonl"]
+    assert content == '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
+    server.datasets[NAME]["main"]["train.csv"] = b"text,label\na,three\n"
+    task = make_task(files=files, folder="g", labels=None, kind="number", range=[0.0, 5.0])
+    with pytest.raises(InputError, match='target "three" must be a number'):
+        fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
 def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServer, tmp_path: Path) -> None:
