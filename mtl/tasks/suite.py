@@ -12,7 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import TARGET_KINDS
-from mtl.tasks.task import SPLITS, Task
+from mtl.tasks.task import LEVELS, SPLITS, Task
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 
 AVERAGE = "average"  # the key of the average, beside the task ids
@@ -134,8 +134,10 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
     if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
         return (
             "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given,"
-            " or kind: word"
+            " or kind: word or text"
         )
+    if task.level not in LEVELS:
+        return f"level: {task.level!r} must be one of {', '.join(LEVELS)}"
     if task.kind not in TARGET_KINDS:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"
     if any(isinstance(label, list | dict) for label in labels):
@@ -149,8 +151,8 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
     if any(column.endswith("[]") for column in task.text):
         return "text: a column with lists of texts can only be one of candidates"
-    if task.sides not in (1, 2):
-        return "text: names one column, or two for a pair"
+    if not 1 <= task.sides <= (TARGET_KINDS[task.kind].most_texts if task.level == "word" else 2):
+        return "text: names one column, or two for a pair; three only for targets of kind word, with level: word"
     if task.metric not in METRICS:
         return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     metric = METRICS[task.metric]

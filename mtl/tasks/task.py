@@ -8,6 +8,7 @@ from pathlib import Path
 from omegaconf import MISSING
 
 SPLITS = ("train", "dev", "test")
+LEVELS = ("text", "word")  # word: a text is a single word or an expression
 
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
@@ -49,6 +50,7 @@ class Task:
     folder: str = ""  # below the suite's data folder
     # The target kind, a key of `mtl.tasks.targets.TARGET_KINDS`; empty: it follows from labels, range or candidates.
     kind: str = ""
+    level: str = "text"  # one of LEVELS
     text: list[str] = MISSING  # one column, or two for a pair; for a choice none or one, beside the candidates
     candidates: list[str] | None = None  # for a choice: columns of texts, or a column of lists of texts
     target: str = MISSING
