@@ -201,7 +201,9 @@ class Config:
     finetune: FinetuneConfig = MISSING
     trainer: TrainerConfig = MISSING
     floor: FloorConfig = MISSING
-    word_vectors: WordVectorsConfig = field(default_factory=WordVectorsConfig)  # older runs do not have this section, nor the next
+    word_vectors: WordVectorsConfig = field(
+        default_factory=WordVectorsConfig
+    )  # older runs do not have this section, nor the next
     lead: LeadConfig = field(default_factory=LeadConfig)
     submission: SubmissionConfig = MISSING
 

@@ -221,9 +221,13 @@ def _sections(suite: Suite) -> dict[str, Mapping[str, Any]]:
         )
     for method, settings in of_methods.items():
         if method not in METHODS:
-            raise InputError(f"suite {suite.name}: config.{METHODS_KEY}.{method}: unknown method; known: {', '.join(METHODS)}")
+            raise InputError(
+                f"suite {suite.name}: config.{METHODS_KEY}.{method}: unknown method; known: {', '.join(METHODS)}"
+            )
         if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
-            raise InputError(f"suite {suite.name}: config.{METHODS_KEY}.{method}: {unread[0]}: the method does not read it")
+            raise InputError(
+                f"suite {suite.name}: config.{METHODS_KEY}.{method}: {unread[0]}: the method does not read it"
+            )
     return {"config": common, **{f"config.{METHODS_KEY}.{method}": of for method, of in of_methods.items()}}
 
 

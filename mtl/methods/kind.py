@@ -89,12 +89,12 @@ class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
 
     family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
-    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; one that ends in a dot stands
-    for all keys that begin with it.
-    describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev:
-    returns what is chosen on dev, as tables name it. check: called before any data is read; raises InputError if the run could not
-    find a file that it needs. answers: whether it can predict a task's targets. load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the
-    best constant answer itself, with which tables compare the other methods.
+    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot
+    means all keys that begin with it. describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the
+    method has them. chosen_on_dev: returns what is chosen on dev, as tables name it. check: called before any data is read; raises
+    InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
+    is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
+    predict a task's targets.
     """
 
     family: str
@@ -115,7 +115,7 @@ class MethodKind:
         return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
 
 
-# Configuration keys that every method reads; those that end in a dot stand for all that begin with them.
+# Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
     *("held_out", "trainer.threads", "submission."),

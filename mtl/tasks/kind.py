@@ -37,7 +37,9 @@ class TargetKind(ABC):
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
     dtype: ClassVar[Any] = np.float64  # the dtype of arrays of targets
     declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
-    has_head: ClassVar[bool] = True  # whether a head or an estimator can predict it: a number, or one of finitely many answers
+    has_head: ClassVar[bool] = (
+        True  # whether a head or an estimator can predict it: a number, or one of finitely many answers
+    )
     most_texts: ClassVar[int] = 2  # in one model input
 
     def __init__(self, task: Task) -> None:

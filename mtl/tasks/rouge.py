@@ -1,7 +1,7 @@
 """ROUGE-1 (Lin 2004): how many words a predicted text shares with the target, with two definitions of a word."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
@@ -32,7 +32,7 @@ def rouge1_words(task: Task, predicted: np.ndarray, rows: "ScoredRows", weights:
 
 
 def _mean(
-    f1: Callable[[str, str], float], predicted: Sequence[str], targets: Sequence[str], weights: np.ndarray
+    f1: Callable[[str, str], float], predicted: np.ndarray, targets: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     """The weighted mean over rows, (sets,). weights: (sets, rows)."""
     values = np.array([f1(target, text) for target, text in zip(targets, predicted, strict=True)])

@@ -26,7 +26,9 @@ def unescape(line: str) -> str:
 
     def character(found: re.Match[str]) -> str:
         if found[0] not in CHARACTERS:
-            raise ValueError(f"{found[0]!r} is no escape; write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends")
+            raise ValueError(
+                f"{found[0]!r} is no escape; write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
+            )
         return CHARACTERS[found[0]]
 
     return re.sub(r"\\.?", character, line)

@@ -61,7 +61,5 @@ FLOORS = {
     "svm": _floor(_estimator("linear SVM"), "svm"),
     "tree": _floor(_estimator("decision tree"), "tree"),
     "forest": _floor(_estimator("random forest"), "forest"),
-    "lead": _floor(
-        lambda config: "First sentences", "lead", reads=("lead.",), build=build_lead, answers=summarizes
-    ),
+    "lead": _floor(lambda config: "First sentences", "lead", reads=("lead.",), build=build_lead, answers=summarizes),
 }

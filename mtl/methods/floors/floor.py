@@ -100,7 +100,9 @@ class Floor:
         """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
         splits = self.dataset.splits[task.id]
         start = time.monotonic()
-        self._task_features(task, self._candidates(task)[0].get(VECTORIZER))  # not measured as a trial by the progress bar
+        self._task_features(
+            task, self._candidates(task)[0].get(VECTORIZER)
+        )  # not measured as a trial by the progress bar
         done = _chosen(folder, task.id)
         if done.exists():
             found = self._trial(task, read_json(done)["settings"], seed)
@@ -204,7 +206,9 @@ class Floor:
     def _check_names(self, suite: Suite) -> None:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
         if self.joined and self.config.method in COMPARES_PAIRS:
-            raise InputError(f"floor.features=joined: method {self.config.method} compares the texts of a pair; drop it")
+            raise InputError(
+                f"floor.features=joined: method {self.config.method} compares the texts of a pair; drop it"
+            )
         if unknown := set(self.config.floor.train_rows) - set(suite.tasks):
             raise InputError(
                 f"floor.train_rows.{min(unknown)}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}"
