@@ -35,7 +35,8 @@ def check(config: Config, suite: Suite) -> None:
 
 
 def build(request: BuildRequest) -> Method:
-    """The method, which reads the vectors of the tasks' words."""
+    """The method, which reads the vectors of the tasks' words. Raises InputError as `check`."""
+    check(request.config, request.suite)
     from mtl.methods.word_vectors.method import WordVectorMethod
 
     return WordVectorMethod(request)
