@@ -13,7 +13,7 @@ from mtl.embedders.text_vectors import read_text, text_blocks
 from mtl.errors import InputError
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
-BLOCK_BYTES = 1 << 28  # of the vectors that `VectorFile.blocks` reads at once
+BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
 
 
 @dataclass(frozen=True)

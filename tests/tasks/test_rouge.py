@@ -23,7 +23,7 @@ def of(metric: str, predicted: str, gold: str) -> float:
 
 
 def test_google_s_words_and_whole_words() -> None:
-    """"på" is Google's word "p", "låg" and "går" are two words each: 3 of 4 and 3 of 8 words are shared, or 3 of 4 and 3 of 6."""
+    """ "på" is Google's word "p", "låg" and "går" are two words each: 3 of 4 and 3 of 8 words are shared, or 3 of 4 and 3 of 6."""
     assert of("rouge1", PREDICTED, GOLD) == pytest.approx(50)
     assert of("rouge1_words", PREDICTED, GOLD) == pytest.approx(60)
 

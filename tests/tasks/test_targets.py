@@ -29,7 +29,9 @@ TARGETS = {
     "number": np.array([1.0, 5, 1 / 3 + 1, 5]),
     "choice": np.array([0.0, 3, 11, 0]),
     "word": np.array(["sol", "åska och regn", "sol", " dag "], dtype=object),
-    "text": np.array(["Solen skiner.\n\tOch \\n det är \r\n ingen rad.", " ", "regn\x85\u2028", "regn\x85\u2028"], dtype=object),
+    "text": np.array(
+        ["Solen skiner.\n\tOch \\n det är \r\n ingen rad.", " ", "regn\x85\u2028", "regn\x85\u2028"], dtype=object
+    ),
 }
 SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 

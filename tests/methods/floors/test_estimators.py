@@ -24,7 +24,9 @@ def test_every_combination_of_the_settings_that_the_estimator_has() -> None:
 
 
 def test_an_unknown_setting_is_named() -> None:
-    check_grid("svm", {"C": None, "class_weight": [None], "epsilon": [0]})  # one of the classifier's, one of the regressor's
+    check_grid(
+        "svm", {"C": None, "class_weight": [None], "epsilon": [0]}
+    )  # one of the classifier's, one of the regressor's
     with pytest.raises(InputError, match=r"floor.grid.D: svm has no such setting; it has C, "):
         check_grid("svm", {"D": [1]})
 

@@ -209,9 +209,15 @@ def test_in_parallel_it_is_the_same(
         ("floor.vectorizers=[]", r"floor.vectorizers=\[\]: must name one or more"),
         ("floor.features=joint", r"floor.features=joint: must be one of pair, joined"),
         ("floor.choice=all", r"floor.choice=all: must be one of candidates, pairs"),
-        ("floor.train_rows.nemo=3", r"floor.train_rows.nemo: suite liten has no such task; it has kansla, samma, betyg"),
+        (
+            "floor.train_rows.nemo=3",
+            r"floor.train_rows.nemo: suite liten has no such task; it has kansla, samma, betyg",
+        ),
         ("floor.train_rows.samma=0", r"floor.train_rows.samma=0: must be at least 1"),
-        ("floor.grid.C=3", r"floor.grid.C=3: must be a list of values to try, as in \[0.1,1\], or null for the default"),
+        (
+            "floor.grid.C=3",
+            r"floor.grid.C=3: must be a list of values to try, as in \[0.1,1\], or null for the default",
+        ),
         ("floor.min_count=1000", r"task kansla: no n-gram occurs in floor.min_count=1000 training texts"),
     ],
 )
@@ -267,7 +273,9 @@ def test_joined_texts_of_every_kind(tmp_path: Path) -> None:
 
 
 def test_joined_texts_without_a_word(floor_settings: list[str], tmp_path: Path) -> None:
-    write_tsv(tmp_path / "data/train.tsv", ("text", "label"), *[(f"{i} ?", "glad" if i % 2 else "arg") for i in range(9)])
+    write_tsv(
+        tmp_path / "data/train.tsv", ("text", "label"), *[(f"{i} ?", "glad" if i % 2 else "arg") for i in range(9)]
+    )
     with pytest.raises(InputError, match="^task kansla: its training texts have no word of two letters or digits$"):
         run_baseline(job([*floor_settings, *JOINED]))
 

@@ -59,7 +59,7 @@ def test_uniform_and_majority() -> None:
     assert (uniform(LABELS, train, new, rng(1)) != uniform(LABELS, train, new, rng(2))).any()
     assert majority(LABELS, train, new, rng(1)).tolist() == [2] * 600
     drawn = uniform(NUMBERS, rows(2.0, 3, 3), new, rng(1))
-    assert 2 <= drawn.min() and drawn.max() <= 3 and len(set(drawn)) == 600
+    assert drawn.min() >= 2 and drawn.max() <= 3 and len(set(drawn)) == 600
     assert majority(NUMBERS, rows(2.0, 3, 4), rows(0.0), rng(1)).tolist() == [3]
     choice = rows(np.nan, np.nan, sizes=[2, 3])
     assert majority(CHOICE, rows(1.0, 1, sizes=[2, 2]), choice, rng(1)).tolist() == [0, 0]

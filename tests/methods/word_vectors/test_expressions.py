@@ -13,7 +13,9 @@ def read(words: Sequence[str]) -> WordVectors:
     """Words of FILE, and n-grams for all words that end in "bok"."""
     found = np.array([word in FILE for word in words])
     ngrams = np.array([word.endswith("bok") for word in words]) & ~found
-    vectors = np.array([FILE.get(word, [0, 5.0] if built else [0, 0]) for word, built in zip(words, ngrams, strict=True)])
+    vectors = np.array(
+        [FILE.get(word, [0, 5.0] if built else [0, 0]) for word, built in zip(words, ngrams, strict=True)]
+    )
     return WordVectors(vectors.astype(np.float32), found, ngrams)
 
 

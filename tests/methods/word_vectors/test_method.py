@@ -88,7 +88,9 @@ def test_cosines_of_pairs_and_candidates(settings: list[str], tmp_path: Path) ->
     assert summary["title"] == "Word vectors, fastText" and summary["embeddings"] == "fasttext"
     counts = {"words": 5, "words_without_vector": 1, "expressions": 5, "expressions_without_vector": 1}
     assert summary["word_vectors"]["likhet"] == {**counts, "words_from_ngrams": 0}
-    note = "Without a vector in v.vec: likhet 1 of 5 words, 1 of 5 expressions; synonym 1 of 5 words, 1 of 6 expressions; "
+    note = (
+        "Without a vector in v.vec: likhet 1 of 5 words, 1 of 5 expressions; synonym 1 of 5 words, 1 of 6 expressions; "
+    )
     assert any(text.startswith(note) for text in summary["notes"])
     assert note in (tmp_path / "run/table.md").read_text(encoding="utf-8")
     assert summary["tasks"]["synonym"]["scores"] == {"1": pytest.approx(200 / 3), "2": pytest.approx(200 / 3)}
