@@ -82,7 +82,7 @@ class Floor:
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
         learned = [read_json(_chosen(folder, task)) for task in self._trained]
-        parameters = sum(numbers(learned.estimator) for learned in self._trained.values())
+        parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
         return {
             "parameters": parameters,
@@ -100,18 +100,14 @@ class Floor:
         """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
         splits = self.dataset.splits[task.id]
         start = time.monotonic()
-        self._task_features(
-            task, self._candidates(task)[0].get(VECTORIZER)
-        )  # not measured as a trial by the progress bar
-        done = _chosen(folder, task.id)
+        candidates, done = self._candidates(task), _chosen(folder, task.id)
+        self._task_features(task, candidates[0].get(VECTORIZER))  # before the trials: n-grams have their own progress bars
         if done.exists():
             found = self._trial(task, read_json(done)["settings"], seed)
         else:
             trials: list[dict[str, Any]] = []
             best, chosen = -np.inf, dict[str, Any]()
-            for candidate in progress(
-                self._candidates(task), f"seed {seed} · {task.id} · {self.config.method}", "settings"
-            ):
+            for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
                 trained = self._trial(task, candidate, seed)
                 value = score(task, self._predicted(task, task, trained, "dev"), splits["dev"].scored)
                 trials.append({"settings": candidate, "score": value})
