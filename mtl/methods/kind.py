@@ -94,7 +94,7 @@ class MethodKind:
     method has them. chosen_on_dev: returns what is chosen on dev, as tables name it. check: called before any data is read; raises
     InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
     is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
-    predict a task's targets.
+    answer a task; its runs leave out the others.
     """
 
     family: str
@@ -113,6 +113,13 @@ class MethodKind:
         """Whether this method reads a configuration key."""
         names = (*COMMON_KEYS, *self.reads)
         return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
+
+    def unanswered(self, suite: Suite) -> list[str]:
+        """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
+        tasks = suite.tasks
+        return [
+            id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
+        ]
 
 
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.

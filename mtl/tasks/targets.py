@@ -33,6 +33,10 @@ class Labels(TargetKind):
             return "labels: needs at least two, all different"
         return None
 
+    def has_type(self, value: object) -> bool:
+        """A label is a string. Labels that are whole numbers ("0", "1"), or "true" and "false", may have the JSON type, too."""
+        return isinstance(value, str) or (isinstance(value, int) and str(value).lower() in self.labels)
+
     def parse(self, cell: str, candidates: int | None = None) -> float:
         if cell not in self.labels:
             raise ValueError(f"unknown label {cell!r}, expected one of {', '.join(self.labels)}")
@@ -94,6 +98,8 @@ class Number(TargetKind):
     estimator = "regressor"
     chart = "points"
     declared_by = "range"
+    types = (int, float)
+    types_name = "a number"
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -164,6 +170,8 @@ class Choice(TargetKind):
     """One of a row's candidates: a target is the index of the right one, from 0. The head gives each candidate one output."""
 
     declared_by = "candidates"
+    types = (int,)
+    types_name = "an integer"
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -233,7 +241,6 @@ class Word(TargetKind):
     """A word without a fixed list of labels. A trained model chooses among the targets of the training rows."""
 
     dtype = object
-    most_texts = 3  # an analogy: a is to b as c is to which word?
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
         if not cell.strip() or "\n" in cell or "\t" in cell or "\r" in cell:

@@ -127,7 +127,8 @@ def test_what_a_method_answers() -> None:
 
     texts = {"summary", "summary of a pair"}
     assert answered("random") == answered("constant") == set(tasks)
-    assert all(answered(name) == set(tasks) - texts for name in ("uniform", "majority", "overlap", "svm", "forest"))
+    assert answered("uniform") == answered("majority") == set(tasks) - texts
+    assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", "lstm"))
     assert answered("lead") == {"summary"} and answered("word_vectors") == {"similarity", "synonym", "analogy"}
 
 

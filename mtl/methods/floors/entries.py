@@ -28,6 +28,11 @@ def has_head(task: Task) -> bool:
     return target_kind(task).has_head
 
 
+def reads_texts(task: Task) -> bool:
+    """Whether a task's texts have words to count: n-grams of single words, each of which occurs once, tell nothing."""
+    return has_head(task) and task.level == "text"
+
+
 def summarizes(task: Task) -> bool:
     """Whether the task's targets are texts, and its rows single texts."""
     return not has_head(task) and not task.is_pair
@@ -41,7 +46,7 @@ def _floor(title: Callable[[Config], str], name: str, **further: Any) -> MethodK
             "folder": lambda config: name,
             "reads": ("floor.",),
             "build": build,
-            "answers": has_head,
+            "answers": reads_texts,
             **further,
         }
     )
@@ -55,8 +60,8 @@ def _estimator(model: str) -> Callable[[Config], str]:
 FLOORS = {
     "random": _floor(lambda config: "Random targets", "random", answers=lambda task: True),
     "constant": _floor(lambda config: "Best constant", "constant", answers=lambda task: True, is_constant=True),
-    "uniform": _floor(lambda config: "Uniform", "uniform"),
-    "majority": _floor(lambda config: "Majority or mean", "majority"),
+    "uniform": _floor(lambda config: "Uniform", "uniform", answers=has_head),
+    "majority": _floor(lambda config: "Majority or mean", "majority", answers=has_head),
     "overlap": _floor(lambda config: "TF-IDF, overlap of a pair", "overlap"),
     "svm": _floor(_estimator("linear SVM"), "svm"),
     "tree": _floor(_estimator("decision tree"), "tree"),

@@ -101,7 +101,9 @@ class Floor:
         splits = self.dataset.splits[task.id]
         start = time.monotonic()
         candidates, done = self._candidates(task), _chosen(folder, task.id)
-        self._task_features(task, candidates[0].get(VECTORIZER))  # before the trials: n-grams have their own progress bars
+        self._task_features(
+            task, candidates[0].get(VECTORIZER)
+        )  # before the trials: n-grams have their own progress bars
         if done.exists():
             found = self._trial(task, read_json(done)["settings"], seed)
         else:
