@@ -21,7 +21,7 @@ class Example:
     """One row. line: its line in the file; a header is line 1.
 
     inputs: its model inputs, each one text or two. A row has one input; in a choice, it has one for each candidate.
-    target: None if it is not known. group: the value in the task's group column. columns: the values in the task's `columns`.
+    target: None if it is not known. group: the value in the task's group column. columns: the values in the task's `further_columns`.
     """
 
     line: int
@@ -51,7 +51,7 @@ def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]
 
     Raises InputError as `mtl.data.records.read_records` does, and for a target that is not valid, with its line.
     """
-    further = [task.target, *([task.group] if task.group else []), *(task.columns or [])] if targets else []
+    further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
     records = read_records(path, [*task.text_columns, *further])
     kind = target_kind(task)
     return [_example(task, kind, path, record, targets) for record in records]
@@ -89,7 +89,7 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
         target = kind.parse(text(record.values[count]), None if task.candidates is None else len(inputs))
     except ValueError as error:
         raise InputError(f"{path}:{record.line}: column {task.target!r}: {error}") from None
-    names = [*([task.group] if task.group else []), *(task.columns or [])]
+    names = [*([task.group] if task.group else []), *task.further_columns]
     further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
     group = further.pop(0) if task.group else None
     return Example(record.line, inputs, target, group, tuple(further))

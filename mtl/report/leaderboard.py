@@ -23,7 +23,7 @@ from mtl.report.comparison import (
 from mtl.report.resampling import RESAMPLES, RowGroups, resampled_scores
 from mtl.runs.finished import Run
 from mtl.runs.summary import below_constant, splits_text
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import METRICS, lowest_score
 from mtl.tasks.suite import AVERAGE, Published, Suite
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
@@ -42,16 +42,22 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One row of the leaderboard. run: None for a published one."""
+    """One row of the leaderboard. run: None for a published one.
+
+    average: None for a row without any of the averaged tasks. missing: averaged tasks without a score. reduced: tasks whose split
+    sizes differ from the published ones; of these, reduced_averaged are averaged.
+    """
 
     name: str
     label: str
     family: str
     split: str
     scores: Mapping[str, Score]  # by task id
-    average: Score
+    average: Score | None
     missing: Sequence[str]
-    reduced: Sequence[str]
+    reduced: Sequence[str] = ()
+    reduced_averaged: Sequence[str] = ()
+    further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)  # by task id and further metric
     run: Run | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)  # by task id and AVERAGE
 
@@ -63,7 +69,7 @@ class Row:
     def mark(self, column: str) -> str:
         """* for a partial average; † for a task whose split sizes differ from the published ones, and for an average with such a task."""
         if column == AVERAGE:
-            return ("*" if self.missing else "") + ("†" if self.reduced else "")
+            return ("*" if self.missing else "") + ("†" if self.reduced_averaged else "")
         return "†" if column in self.reduced else ""
 
     def split_of(self, column: str) -> str:
@@ -94,6 +100,11 @@ class Leaderboard:
         """Titles by task id, AVERAGE first."""
         return {AVERAGE: "AVG", **{id: task.title for id, task in self.suite.tasks.items()}}
 
+    @property
+    def metrics(self) -> dict[str, str]:
+        """Titles of metrics by column: task id, or AVERAGE."""
+        return {AVERAGE: "mean", **{id: METRICS[task.metric].title for id, task in self.suite.tasks.items()}}
+
     def is_best(self, row: Row, column: str) -> bool:
         """Whether no comparable row has a better score, after rounding to the digit that is shown.
 
@@ -102,10 +113,15 @@ class Leaderboard:
         split = row.split_of(column)
         scored = [other for other in self.rows if other.split_of(column) == split and other.score(column)]
         compared = [other for other in scored if not other.mark(column)] or scored
-        reasons = {(*other.missing, "", *other.reduced) for other in compared if column == AVERAGE}
+        reasons = {(*other.missing, "", *other.reduced_averaged) for other in compared if column == AVERAGE}
         if row not in compared or len(compared) < 2 or len(reasons) > 1:
             return False
-        shown = {other: round(score.median, 1) for other in compared if (score := other.score(column))}
+        scale = self.suite.shown
+        shown = {
+            other: round(scale.value(score.median), scale.decimals)
+            for other in compared
+            if (score := other.score(column))
+        }
         return shown[row] == max(shown.values())
 
     @property
@@ -117,8 +133,8 @@ class Leaderboard:
     def marks(self) -> list[str]:
         """The notes that explain the scores and marks in the table."""
         notes = [
-            "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. Checkpoints and "
-            "settings were chosen on dev, which flatters scores on dev a little."
+            f"{self.suite.shown.heading}. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. "
+            "Checkpoints and settings were chosen on dev, which flatters scores on dev a little."
         ]
         if any(row.run is None for row in self.rows):
             notes.append("Published rows are scores on the test sets.")
@@ -164,7 +180,7 @@ class Leaderboard:
         if held_out:
             counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
             facts.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
-        facts += _below_constant(self.rows)
+        facts += _below_constant(self.rows, self.suite)
         if self.suite.generated:
             facts.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
         return facts
@@ -183,9 +199,9 @@ def leaderboard(runs: Sequence[Run]) -> Leaderboard:
     return Leaderboard(suite, rows, _comparisons(rows), ungrouped)
 
 
-def _below_constant(rows: Sequence[Row]) -> list[str]:
+def _below_constant(rows: Sequence[Row], suite: Suite) -> list[str]:
     """A note that names each run's tasks that do not score above the best constant answer, if there are any."""
-    found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary))}
+    found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary, suite.shown))}
     listed = "; ".join(f"{name}: {below}" for name, below in found.items())
     return [f"Not above the best constant answer, with its score: {listed}."] if found else []
 
@@ -212,17 +228,25 @@ def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], RowGroups]:
 def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title: bool) -> Row:
     """The row of a run. same_title: whether another run has the same title."""
     summary = run.summary
-    scores, samples = {}, {}
+    scores, samples, further = {}, {}, {}
     for task in run.tasks:
         of, rows = summary["tasks"][task.id], run.rows(task)
         groups = recorded.get((task.id, run.rows_key(task))) or RowGroups(task.id, np.arange(len(rows.targets)))
         by_seed = np.array([of["scores"][str(seed)] for seed in summary["seeds"]])
         samples[task.id] = Sample(by_seed, {groups: resampled_scores(task, run.predictions(task), rows, groups)})
-        interval = _interval(samples[task.id], METRICS[task.metric].lowest)
+        interval = _interval(samples[task.id], lowest_score(task))
         scores[task.id] = Score(of["median"], of["min"], of["max"], interval)
-    samples[AVERAGE] = average(list(samples.values()))
-    seeds = samples[AVERAGE].by_seed
-    lowest = fmean(METRICS[task.metric].lowest for task in run.tasks)
+        further[task.id] = {
+            name: Score(also["median"], also["min"], also["max"])
+            for name, also in of.get("also", {}).items()
+            if name in METRICS
+        }
+    averaged = [task for task in run.tasks if task.id in run.suite.averaged]
+    mean = None
+    if averaged:
+        samples[AVERAGE] = average([samples[task.id] for task in averaged])
+        seeds, lowest = samples[AVERAGE].by_seed, fmean(map(lowest_score, averaged))
+        mean = Score(summary["average"], float(seeds.min()), float(seeds.max()), _interval(samples[AVERAGE], lowest))
     named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,
@@ -230,9 +254,11 @@ def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title:
         family=summary["family"],
         split=splits_text(summary),
         scores=scores,
-        average=Score(summary["average"], float(seeds.min()), float(seeds.max()), _interval(samples[AVERAGE], lowest)),
-        missing=summary["missing"],
+        average=mean,
+        missing=[id for id in run.suite.averaged if id not in scores],
         reduced=summary["reduced"],
+        reduced_averaged=[id for id in run.suite.averaged if id in summary["reduced"]],
+        further=further,
         run=run,
         samples=samples,
     )
@@ -246,8 +272,7 @@ def _published(row: Published, suite: Suite) -> Row:
         split="test",
         scores={id: Score(value, value, value) for id, value in row.scores.items()},
         average=Score(row.average, row.average, row.average),
-        missing=[id for id in suite.tasks if id not in row.scores],
-        reduced=[],
+        missing=[id for id in suite.averaged if id not in row.scores],
     )
 
 
@@ -268,12 +293,13 @@ def _comparisons(rows: Sequence[Row]) -> dict[tuple[int, int], dict[str, Compari
 
 
 def _compared(one: Row, other: Row) -> dict[str, Comparison]:
-    """One row minus another: the tasks that both have on the same rows, and the average if these are all tasks of both."""
+    """One row minus another: the tasks that both have on the same rows, and the average if these are all averaged tasks of both."""
     assert one.run and other.run
     shared = [
         task for task in one.run.tasks if task.id in other.scores and one.run.rows_key(task) == other.run.rows_key(task)
     ]
     columns = [task.id for task in shared]
-    if shared and len(shared) == len(one.scores) == len(other.scores):
+    averaged = [{id for id in one.run.suite.averaged if id in row.scores} for row in (one, other)]
+    if averaged[0] and averaged[0] == averaged[1] <= set(columns):
         columns.append(AVERAGE)
     return {column: compare(one.samples[column], other.samples[column]) for column in columns}

@@ -166,7 +166,9 @@ def _rows_of(task: Task, examples: Sequence[Example]) -> ScoredRows | None:
         return None
     targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-    columns = {name: [example.columns[place] for example in examples] for place, name in enumerate(task.columns or ())}
+    columns = {
+        name: [example.columns[place] for example in examples] for place, name in enumerate(task.further_columns)
+    }
     return ScoredRows(targets, candidates, columns)
 
 

@@ -5,13 +5,15 @@ from typing import Any
 
 from mtl.markdown import MISSING, markdown_table
 from mtl.runs.summary import below_constant, splits_text
+from mtl.tasks.metrics import METRICS
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
 
 
 def render(summary: dict[str, Any], suite: Suite) -> str:
     """The table of a summary, with notes below it."""
     tasks = [(id, task.title) for id, task in suite.tasks.items() if id in summary["tasks"]]
-    scores = summary["tasks"]
+    scores, scale = summary["tasks"], suite.shown
     comparable = not summary["partial"] and not summary["reduced"]
     seeds = len(summary["seeds"])
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
@@ -21,18 +23,18 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     body = [
         [
             f"**{ours}**, {runs}",
-            f"**{summary['average']:.1f}**",
-            *(f"**{scores[id]['median']:.1f}**" for id, _ in tasks),
+            f"**{scale.show(summary['average'])}**",
+            *(f"**{scale.show(scores[id]['median'])}**" for id, _ in tasks),
         ],
-        *([name, "", *(f"{scores[id][name]:.1f}" for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
+        *([name, "", *(scale.show(scores[id][name]) for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
     ]
     rows = suite.published
     for row in rows:
         body.append(
             [
                 _name(row),
-                f"{row.average:.1f}" if comparable else MISSING,
-                *(_number(row.scores.get(id)) for id, _ in tasks),
+                scale.show(row.average) if comparable else MISSING,
+                *(_number(row.scores.get(id), scale) for id, _ in tasks),
             ]
         )
     for row in rows:
@@ -41,17 +43,29 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             body.append(
                 [
                     f"ours − {row.model}",
-                    f"{summary['average'] - row.average:+.1f}" if comparable else MISSING,
+                    scale.difference(summary["average"] - row.average) if comparable else MISSING,
                     *(
-                        _difference(scores[id]["median"], row.scores.get(id), id in summary["reduced"])
+                        _difference(scores[id]["median"], row.scores.get(id), id in summary["reduced"], scale)
                         for id, _ in tasks
                     ),
                 ]
             )
-    return (
-        "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite, bool(rows))])
-        + "\n"
-    )
+    parts = [f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite, bool(rows))]
+    return "\n\n".join(parts + _further(summary, suite)) + "\n"
+
+
+def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
+    """A second table with the medians of the tasks' further metrics, if there are any: a row for each metric, a column for each task."""
+    found = {id: further for id in suite.tasks if (further := summary["tasks"].get(id, {}).get("also"))}
+    metrics = dict.fromkeys(name for further in found.values() for name in further)
+    if not metrics:
+        return []
+    show, header = suite.shown.show, ["further metrics", *(suite.tasks[id].title for id in found)]
+    body = [
+        [METRICS[name].title, *(show(of[name]["median"]) if name in of else MISSING for of in found.values())]
+        for name in metrics
+    ]
+    return [markdown_table([header, *body])]
 
 
 def _same(row: Published, summary: dict[str, Any]) -> bool:
@@ -63,16 +77,18 @@ def _name(row: Published) -> str:
     return f"{row.model}{' guess' if row.family == 'floor' else ''} (published)"
 
 
-def _number(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.1f}"
+def _number(value: float | None, scale: Scale) -> str:
+    return MISSING if value is None else scale.show(value)
 
 
-def _difference(ours: float, published: float | None, reduced: bool) -> str:
-    return MISSING if published is None or reduced else f"{ours - published:+.1f}"
+def _difference(ours: float, published: float | None, reduced: bool, scale: Scale) -> str:
+    return MISSING if published is None or reduced else scale.difference(ours - published)
 
 
 def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
-    notes = [f"Scores × 100 on {splits_text(summary)}: {_over_seeds(summary['seeds'])}; AVG is the mean over tasks."]
+    notes = [
+        f"{suite.shown.heading} on {splits_text(summary)}: {_over_seeds(summary['seeds'])}; AVG is the mean over tasks."
+    ]
     if published:
         notes[0] += (
             f" Published rows are scores on the test sets; ours chose their {summary['chosen_on_dev']} on dev,"
@@ -94,7 +110,7 @@ def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
         if not summary["missing"]:
             notes.append("\\* AVG includes tasks that are not comparable.")
     notes += summary.get("notes", [])  # from the method
-    if below := below_constant(summary):
+    if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
     if suite.generated:
         notes.append(

@@ -11,6 +11,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.scale import SCALES, Scale
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import SPLITS, Task
 from mtl.untrusted import is_inside, is_web_address, read_yaml
@@ -44,6 +45,17 @@ class Suite:
     config: dict[str, Any] = field(default_factory=dict)  # settings that differ from configs/baseline.yaml
     tasks: dict[str, Task] = MISSING
     published: list[Published] = field(default_factory=list)
+    scale: int = 100  # how scores are shown, a key of `mtl.tasks.scale.SCALES`
+
+    @property
+    def shown(self) -> Scale:
+        """How scores on this suite are shown."""
+        return SCALES[self.scale]
+
+    @property
+    def averaged(self) -> list[str]:
+        """The ids of the tasks that the suite's score is the mean of, in the suite's order."""
+        return list(self.tasks)
 
     def choose(self, ids: Iterable[str] | None) -> list[Task]:
         """The tasks with these ids, in the suite's order; None: all tasks. Raises InputError for an unknown id."""
@@ -85,6 +97,8 @@ def load_suite(path: Path) -> Suite:
             )
     if not _is_file_name(suite.name):
         raise InputError(f"{path}: name: {suite.name!r} names folders; use letters, digits, '.', '_' and '-'")
+    if suite.scale not in SCALES:
+        raise InputError(f"{path}: scale: {suite.scale} must be {' or '.join(map(str, SCALES))}")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
@@ -151,13 +165,32 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return "text: a column with lists of texts can only be one of candidates"
     if task.sides not in (1, 2):
         return "text: names one column, or two for a pair"
+    return _metric_problem(task, "metric") or _also_problem(task) or _breakdown_problem(task)
+
+
+def _metric_problem(task: Task, key: str) -> str | None:
+    """The error in the declaration of the task's metric. key: the key that names the metric."""
     if task.metric not in METRICS:
-        return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
+        return f"{key}: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     metric = METRICS[task.metric]
     # A metric also fits kinds that are derived from its kinds.
     if not issubclass(TARGET_KINDS[task.kind], tuple(TARGET_KINDS[kind] for kind in metric.kinds)):
-        return f"metric: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
+        return f"{key}: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
     return metric.problem(task)
+
+
+def _also_problem(task: Task) -> str | None:
+    further = task.also or []
+    if twice := [name for place, name in enumerate(further) if name in (task.metric, *further[:place])]:
+        return f"also: names {twice[0]} twice, or it is the task's metric"
+    problems = (_metric_problem(task.measured_by(name), "also") for name in further)
+    return next(filter(None, problems), None)
+
+
+def _breakdown_problem(task: Task) -> str | None:
+    if lists := [name for name in task.breakdown or () if name.endswith("[]")]:
+        return f"breakdown: {lists[0]}: a column of lists has no single values"
+    return None
 
 
 def _rows_problem(task: Task) -> str | None:

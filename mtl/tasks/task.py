@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from omegaconf import MISSING
@@ -12,7 +12,7 @@ SPLITS = ("train", "dev", "test")
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns"),
+    *("candidates", "scored", "answered_by", "columns", "chance"),
 )
 
 
@@ -57,6 +57,9 @@ class Task:
     metric: str = MISSING
     positive: str | None = None  # the label that metric f1 is computed for
     columns: list[str] | None = None  # further columns that the metric reads
+    chance: str | None = None  # for pseudo_alpha: the accuracy of a guess, a number or a fraction
+    also: list[str] | None = None  # further metrics, shown beside `metric`
+    breakdown: list[str] | None = None  # columns by whose values reports divide the scored rows
     group: str | None = None  # rows with the same value in this column stay on one side of the held-out split
     # Instead of group: the label of pairs whose two texts have the same source; rows of one source stay together.
     same_source: str | None = None
@@ -87,6 +90,11 @@ class Task:
         return [*self.text, *(self.candidates or ())]
 
     @property
+    def further_columns(self) -> list[str]:
+        """The columns that are kept beside texts and targets: those that metrics read, and those of the breakdown."""
+        return list(dict.fromkeys([*(self.columns or ()), *(self.breakdown or ())]))
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and the largest number of `range`."""
         assert self.range is not None
@@ -99,6 +107,10 @@ class Task:
         implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
         given = [kind for kind, value in implied.items() if value is not None]
         return given[0] if len(given) == 1 else ""
+
+    def measured_by(self, metric: str) -> "Task":
+        """The same task with another metric, such as one of `also`."""
+        return replace(self, metric=metric)
 
     def has_targets(self, split: str) -> bool:
         """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""

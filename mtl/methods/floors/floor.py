@@ -40,6 +40,7 @@ class Floor:
         self.config = config
         self.dataset = dataset
         self.language = request.suite.language
+        self.scale = request.suite.shown
         self.fingerprints: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         if config.method in ESTIMATORS:
@@ -109,7 +110,8 @@ class Floor:
                     best, estimator, chosen = value, trained, {"settings": candidate, "score": value}
             seconds = time.monotonic() - start
             write_json(done, {**chosen, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-            logger.info("seed %d · %s · %.1f with %s", seed, task.id, best, _settings_text(chosen["settings"]))
+            shown = self.scale.show(best)
+            logger.info("seed %d · %s · %s with %s", seed, task.id, shown, _settings_text(chosen["settings"]))
         self._trained[task.id] = estimator
         return estimator
 

@@ -38,7 +38,7 @@ class TwoStages:
         """Find or train the embeddings. Raises InputError if they cannot be found."""
         config, suite, dataset = request.config, request.suite, request.dataset
         self.config, self.suite, self.dataset = config, suite, dataset
-        self.data = Coded(dataset, config.head.overlap)
+        self.data = Coded(dataset, config.head.overlap, suite.shown)
         self.texts = tokenized(dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
         if config.boundary_words:
             self.texts = self.texts.with_boundaries()

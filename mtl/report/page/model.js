@@ -43,6 +43,17 @@ function shownTasks(suite, choices) {
   return suite.tasks.filter((task) => !choices.hidden.has(task.id));
 }
 
+/** Those of the tasks shown that the suite's average is over; all of them if it is over none. */
+function averagedTasks(tasks) {
+  const averaged = tasks.filter((task) => task.averaged);
+  return averaged.length ? averaged : tasks;
+}
+
+/** Whether all tasks that the suite's average is over are among those shown. */
+function showsAverage(suite, shown) {
+  return averagedTasks(suite.tasks).every((task) => shown.includes(task));
+}
+
 function mean(values) {
   return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
 }
@@ -52,9 +63,10 @@ function median(row, task) {
   return ownValue(row.scores, task.id)?.median ?? null;
 }
 
-/** A row with its average over `tasks`, which are the tasks shown: all tasks of the suite, or some. */
-function withAverageOver(row, tasks, suite) {
-  const whole = tasks.length === suite.tasks.length;
+/** A row with its average over the averaged ones of `shown`, the tasks shown: all tasks of the suite, or some. */
+function withAverageOver(row, shown, suite) {
+  const tasks = averagedTasks(shown);
+  const whole = showsAverage(suite, shown);
   const present = tasks.filter((task) => known(median(row, task)));
   const average = mean(present.map((task) => median(row, task)));
   return {

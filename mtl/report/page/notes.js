@@ -11,7 +11,7 @@ function drawNotes(suite, choices, rows) {
   const reduced = tasks.filter((task) => rows.some((row) => row.reduced?.includes(task.id)));
   const reference = suite.rows.find((row) => row.id === choices.reference);
   const notes = [
-    "Scores × 100; higher is better. AVG is the mean over the tasks shown.",
+    `${scoreUnit.replace("score", "Scores")}; higher is better. ${averageNote(suite, tasks)}`,
     rows.length > 1 &&
       "Bold is the best of a column" +
         (new Set(rows.map((row) => row.split)).size > 1 ? ", for each split separately, since they hold different data." : ".") +
@@ -23,8 +23,8 @@ function drawNotes(suite, choices, rows) {
         (dev ? " Be careful when you compare scores on dev with scores on test." : ""),
     own && !reference && choices.spread === "range" && "Small numbers below a score: the lowest and the highest score over seeds.",
     own && !reference && choices.spread === "interval" && "Small numbers below a score: its 95 % interval." +
-        (choices.hidden.size ? " The average has one only while no task is hidden." : ""),
-    reference && referenceNote(names.get(reference.id), choices),
+        (showsAverage(suite, tasks) ? "" : " The average has one only while none of its tasks is hidden."),
+    reference && referenceNote(names.get(reference.id), choices, showsAverage(suite, tasks)),
     ...d3
       .groups(partial, (row) => joinWithAnd(row.lacking.map((task) => task.title)))
       .map(([lacking, of]) => `* Partial average, without ${lacking}: ${joinWithAnd(of.map((row) => names.get(row.id)))}.`),
@@ -43,7 +43,14 @@ function drawNotes(suite, choices, rows) {
   );
 }
 
-function referenceNote(name, choices) {
+/** Which of the tasks shown the average is over. */
+function averageNote(suite, tasks) {
+  const averaged = averagedTasks(tasks);
+  if (averaged.length === tasks.length) return "AVG is the mean over the tasks shown.";
+  return `AVG is the mean over ${averaged.length} of the tasks shown: ${joinWithAnd(averaged.map((task) => task.title))}.`;
+}
+
+function referenceNote(name, choices, whole) {
   const interval =
     choices.spread === "interval"
       ? " and its 95 % interval"
@@ -51,6 +58,6 @@ function referenceNote(name, choices) {
   return (
     `Paired tests against ${name}: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too, ≈ undecided, ` +
     `? too few seeds; followed by the difference of the means over seeds${interval}.` +
-    (choices.hidden.size ? " The average is compared only while no task is hidden." : "")
+    (whole ? "" : " The average is compared only while none of its tasks is hidden.")
   );
 }
