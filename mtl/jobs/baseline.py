@@ -108,7 +108,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         finished: dict[str, Any] = read_json(done)
         return finished
     start = time.monotonic()
-    found, further, on_dev = {}, {}, {}
+    found, on_dev, further = {}, {}, dict[str, dict[str, float]]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
         scored = predictions[task.scored_split], dataset.scored(task).scored
         found[task.id] = score(task, *scored)
@@ -131,7 +131,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     result = {
         "scores": scores,
         "average": average,
-        "also": {task.id: values for task in dataset.tasks if (values := further[task.id])},
+        "also": {task.id: further[task.id] for task in dataset.tasks if further[task.id]},
         "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
         "seconds": seconds,
         "cost": method.cost(seed, folder.seed(seed)),

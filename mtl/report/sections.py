@@ -51,7 +51,9 @@ def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> s
         ]
         for spread in spreads
     ]
-    keys = [f"- {escaped(spread.title)}: the settings differ in {', '.join(spread.keys)}." for spread in spreads]
+    keys = [
+        f"- {escaped(spread.title)}: the settings differ in {escaped(', '.join(spread.keys))}." for spread in spreads
+    ]
     header = ["", "settings", *map(escaped, board.columns.values())]
     return "\n\n".join([SETTINGS_NOTE, markdown_table([header, *body]), "\n".join(keys)])
 

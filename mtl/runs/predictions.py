@@ -134,6 +134,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows
     of_run = gold_dir / f"{split}_{task.id}.tsv"
     if of_run.is_file():
         return recorded_rows(task, read_targets(task, of_run), RunFolder(gold_dir.parent))
+    task = replace(task, breakdown=None)  # a score needs no such columns
     if split == "test":
         names = [task.files.get("test"), "test.tsv"]
         paths = [gold_dir / task.folder / name for name in names if name]

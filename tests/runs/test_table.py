@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 
 from mtl.jobs.job import load_job, parse_settings
@@ -104,6 +105,27 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named() ->
     summary["tasks"]["cdsc-e"]["constant"] = 74.1
     summary["not_above_constant"] = ["cdsc-e"]
     assert "Not above the best constant answer: cdsc-e 60.0 (constant 74.1)." in render(summary, suite)
+
+
+def test_scores_on_the_scale_of_the_suite_and_further_metrics_below(tmp_path: Path) -> None:
+    suite = load_suite(write_alpha_suite(tmp_path))
+    config, tasks = load_job({"suite": "klej", "method": "svm"}).config, suite.choose(None)
+    done = seeds(tasks, 28.64, -4.16, 30.0)
+    for number, of in done.items():
+        also = {task.id: dict.fromkeys(task.also or (), 10.0 * number) for task in tasks}
+        of["also"] = also if number > 1 else {**also, "rating": {}}
+    rows = {id: {"dev": 1} for id in suite.tasks}
+    summary = summarize(suite, tasks, config, done, rows, dict.fromkeys(suite.tasks, 28.64))
+    text = render(summary, suite)
+    found = cells(text)
+    assert found["**TF-IDF + linear SVM**, median of 3"] == ["**0.286**"] * 5
+    assert found["min"] == ["", *["-0.042"] * 4] and found["max"] == ["", *["0.300"] * 4]
+    assert found["printed (published)"] == ["0.400", "0.555", "0.400", "0.410", "0.235"]
+    assert found["ours − printed"] == ["-0.114", "-0.269", "-0.114", "-0.124", "+0.051"]
+    assert "stance 0.286 (constant 0.286)" in text and "Scores on dev: the median" in text and "× 100" not in text
+    # The first seed of rating lacks further metrics, as if trained before the task had them.
+    assert found["further metrics"] == ["Stance", "Answer", "Entailment"]
+    assert found["accuracy"] == ["0.200", "0.200", "–"] and found["gender parity"] == ["–", "–", "0.200"]
 
 
 def test_a_name_with_a_bar_stays_in_its_cell() -> None:

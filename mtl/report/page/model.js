@@ -39,6 +39,11 @@ function defaultChoices(suite) {
   };
 }
 
+/** The suite's task with this id. */
+function taskOf(suite, id) {
+  return suite.tasks.find((task) => task.id === id) ?? { id, title: id };
+}
+
 function shownTasks(suite, choices) {
   return suite.tasks.filter((task) => !choices.hidden.has(task.id));
 }

@@ -44,7 +44,7 @@ function groupSection(suite, choices, rows, names, redraw) {
     const shown = rows.filter((row) => ownValue(scores, row.id));
     return sectionTable(
       `${suite.title}: ${title}`,
-      ["", "mean", ...tasks.map((id) => suite.tasks.find((task) => task.id === id).title)],
+      ["", "mean", ...tasks.map((id) => taskOf(suite, id).title)],
       shown.map((row) => {
         const found = ownValue(scores, row.id);
         const cells = tasks.map((id) => {
@@ -68,14 +68,13 @@ function groupSection(suite, choices, rows, names, redraw) {
 function breakdownSection(suite, choices, rows, names, redraw) {
   const breakdowns = suite.breakdowns ?? [];
   if (!breakdowns.length) return null;
-  const task = (id) => suite.tasks.find((known) => known.id === id);
-  const titles = breakdowns.map((breakdown) => `${task(breakdown.task).title} by ${breakdown.column}`);
+  const titles = breakdowns.map((breakdown) => `${taskOf(suite, breakdown.task).title} by ${breakdown.column}`);
   const table = (index) => {
     const { parts, rows: scores, left_out: leftOut } = breakdowns[index];
     const shown = rows.filter((row) => ownValue(scores, row.id));
     return [
       sectionTable(
-        `${titles[index]}, ${task(breakdowns[index].task).metric}`,
+        `${titles[index]}, ${taskOf(suite, breakdowns[index].task).metric}`,
         ["", "rows", ...shown.map((row) => names.get(row.id))],
         parts.map((part, place) => [
           part.value,
