@@ -20,6 +20,11 @@ class MetricGroup:
     def title(self) -> str:
         return METRICS[self.metric].title
 
+    @property
+    def has_mean(self) -> bool:
+        """Whether there are several tasks, so that a mean says something."""
+        return len(self.tasks) > 1
+
     def score(self, row: Row, task: Task) -> Score | None:
         """The row's score on one of the tasks by this metric."""
         if task.metric == self.metric:
@@ -29,7 +34,7 @@ class MetricGroup:
     def mean(self, row: Row) -> float | None:
         """The mean × 100 of the row's medians; None for a row without all of the tasks, and in a group of one task."""
         scores = [score.median for task in self.tasks if (score := self.score(row, task))]
-        return fmean(scores) if 1 < len(scores) == len(self.tasks) else None
+        return fmean(scores) if self.has_mean and len(scores) == len(self.tasks) else None
 
     def rows(self, board: Leaderboard) -> list[Row]:
         """The rows that have a score on any of the tasks."""

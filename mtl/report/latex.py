@@ -44,14 +44,21 @@ def _scores(board: Leaderboard) -> str:
 
 
 def _group(board: Leaderboard, group: MetricGroup) -> str:
-    """The scores by one metric, and their mean."""
+    """The scores by one metric, and the mean of several."""
 
     def cells(row: Row) -> list[str]:
         mean, scores = group.mean(row), [(task, group.score(row, task)) for task in group.tasks]
         marked = [_number(board, score.median, row.mark(task.id)) if score else "--" for task, score in scores]
-        return ["--" if mean is None else _number(board, mean), *marked]
+        return [*(["--" if mean is None else _number(board, mean)] if group.has_mean else []), *marked]
 
-    titles = [["Model", "Split", "mean", *(rf"\textbf{{{escape(task.title)}}}" for task in group.tasks)]]
+    titles = [
+        [
+            "Model",
+            "Split",
+            *(["mean"] if group.has_mean else []),
+            *(rf"\textbf{{{escape(task.title)}}}" for task in group.tasks),
+        ]
+    ]
     caption = f"{board.suite.title}, {group.title}. {board.marks[0]}"
     return _table(board, group.rows(board), titles, cells, caption, f"-{group.metric}")
 

@@ -10,7 +10,7 @@ from mtl.report.settings import SettingsSpread
 
 
 def group_section(board: Leaderboard, group: MetricGroup) -> str:
-    """A table of the scores by one metric: a row for each row of the leaderboard, a column for each task, and their mean."""
+    """A table of the scores by one metric: a row for each row of the leaderboard, a column for each task, and the mean of several."""
     show, body = board.suite.shown.show, []
     for row in group.rows(board):
         scores = [group.score(row, task) for task in group.tasks]
@@ -18,9 +18,10 @@ def group_section(board: Leaderboard, group: MetricGroup) -> str:
             show(score.median) + row.mark(task.id) if score else MISSING
             for task, score in zip(group.tasks, scores, strict=True)
         ]
-        mean = group.mean(row)
-        body.append([escaped(row.name), row.split, MISSING if mean is None else show(mean), *cells])
-    header = ["", "split", "mean", *(escaped(task.title) for task in group.tasks)]
+        if group.has_mean:
+            cells.insert(0, MISSING if (mean := group.mean(row)) is None else show(mean))
+        body.append([escaped(row.name), row.split, *cells])
+    header = ["", "split", *(["mean"] if group.has_mean else []), *(escaped(task.title) for task in group.tasks)]
     return f"### {group.title}\n\n{markdown_table([header, *body], left=2)}"
 
 

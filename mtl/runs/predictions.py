@@ -155,9 +155,11 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
         recorded = read_json(folder.scored_rows).get(task.id, {}) if folder.scored_rows.exists() else {}
         candidates, columns = recorded.get("candidates"), recorded.get("columns", {})
         counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
+        texts = all(isinstance(value, str) for values in columns.values() for value in values)
+        whole = texts and counts == {len(targets)} and set(task.columns or ()) <= set(columns)
     except (AttributeError, TypeError):
-        counts = set()
-    if counts != {len(targets)}:
+        whole = False
+    if not whole:
         raise InputError(f"{folder.scored_rows}: {task.id}: not rows as mtl baseline records them")
     return ScoredRows(targets, None if candidates is None else np.array(candidates), columns)
 

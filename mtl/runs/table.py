@@ -21,6 +21,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
     body = [
+        ["metric", "mean", *(METRICS[suite.tasks[id].metric].title for id, _ in tasks)],
         [
             f"**{ours}**, {runs}",
             f"**{scale.show(summary['average'])}**",

@@ -42,16 +42,18 @@ function groupSection(suite, choices, rows, names, redraw) {
   const table = (index) => {
     const { title, tasks, rows: scores } = groups[index];
     const shown = rows.filter((row) => ownValue(scores, row.id));
+    const several = tasks.length > 1;
     return sectionTable(
       `${suite.title}: ${title}`,
-      ["", "mean", ...tasks.map((id) => taskOf(suite, id).title)],
+      ["", ...(several ? ["mean"] : []), ...tasks.map((id) => taskOf(suite, id).title)],
       shown.map((row) => {
         const found = ownValue(scores, row.id);
         const cells = tasks.map((id) => {
           const score = ownValue(found.scores, id);
           return score && `${formatScore(score.median)}${marksOf(row, { id })}`;
         });
-        return [names.get(row.id), known(found.mean) && formatScore(found.mean), ...cells];
+        const average = known(found.mean) && formatScore(found.mean);
+        return [names.get(row.id), ...(several ? [average] : []), ...cells];
       }),
     );
   };
