@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from mtl.report.leaderboard import Row, Score
+from mtl.report.row import Row, Score
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import weighted_scores
 from mtl.tasks.task import Task

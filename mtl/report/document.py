@@ -9,12 +9,14 @@ import mtl
 from mtl.files import read_json
 from mtl.report.breakdown import Breakdown, breakdowns
 from mtl.report.groups import MetricGroup, metric_groups
-from mtl.report.leaderboard import FAMILIES, Leaderboard, Row, Score
+from mtl.report.leaderboard import FAMILIES, Leaderboard
 from mtl.report.quantities import COSTS
+from mtl.report.row import Row, Score
 from mtl.report.settings import settings_spreads
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.scale import Scale
+from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -136,6 +138,7 @@ def _row(row: Row, place: int, scale: Scale) -> dict[str, Any]:
         "preset": summary.get("preset"),
         "size": _size(row),
         "split": row.split,
+        "average_split": row.split_of(AVERAGE),
         "average": _short(row.average.median, scale) if row.average else None,
         "average_interval": _pair(row.average.interval, scale) if row.average else None,
         "partial": bool(row.missing),
@@ -155,7 +158,7 @@ def _details(run: Run, scale: Scale) -> dict[str, Any]:
             {
                 "seed": seed,
                 "scores": {id: _short(score, scale) for id, score in scores.items()},
-                "average": _mean([scores[id] for id in run.suite.averaged if id in scores], scale),
+                "average": None if (mean := run.suite.mean(scores)) is None else _short(mean, scale),
             }
             for seed, scores in by_seed.items()
         ],
@@ -219,10 +222,6 @@ def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
         "max": _short(score.max, scale),
         "interval": _pair(score.interval, scale),
     }
-
-
-def _mean(scores: Sequence[float], scale: Scale) -> float | None:
-    return _short(float(np.mean(scores)), scale) if scores else None
 
 
 def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | None:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from mtl.report.leaderboard import Leaderboard, Row, Score
+from mtl.report.leaderboard import Leaderboard
+from mtl.report.row import Row, Score
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.task import Task
 

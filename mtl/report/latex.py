@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from mtl.report.groups import MetricGroup, metric_groups
-from mtl.report.leaderboard import Leaderboard, Row
+from mtl.report.leaderboard import Leaderboard
+from mtl.report.row import Row
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

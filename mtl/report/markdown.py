@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from mtl.markdown import MISSING, escaped, markdown_table
 from mtl.report.breakdown import breakdowns
 from mtl.report.groups import metric_groups
-from mtl.report.leaderboard import Leaderboard, Row
+from mtl.report.leaderboard import Leaderboard
 from mtl.report.quantities import COSTS, cost_cells
+from mtl.report.row import Row
 from mtl.report.sections import breakdown_section, group_section, settings_section
 from mtl.report.settings import settings_spreads
 

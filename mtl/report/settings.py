@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, median, pstdev
+from statistics import median, pstdev
 from typing import Any
 
 from mtl.config.schema import INDIFFERENT
@@ -56,8 +56,7 @@ def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | N
         scores = [[score for run in of for score in run.dev_scores(task)] for of in settings.values()]
         if all(scores):
             deviations[task.id] = pstdev(map(median, scores))
-    averaged = [deviations[id] for id in suite.averaged if id in deviations]
-    return SettingsSpread(title, len(settings), keys, deviations, fmean(averaged) if averaged else None)
+    return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
 
 
 def _setting(run: Run) -> dict[str, Any]:

@@ -5,8 +5,9 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from mtl.report.leaderboard import Leaderboard, Row, Score
+from mtl.report.leaderboard import Leaderboard
 from mtl.report.quantities import COSTS
+from mtl.report.row import Row, Score
 from mtl.report.settings import settings_spreads
 from mtl.tasks.suite import AVERAGE
 

@@ -17,13 +17,16 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     """
     pairs = gold_and_predictions(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show
-    lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], []
+    lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], {}
     for id, (split, predictions, rows) in pairs.items():
         task = suite.tasks[id]
-        scores.append(score(task, predictions, rows))
-        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {show(scores[-1])} |")
+        scores[id] = score(task, predictions, rows)
+        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
         further = further_scores(task, predictions, rows)
         lines += [f"| | | {name} | | {show(value)} |" for name, value in further.items()]
-    absent = [id for id in suite.tasks if id not in pairs]
-    partial = f" (of {len(scores)} of {len(suite.tasks)} tasks; not scored: {', '.join(absent)})" if absent else ""
-    return "\n".join([*lines, f"average{partial}: {show(sum(scores) / len(scores))}"])
+    absent, average = suite.lacking(scores), suite.mean(scores)
+    if average is None:
+        return "\n".join([*lines, f"average: none, without {', '.join(absent)}"])
+    of = len(suite.averaged)
+    partial = f" (of {of - len(absent)} of {of} tasks; not scored: {', '.join(absent)})" if absent else ""
+    return "\n".join([*lines, f"average{partial}: {show(average)}"])

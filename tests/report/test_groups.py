@@ -6,7 +6,8 @@ from run_folders import make_run, right
 
 from mtl.files import read_json, write_json
 from mtl.report.groups import MetricGroup, metric_groups
-from mtl.report.leaderboard import Leaderboard, Row, leaderboard
+from mtl.report.leaderboard import Leaderboard, leaderboard
+from mtl.report.row import Row
 from mtl.runs.finished import find_runs
 
 
