@@ -15,8 +15,8 @@ from mtl.tasks.suite import AVERAGE
 def render_scores(boards: Sequence[Leaderboard]) -> str:
     """A line for each row and task, for each further metric of a task, and for each row's average. Scores are on the suite's scale,
     which `scale` names, and not rounded."""
-    header = ["suite", "scale", "name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"]
-    lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced"]]
+    header = ["suite", "name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"]
+    lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"]]
     for board in boards:
         for row in board.rows:
             for column in board.columns:
@@ -45,12 +45,13 @@ def _score_line(
     value = board.suite.shown.value
     source = "run" if row.run else "published"
     return [
-        *(board.suite.name, board.suite.scale, row.name, row.label, row.family, source, row.split_of(column), column),
+        *(board.suite.name, row.name, row.label, row.family, source, row.split_of(column), column),
         *(metric, value(score.median), value(score.min), value(score.max)),
         *(map(value, score.interval) if score.interval else ("", "")),
         " ".join(str(value(score)) for score in by_seed),
         "yes" if row.missing and column == AVERAGE else "no",
         "yes" if column in row.reduced else "no",
+        board.suite.scale,
     ]
 
 
@@ -59,7 +60,6 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
     verdict."""
     header = [
         "suite",
-        "scale",
         "one",
         "other",
         "task",
@@ -70,6 +70,7 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
         "p_holm",
         "verdict",
         "verdict_holm",
+        "scale",
     ]
     lines: list[Sequence[Any]] = [header]
     for board in boards:
@@ -78,20 +79,22 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
                 names = board.rows[one].name, board.rows[other].name
                 shown = map(board.suite.shown.value, (comparison.difference, comparison.low, comparison.high))
                 tests = comparison.p, comparison.p_holm, comparison.verdict, comparison.verdict_holm
-                lines.append([board.suite.name, board.suite.scale, *names, column, *shown, *tests])
+                lines.append([board.suite.name, *names, column, *shown, *tests, board.suite.scale])
     return _csv(lines)
 
 
 def render_settings(boards: Sequence[Leaderboard]) -> str:
     """A line for each model with several settings and each task or average: the standard deviation over settings, on the suite's
     scale."""
-    lines: list[Sequence[Any]] = [["suite", "scale", "what", "settings", "keys", "task", "sd"]]
+    lines: list[Sequence[Any]] = [["suite", "what", "settings", "keys", "task", "sd", "scale"]]
     for board in boards:
         suite = board.suite
         for spread in settings_spreads([row.run for row in board.rows if row.run], suite):
             average = {} if spread.average is None else {AVERAGE: spread.average}
-            first = suite.name, suite.scale, spread.title, spread.settings, " ".join(spread.keys)
-            lines += [[*first, id, suite.shown.value(sd)] for id, sd in {**average, **spread.deviations}.items()]
+            first = suite.name, spread.title, spread.settings, " ".join(spread.keys)
+            lines += [
+                [*first, id, suite.shown.value(sd), suite.scale] for id, sd in {**average, **spread.deviations}.items()
+            ]
     return _csv(lines)
 
 

@@ -157,13 +157,13 @@ def test_differences_are_to_published_rows_on_the_same_split() -> None:
     titles = rows[""]
     assert titles[0] == "AVG" and len(titles) == 11  # eight tasks on dev, two diagnostics on test
     diagnostics = titles.index("SweDiagnostics")
-    assert rows["SVM (published, dev)"][:2] == ["27.7", "33.6"] and rows["SVM (published, test)"][:2] == [
-        "19.2",
-        "28.6",
+    assert rows["SVM (published, dev)"][:2] == ["0.277", "0.336"] and rows["SVM (published, test)"][:2] == [
+        "0.192",
+        "0.286",
     ]
     dev, test = rows["ours − SVM, dev"], rows["ours − SVM, test"]
-    assert dev[:2] == ["+32.3", "+26.4"] and dev[diagnostics] == "–"
-    assert test[:2] == ["–", "–"] and test[diagnostics] == "+57.4"
+    assert dev[:2] == ["+0.323", "+0.264"] and dev[diagnostics] == "–"
+    assert test[:2] == ["–", "–"] and test[diagnostics] == "+0.574"
     assert "Random guess (published, dev)" in rows and "MaxFreq/Avg (published, dev)" in rows
 
 
@@ -180,6 +180,6 @@ def test_a_published_row_that_nothing_is_compared_with_has_no_differences() -> N
 
 def test_a_run_without_a_task_of_the_average_shows_none() -> None:
     rows = superlim("random", "supersim-superlim-similarity")
-    assert rows["**Random targets**, one seed"] == ["–", "**60.0**"]
-    assert rows["Static word vectors (published, test)"] == ["–", "-10.9"]
-    assert rows["ours − Static word vectors, test"] == ["–", "+70.9"]
+    assert rows["**Random targets**, one seed"] == ["–", "**0.600**"]
+    assert rows["Static word vectors (published, test)"] == ["–", "-0.109"]
+    assert rows["ours − Static word vectors, test"] == ["–", "+0.709"]
