@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from mtl.config.files import flatten
+from mtl.data.examples import read_examples, span_texts
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.jobs.sweep import load_sweep
@@ -50,8 +51,8 @@ def test_the_key_table_lists_the_defaults_of_baseline_yaml() -> None:
     rows = read_table(read("docs/configuration.md"), "| key | default |")
     del rows[""]
     defaults = flatten(yaml.safe_load(read("configs/baseline.yaml")))
-    grid = defaults.setdefault("floor.grid", {})  # an empty mapping has no keys of its own
-    assert grid == {}
+    for key in ("floor.grid", "floor.train_rows"):  # an empty mapping has no keys of its own
+        assert defaults.setdefault(key, {}) == {}
     assert {key: value(cells[0]) for key, cells in rows.items()} == defaults
 
 
@@ -118,6 +119,16 @@ def test_the_example_of_a_suite_is_right(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(next(code_blocks("docs/your-suite.md", "yaml")), encoding="utf-8")
     assert list(load_suite(path).tasks) == ["sentiment", "similarity"]
+
+
+def test_the_example_of_spans_is_right(tmp_path: Path) -> None:
+    (declared,) = [block for block in code_blocks("docs/your-suite.md", "yaml") if "spans:" in block]
+    (tmp_path / "mine.yaml").write_text(f"name: mine\ntasks:\n{declared}", encoding="utf-8")
+    task = load_suite(tmp_path / "mine.yaml").tasks["coreference"]
+    (tmp_path / "x.jsonl").write_text(next(code_blocks("docs/your-suite.md", "json")), encoding="utf-8")
+    (example,) = read_examples(task, tmp_path / "x.jsonl")
+    assert span_texts(task, example.texts, example.spans) == ("she", "Anna")
+    assert repr([list(example.row)]).replace("'", '"') in read("docs/predict.md")
 
 
 def test_the_tables_of_kinds_and_metrics_list_all() -> None:

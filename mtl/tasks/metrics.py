@@ -13,6 +13,7 @@ import numpy as np
 
 from mtl.tasks.agreement import LOWEST, alpha_interval, alpha_nominal
 from mtl.tasks.parity import gender_parity, gender_parity_by_row, parity_problem
+from mtl.tasks.rouge import rouge1, rouge1_words
 from mtl.tasks.scored import Formula, ScoredRows
 from mtl.tasks.task import Task
 
@@ -219,4 +220,6 @@ METRICS: dict[str, Metric] = {
     "pseudo_alpha": Metric("pseudo-α", _BY_VALUE, pseudo_alpha, lowest=_lowest_pseudo_alpha, problem=_chance_problem),
     "gender_parity": Metric("gender parity", ("labels",), gender_parity, problem=parity_problem),
     "gender_parity_by_row": Metric("gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem),
+    "rouge1": Metric("ROUGE-1", ("text",), rouge1),
+    "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
 }

@@ -162,6 +162,8 @@ def _take_answers(task: Task, suite: Suite) -> str | None:
         return f"answered_by: task {source.id} has other targets; leave out kind, labels and range"
     if (task.sides, task.candidates is None) != (source.sides, source.candidates is None):
         return f"answered_by: task {source.id} has a different number of texts"
+    if [side for side, _ in task.marked] != [side for side, _ in source.marked]:
+        return f"answered_by: task {source.id} has other spans"
     return None
 
 
@@ -179,7 +181,7 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
     if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
         return (
             "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given,"
-            " or kind: word"
+            " or kind: word or text"
         )
     if task.kind not in TARGET_KINDS:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"
@@ -198,6 +200,8 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return f"level: {task.level!r} must be {' or '.join(LEVELS)}"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
+    if problem := _span_problem(task):
+        return problem
     return _metric_problem(task, "metric") or _also_problem(task) or _breakdown_problem(task)
 
 
@@ -223,6 +227,21 @@ def _also_problem(task: Task) -> str | None:
 def _breakdown_problem(task: Task) -> str | None:
     if lists := [name for name in task.breakdown or () if name.endswith("[]")]:
         return f"breakdown: {lists[0]}: a column of lists has no single values"
+    return None
+
+
+def _span_problem(task: Task) -> str | None:
+    if task.spans is None:
+        return None
+    if task.candidates is not None:
+        return "spans: a choice has no spans"
+    columns = [column for names in task.spans.values() for column in names]
+    if not all(task.spans.values()) or not columns or len(set(columns)) < len(columns):
+        return "spans: names for each text one span column or more, all different, as in {text: [pronoun.location]}"
+    if unknown := [name for name in task.spans if name not in task.text]:
+        return f"spans: {unknown[0]!r} is not one of the text columns {', '.join(task.text)}"
+    if any(column.endswith("[]") for column in columns):
+        return "spans: a span column holds an object with start and stop, not a list"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Target kinds: labels, numbers, a choice among a row's candidates, and words. `mtl.tasks.kind` describes what they have in common."""
+"""Target kinds: labels, numbers, a choice among a row's candidates, words, and texts. `mtl.tasks.kind` describes what they have in common."""
 
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.task import Task
+from mtl.tasks.text import Text
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -65,6 +66,10 @@ class Labels(TargetKind):
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         return targets.astype(np.int64)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each of the task's labels is equally probable, whether it occurs or not."""
+        return rng.integers(len(self.labels), size=rows).astype(np.float64)
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """Every label, the most frequent first."""
@@ -133,6 +138,14 @@ class Number(TargetKind):
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
 
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each number between the smallest and the largest of the training rows is equally probable."""
+        return rng.uniform(train.min(), train.max(), size=rows)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The mean."""
+        return float(train.mean())
+
     def constants(self, train: np.ndarray) -> list[Target]:
         """The mean, then the median of the distinct numbers.
 
@@ -160,6 +173,10 @@ class Choice(TargetKind):
     types = (int,)
     types_name = "an integer"
 
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.separately = False  # whether the loss judges each candidate by itself
+
     @classmethod
     def problem(cls, task: Task) -> str | None:
         if not task.candidates:
@@ -182,10 +199,15 @@ class Choice(TargetKind):
         return 1
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy over the candidates of each row."""
+        """Cross-entropy over the candidates of each row; after `separate`, binary cross-entropy of each candidate."""
         from torch.nn import functional as F
 
+        if self.separately:
+            return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
         return F.cross_entropy(_by_row(outputs, sizes), codes.long())
+
+    def separate(self) -> None:
+        self.separately = True
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return _by_row(outputs, sizes).argmax(dim=1)
@@ -215,6 +237,13 @@ class Choice(TargetKind):
         """Each candidate of a row is equally probable."""
         assert sizes is not None
         return rng.integers(sizes).astype(np.float64)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        return self.draw(train, sizes, rows, rng)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The first candidate: the order of candidates carries no meaning."""
+        return 0.0
 
 
 class Word(TargetKind):
@@ -263,8 +292,22 @@ def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
     return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
 
 
+def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
+    assert sizes is not None
+    right = codes.new_zeros(int(sizes.sum()))
+    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
+    return right
+
+
 # By the value of `kind` in a suite file.
-TARGET_KINDS: dict[str, type[TargetKind]] = {"labels": Labels, "number": Number, "choice": Choice, "word": Word}
+TARGET_KINDS: dict[str, type[TargetKind]] = {
+    "labels": Labels,
+    "number": Number,
+    "choice": Choice,
+    "word": Word,
+    "text": Text,
+}
 
 
 def target_kind(task: Task) -> TargetKind:
