@@ -19,3 +19,11 @@ def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
 
     rules = ["-" * (w + 2) if i < left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
     return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])
+
+
+def escaped(text: str) -> str:
+    """Text with Markdown's special characters escaped, in one line."""
+    shown = " ".join(text.split())
+    for character in "\\`*_[]<>":
+        shown = shown.replace(character, "\\" + character)
+    return shown

@@ -17,7 +17,7 @@ from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.submission import write_predictions
 from mtl.runs.summary import DESCRIPTION, NAMES, summarize
-from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.metrics import ScoredRows, further_scores, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
@@ -25,6 +25,7 @@ from mtl.training.checkpoints import DONE
 ROWS = 60  # of each task's scored split
 CONSTANT = 5.0  # the score of each task's best constant answer
 CANDIDATES = 4  # of each row of a choice
+VALUES = ("", "a", "b; a", "c")  # of a breakdown's column, in turn
 
 Predict = Callable[[Task, np.ndarray, np.random.Generator], np.ndarray]
 
@@ -100,13 +101,16 @@ def _job(settings: tuple[str, ...]) -> Job:
 
 def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Predict, seed: int) -> Mapping[str, Any]:
     """Write a seed's predictions and learning curves; return what its scores.json holds."""
-    scores = {}
+    scores, also = {}, {}
     for number, task in enumerate(tasks):
         gold = gold_of(task)
         predicted = predict(task, gold, np.random.default_rng([seed, number]))
         write_predictions(folder.predictions(seed, task.scored_split, task.id), task, predicted, "task")
         write_predictions(folder.gold(task.scored_split, task.id), task, gold, "task")
-        scores[task.id] = score(task, predicted, ScoredRows(gold))
+        rows = ScoredRows(gold, columns=columns_of(task))
+        scores[task.id] = score(task, predicted, rows)
+        if found := further_scores(task, predicted, rows):
+            also[task.id] = found
     lstm = job.config.method == "lstm"
     if lstm:
         _write_curves(folder, tasks, seed)
@@ -119,7 +123,7 @@ def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Pred
         "peak_memory": 2**30,
         "sentences_per_second": 310.4,
     }
-    return {"scores": scores, "cost": cost, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
+    return {"scores": scores, "also": also, "cost": cost, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
 
 
 def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
@@ -144,7 +148,15 @@ def _recorded_rows(task: Task) -> dict[str, Any]:
         "texts": {"cdsc-r": "cdsc-e"}.get(task.id, task.id),
         "groups": [row // 4 for row in range(ROWS)] if task.id == "dyk" else None,
     }
+    if task.further_columns:
+        recorded["columns"] = columns_of(task)
     return recorded if task.candidates is None else {**recorded, "candidates": [CANDIDATES] * ROWS}
+
+
+def columns_of(task: Task) -> dict[str, list[str]]:
+    """The further columns of the scored rows: VALUES in a column of the breakdown, elsewhere triples of rows."""
+    of_breakdown = {name: [VALUES[row % len(VALUES)] for row in range(ROWS)] for name in task.breakdown or ()}
+    return {**{name: [f"t{row // 3}" for row in range(ROWS)] for name in task.columns or ()}, **of_breakdown}
 
 
 def make_older(folder: RunFolder, method: str | None = None) -> None:

@@ -25,7 +25,7 @@ class Split:
     texts: int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair.
     targets: (rows,), see `mtl.tasks.kind`; NaN or None where they are not known.
     sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row has one.
-    columns: the further columns that the task's metric reads, by name, one string per row.
+    columns: the task's `further_columns`, by name, one string per row.
     overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.data.overlap`); None if no head reads it.
     spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of `Task.marked`; None
     if the task has no spans. token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open;
@@ -174,7 +174,7 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
     sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
-    names = task.columns or []
+    names = task.further_columns
     columns = {name: [row.columns[place] for row in examples if row.columns] for place, name in enumerate(names)}
     spans = None
     if task.spans is not None:
@@ -196,7 +196,7 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
 
     "texts": SHA-256 of all texts and spans, equal for tasks on the same rows. "groups": the number of each row's group, in order of first
     occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
-    in each row of a choice. "columns": the columns that the metric reads. The last two exist only if the task has them.
+    in each row of a choice. "columns": the values of the task's `further_columns`. The last two exist only if the task has them.
     """
     texts = json.dumps([example.row for example in examples])
     numbers: dict[Any, int] = {}
@@ -210,8 +210,8 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
     }
     if task.candidates is not None:
         described["candidates"] = [len(example.inputs) for example in examples]
-    if task.columns:
+    if task.further_columns:
         described["columns"] = {
-            name: [example.columns[place] for example in examples] for place, name in enumerate(task.columns)
+            name: [example.columns[place] for example in examples] for place, name in enumerate(task.further_columns)
         }
     return described

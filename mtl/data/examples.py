@@ -36,7 +36,7 @@ class Example:
     """One row. line: its line in the file; a header is line 1.
 
     inputs: its model inputs, each one text or two. A row has one input; in a choice, it has one for each candidate.
-    target: None if it is not known. group: the value in the task's group column. columns: the values in the task's `columns`.
+    target: None if it is not known. group: the value in the task's group column. columns: the values in the task's `further_columns`.
     spans: the spans that are marked in the row's texts, in the order of `Task.marked`.
     """
 
@@ -108,7 +108,7 @@ def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]
 
     Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line.
     """
-    further = [task.target, *([task.group] if task.group else []), *(task.columns or [])] if targets else []
+    further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
     records = read_records(path, [*task.text_columns, *task.span_columns, *further])
     kind, typed = target_kind(task), is_typed(path)
     return [_example(task, kind, path, record, targets, typed) for record in records]
@@ -151,7 +151,7 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
         target = kind.parse(cell, None if task.candidates is None else len(inputs))
     except ValueError as error:
         raise InputError(f"{path}:{record.line}: column {task.target!r}: {error}") from None
-    names = [*([task.group] if task.group else []), *(task.columns or [])]
+    names = [*([task.group] if task.group else []), *task.further_columns]
     further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
     group = further.pop(0) if task.group else None
     return Example(record.line, inputs, target, group, tuple(further), spans)

@@ -24,7 +24,7 @@ from mtl.runs.summary import summarize
 from mtl.runs.table import render
 from mtl.sample.grammar import write_sample
 from mtl.tasks.constant import best_constant, constant_score
-from mtl.tasks.metrics import score
+from mtl.tasks.metrics import further_scores, score
 from mtl.training.precision import check_precision, training_precision
 
 logger = logging.getLogger("mtl")
@@ -108,8 +108,8 @@ def run_apart(job: Job, seed: int) -> None:
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """Train one seed, and write its predictions, submission and scores.json.
 
-    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), dev_scores (× 100 on
-    dev), seconds, cost, versions, machine.
+    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
+    further metrics, those × 100 by name), dev_scores (× 100 on dev), seconds, cost, versions, machine.
     """
     config, folder = job.config, job.folder
     done = folder.scores(seed)
@@ -117,9 +117,11 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         finished: dict[str, Any] = read_json(done)
         return finished
     start = time.monotonic()
-    found, on_dev = {}, {}
+    found, on_dev, further = {}, {}, dict[str, dict[str, float]]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
-        found[task.id] = score(task, predictions[task.scored_split], dataset.scored(task).scored)
+        scored = predictions[task.scored_split], dataset.scored(task).scored
+        found[task.id] = score(task, *scored)
+        further[task.id] = further_scores(task, *scored)
         if "dev" in predictions:
             on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
         for split, values in predictions.items():
@@ -132,12 +134,14 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     average = job.suite.mean(scores)
     seconds = time.monotonic() - start
     number = f"{config.seeds.index(seed) + 1}/{len(config.seeds)}"
-    listed = ", ".join(f"{id} {value:.1f}" for id, value in scores.items())
-    shown = "" if average is None else f" · average {average:.1f}"
+    show = job.suite.shown.show
+    listed = ", ".join(f"{id} {show(value)}" for id, value in scores.items())
+    shown = "" if average is None else f" · average {show(average)}"
     logger.info("seed %d (%s) · %s%s", seed, number, listed, shown)
     result = {
         "scores": scores,
         "average": average,
+        "also": {task.id: further[task.id] for task in dataset.tasks if further[task.id]},
         "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
         "seconds": seconds,
         "cost": method.cost(seed, folder.seed(seed)),

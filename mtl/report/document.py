@@ -7,10 +7,15 @@ import numpy as np
 
 import mtl
 from mtl.files import read_json
-from mtl.report.leaderboard import FAMILIES, Leaderboard, Row, Score
+from mtl.report.breakdown import Breakdown, breakdowns
+from mtl.report.groups import MetricGroup, metric_groups
+from mtl.report.leaderboard import FAMILIES, Leaderboard
 from mtl.report.quantities import COSTS
+from mtl.report.row import Row, Score
+from mtl.report.settings import settings_spreads
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -19,7 +24,8 @@ POINTS = 1000  # the most points in a chart of predictions against gold targets
 
 
 def document(boards: Sequence[Leaderboard], generated: str, command: str) -> dict[str, Any]:
-    """Everything that the page can show. Numbers are rounded; strings are plain text without markup."""
+    """Everything that the page can show. Numbers are rounded, and scores are on their suite's scale; strings are plain text without
+    markup."""
     return {
         "title": "mtl report",
         "generated": generated,
@@ -30,10 +36,12 @@ def document(boards: Sequence[Leaderboard], generated: str, command: str) -> dic
 
 
 def _suite(board: Leaderboard) -> dict[str, Any]:
-    suite = board.suite
+    suite, scale = board.suite, board.suite.shown
     return {
         "name": suite.name,
         "title": suite.title,
+        "unit": scale.unit,
+        "decimals": scale.decimals,
         "tasks": [
             {
                 "id": task.id,
@@ -50,13 +58,16 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             for family in dict.fromkeys(row.family for row in board.rows)
         ],
         "notes": board.facts,
-        "rows": [_row(row, place) for place, row in enumerate(board.rows)],
+        "rows": [_row(row, place, scale) for place, row in enumerate(board.rows)],
+        "groups": [_group(board, group) for group in metric_groups(board)],
+        "breakdowns": [_breakdown(breakdown, scale) for breakdown in breakdowns(board.rows)],
+        "settings": _settings(board),
         "comparisons": {
             f"r{one}|r{other}": {
                 column: {
-                    "difference": _short(comparison.difference),
-                    "low": _short(comparison.low),
-                    "high": _short(comparison.high),
+                    "difference": _short(comparison.difference, scale),
+                    "low": _short(comparison.low, scale),
+                    "high": _short(comparison.high, scale),
                     "p": _significant(comparison.p),
                     "p_holm": _significant(comparison.p_holm),
                     "verdict": comparison.verdict,
@@ -69,7 +80,50 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def _row(row: Row, place: int) -> dict[str, Any]:
+def _group(board: Leaderboard, group: MetricGroup) -> dict[str, Any]:
+    """A metric group; its scores are the medians by row and task."""
+    scale = board.suite.shown
+    places = {row: place for place, row in enumerate(board.rows)}
+    rows = {}
+    for row in group.rows(board):
+        scores = {task.id: score for task in group.tasks if (score := group.score(row, task))}
+        mean = group.mean(row)
+        rows[f"r{places[row]}"] = {
+            "mean": None if mean is None else _short(mean, scale),
+            "scores": {id: _score(score, row.split_of(id), scale) for id, score in scores.items()},
+        }
+    return {"metric": group.metric, "title": group.title, "tasks": [task.id for task in group.tasks], "rows": rows}
+
+
+def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
+    """A task's scores by the values of a column; the medians of each row are in the order of the parts."""
+    return {
+        "task": breakdown.task.id,
+        "column": breakdown.column,
+        "parts": [{"value": value, "rows": rows} for value, rows in breakdown.parts],
+        "left_out": breakdown.left_out,
+        "rows": {
+            f"r{place}": [_short(score.median, scale) for score in scores] for place, scores in breakdown.scores.items()
+        },
+    }
+
+
+def _settings(board: Leaderboard) -> list[dict[str, Any]]:
+    """The spread of each model over its settings."""
+    scale = board.suite.shown
+    return [
+        {
+            "title": spread.title,
+            "settings": spread.settings,
+            "keys": list(spread.keys),
+            "average": None if spread.average is None else _short(spread.average, scale),
+            "deviations": {id: _short(sd, scale) for id, sd in spread.deviations.items()},
+        }
+        for spread in settings_spreads([row.run for row in board.rows if row.run], board.suite)
+    ]
+
+
+def _row(row: Row, place: int, scale: Scale) -> dict[str, Any]:
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
         "id": f"r{place}",
@@ -85,26 +139,26 @@ def _row(row: Row, place: int) -> dict[str, Any]:
         "size": _size(row),
         "split": row.split,
         "average_split": row.split_of(AVERAGE),
-        "average": row.average and _short(row.average.median),
-        "average_interval": row.average and _pair(row.average.interval),
+        "average": _short(row.average.median, scale) if row.average else None,
+        "average_interval": _pair(row.average.interval, scale) if row.average else None,
         "partial": bool(row.missing),
         "missing": list(row.missing),
         "reduced": list(row.reduced),
-        "scores": {id: _score(score, row.split_of(id)) for id, score in row.scores.items()},
+        "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": {key: summary["cost"].get(key) for key in COSTS} if row.run else None,
-        "details": _details(row.run) if row.run else None,
+        "details": _details(row.run, scale) if row.run else None,
     }
 
 
-def _details(run: Run) -> dict[str, Any]:
+def _details(run: Run, scale: Scale) -> dict[str, Any]:
     summary = run.summary
     by_seed = {seed: {id: of["scores"][str(seed)] for id, of in summary["tasks"].items()} for seed in summary["seeds"]}
     return {
         "seeds": [
             {
                 "seed": seed,
-                "scores": {id: _short(score) for id, score in scores.items()},
-                "average": None if (mean := run.suite.mean(scores)) is None else _short(mean),
+                "scores": {id: _short(score, scale) for id, score in scores.items()},
+                "average": None if (mean := run.suite.mean(scores)) is None else _short(mean, scale),
             }
             for seed, scores in by_seed.items()
         ],
@@ -116,23 +170,23 @@ def _details(run: Run) -> dict[str, Any]:
         },
         "machine": "; ".join(summary["machine"]),
         "command": summary["command"],
-        "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed)],
+        "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
         "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).chart},
     }
 
 
-def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
+def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
     """The learning curves of one seed: stage 1 with each task's scores, then stage 2 of each task, which starts at step 0."""
     curves = []
     for file in run.folder.stages(seed):
         first = file.parent.parent == run.folder.seed(seed)
         points = []
         for row in read_json(file)["curve"]:
-            point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"])}
+            point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"], scale)}
             if "train/loss" in row:
-                point["loss"] = _short(row["train/loss"])
+                point["loss"] = _rounded(row["train/loss"])
             if first:
-                point["scores"] = {t.id: _short(row[key]) for t in run.tasks if (key := f"dev/{t.id}") in row}
+                point["scores"] = {t.id: _short(row[key], scale) for t in run.tasks if (key := f"dev/{t.id}") in row}
             points.append(point)
         stage = {"stage": "pretrain", "task": None} if first else {"stage": "finetune", "task": file.parent.name}
         curves.append({**stage, "seed": seed, "points": points})
@@ -154,28 +208,34 @@ def _classes(run: Run, task: Task) -> dict[str, Any]:
     kind = target_kind(task)
     if kind.chart == "points":
         chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
-        return {"seed": seed, "points": [[_short(gold[i]), _short(predicted[i])] for i in chosen]}
+        return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in chosen]}
     size = len(task.labels or ())
     counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
     return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
 
 
-def _score(score: Score, split: str) -> dict[str, Any]:
+def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
     return {
         "split": split,
-        "median": _short(score.median),
-        "min": _short(score.min),
-        "max": _short(score.max),
-        "interval": _pair(score.interval),
+        "median": _short(score.median, scale),
+        "min": _short(score.min, scale),
+        "max": _short(score.max, scale),
+        "interval": _pair(score.interval, scale),
     }
 
 
-def _pair(interval: tuple[float, float] | None) -> list[float] | None:
-    return None if interval is None else [_short(end) for end in interval]
+def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | None:
+    return None if interval is None else [_short(end, scale) for end in interval]
 
 
-def _short(value: float) -> float:
-    return round(float(value), 4)  # the page rounds to one decimal; four avoid an error from rounding twice
+def _short(score: float, scale: Scale) -> float:
+    """A score × 100 or a difference of two on the scale, with three more decimals than the page shows: rounding it again to those
+    that are shown changes no last digit."""
+    return round(scale.value(float(score)), scale.decimals + 3)
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 4)
 
 
 def _significant(p: float | None) -> float | None:

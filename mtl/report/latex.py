@@ -1,10 +1,12 @@
 r"""The report as LaTeX: one table per suite for a paper (needs \usepackage{booktabs,graphicx})."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from mtl.report.leaderboard import Leaderboard, Row
+from mtl.report.groups import MetricGroup, metric_groups
+from mtl.report.leaderboard import Leaderboard
+from mtl.report.row import Row
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -18,51 +20,95 @@ _SPECIAL = {
     "×": r"$\times$",
     "–": "--",
     "−": "$-$",
+    "α": r"$\alpha$",
 }
 
 
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """One table environment per suite; rows are grouped by family, the best score of each split is bold."""
+    """One table environment per suite, in which rows are grouped by family and the best score of each split is bold; then one for each
+    metric group."""
     head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
-    return "\n".join([*head, *map(_table, boards)]) + "\n"
+    tables = [
+        table for board in boards for table in (_scores(board), *(_group(board, g) for g in metric_groups(board)))
+    ]
+    return "\n".join([*head, *tables]) + "\n"
 
 
-def _table(board: Leaderboard) -> str:
-    columns = board.columns
+def _scores(board: Leaderboard) -> str:
+    """The scores, and below each task its metric."""
+    caption = f"{board.suite.title}. {' '.join(board.marks)}"
+    titles = [["Model", "Split", *(rf"\textbf{{{escape(title)}}}" for title in board.columns.values())]]
+    titles.append(["", "", *map(escape, board.metrics.values())])
+    return _table(
+        board, board.rows, titles, lambda row: [_cell(board, row, column) for column in board.columns], caption
+    )
+
+
+def _group(board: Leaderboard, group: MetricGroup) -> str:
+    """The scores by one metric, and the mean of several."""
+
+    def cells(row: Row) -> list[str]:
+        mean, scores = group.mean(row), [(task, group.score(row, task)) for task in group.tasks]
+        marked = [_number(board, score.median, row.mark(task.id)) if score else "--" for task, score in scores]
+        return [*(["--" if mean is None else _number(board, mean)] if group.has_mean else []), *marked]
+
+    titles = [
+        [
+            "Model",
+            "Split",
+            *(["mean"] if group.has_mean else []),
+            *(rf"\textbf{{{escape(task.title)}}}" for task in group.tasks),
+        ]
+    ]
+    caption = f"{board.suite.title}, {group.title}. {board.marks[0]}"
+    return _table(board, group.rows(board), titles, cells, caption, f"-{group.metric}")
+
+
+def _table(
+    board: Leaderboard,
+    rows: Sequence[Row],
+    titles: Sequence[Sequence[str]],
+    cells: Callable[[Row], Sequence[str]],
+    caption: str,
+    label: str = "",
+) -> str:
+    """A table environment. titles: the lines of its header. cells: a row's numbers. label: the end of its label."""
     lines = [
         r"\begin{table*}",
         r"\centering",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{ll{'r' * len(columns)}}}",
+        rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
         r"\toprule",
-        " & ".join(["Model", "Split", *(rf"\textbf{{{escape(title)}}}" for title in columns.values())]) + r" \\",
+        *map(_line, titles),
     ]
-    for _, rows in groupby(board.rows, key=lambda row: row.family):
+    for _, family in groupby(rows, key=lambda row: row.family):
         lines.append(r"\midrule")
-        lines += [_line(board, row) for row in rows]
+        for row in family:
+            name = escape(f"{row.label} ({row.name})" if row.run else row.name)
+            lines.append(_line([name, row.split, *cells(row)]))
     lines += [
         r"\bottomrule",
         r"\end{tabular}}",
-        rf"\caption{{{escape(board.suite.title)}. {escape(' '.join(board.marks))}}}",
-        rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.suite.name)}}}",
+        rf"\caption{{{escape(caption)}}}",
+        rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.suite.name + label)}}}",
         r"\end{table*}",
     ]
     return "\n".join(lines)
 
 
-def _line(board: Leaderboard, row: Row) -> str:
-    cells = [escape(f"{row.label} ({row.name})" if row.run else row.name), row.split]
-    for column in board.columns:
-        cell = _cell(row, column)
-        cells.append(rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell)
+def _line(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _cell(row: Row, column: str) -> str:
-    score = row.score(column)
-    if score is None:
+def _cell(board: Leaderboard, row: Row, column: str) -> str:
+    if (score := row.score(column)) is None:
         return "--"
-    return escape(f"{score.median:.1f}{row.mark(column)}".replace("-", "−"))
+    cell = _number(board, score.median, row.mark(column))
+    return rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell
+
+
+def _number(board: Leaderboard, score: float, mark: str = "") -> str:
+    return escape(f"{board.suite.shown.show(score)}{mark}".replace("-", "−"))
 
 
 def escape(text: str) -> str:

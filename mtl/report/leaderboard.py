@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
@@ -21,66 +21,14 @@ from mtl.report.comparison import (
     with_holm,
 )
 from mtl.report.resampling import RESAMPLES, RowGroups, resampled_scores
+from mtl.report.row import Row, Score
 from mtl.runs.finished import Run
 from mtl.runs.summary import below_constant, splits_text
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import METRICS, lowest_score
 from mtl.tasks.suite import AVERAGE, Published, Suite
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
 FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer", "llm": "large language model"}
-
-
-@dataclass(frozen=True)
-class Score:
-    """The score × 100 of a task, or an average: the median over seeds, the minimum, the maximum, and a 95 % interval."""
-
-    median: float
-    min: float
-    max: float
-    interval: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Row:
-    """One row of the leaderboard.
-
-    average: None for a row without one. missing: the tasks of the suite's average that it has no score for. reduced: the tasks whose
-    split sizes differ from the published ones; reduced_average: those of them that the average counts. run: None for a published row.
-    """
-
-    name: str
-    label: str
-    family: str
-    split: str
-    scores: Mapping[str, Score]  # by task id
-    average: Score | None
-    missing: Sequence[str]
-    reduced: Sequence[str]
-    reduced_average: Sequence[str]
-    run: Run | None = None
-    samples: Mapping[str, Sample] = field(default_factory=dict)  # by task id and AVERAGE
-
-    @property
-    def seeds(self) -> int:
-        """The number of seeds; 0 for a published row."""
-        return len(self.run.summary["seeds"]) if self.run else 0
-
-    def mark(self, column: str) -> str:
-        """* for a partial average; † for a task whose split sizes differ from the published ones, and for an average with such a task."""
-        if column == AVERAGE:
-            return ("*" if self.missing else "") + ("†" if self.reduced_average else "")
-        return "†" if column in self.reduced else ""
-
-    def split_of(self, column: str) -> str:
-        """The split that a task's score is on, or the splits of an average. column: a task's id, or AVERAGE."""
-        tasks = self.run.summary["tasks"] if self.run else {}
-        if self.run and self.average and column == AVERAGE:
-            return splits_text({"tasks": {id: tasks[id] for id in self.run.suite.averaged if id in tasks}})
-        return str(tasks[column]["split"]) if column in tasks else self.split
-
-    def score(self, column: str) -> Score | None:
-        """The score in a column: a task's id, or AVERAGE."""
-        return self.average if column == AVERAGE else self.scores.get(column)
 
 
 @dataclass(frozen=True)
@@ -101,6 +49,11 @@ class Leaderboard:
         """Titles by task id, AVERAGE first."""
         return {AVERAGE: "AVG", **{id: task.title for id, task in self.suite.tasks.items()}}
 
+    @property
+    def metrics(self) -> dict[str, str]:
+        """Titles of metrics by column: task id, or AVERAGE."""
+        return {AVERAGE: "mean", **{id: METRICS[task.metric].title for id, task in self.suite.tasks.items()}}
+
     def is_best(self, row: Row, column: str) -> bool:
         """Whether no comparable row has a better score, after rounding to the digit that is shown.
 
@@ -112,7 +65,12 @@ class Leaderboard:
         reasons = {(*other.missing, "", *other.reduced_average) for other in compared if column == AVERAGE}
         if row not in compared or len(compared) < 2 or len(reasons) > 1:
             return False
-        shown = {other: round(score.median, 1) for other in compared if (score := other.score(column))}
+        scale = self.suite.shown
+        shown = {
+            other: round(scale.value(score.median), scale.decimals)
+            for other in compared
+            if (score := other.score(column))
+        }
         return shown[row] == max(shown.values())
 
     @property
@@ -124,8 +82,8 @@ class Leaderboard:
     def marks(self) -> list[str]:
         """The notes that explain the scores and marks in the table."""
         notes = [
-            "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. Checkpoints and "
-            "settings were chosen on dev, which flatters scores on dev a little."
+            f"{self.suite.shown.heading}. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. "
+            "Checkpoints and settings were chosen on dev, which flatters scores on dev a little."
         ]
         if self.suite.average is not None:
             notes.append(f"AVG is the mean over {', '.join(self.suite.averaged)}.")
@@ -175,7 +133,7 @@ class Leaderboard:
             counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
             facts.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
         facts += _unanswered(self.rows)
-        facts += _below_constant(self.rows)
+        facts += _below_constant(self.rows, self.suite)
         if self.suite.generated:
             facts.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
         return facts
@@ -194,9 +152,9 @@ def leaderboard(runs: Sequence[Run]) -> Leaderboard:
     return Leaderboard(suite, rows, _comparisons(rows), ungrouped)
 
 
-def _below_constant(rows: Sequence[Row]) -> list[str]:
+def _below_constant(rows: Sequence[Row], suite: Suite) -> list[str]:
     """A note that names each run's tasks that do not score above the best constant answer, if there are any."""
-    found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary))}
+    found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary, suite.shown))}
     listed = "; ".join(f"{name}: {below}" for name, below in found.items())
     return [f"Not above the best constant answer, with its score: {listed}."] if found else []
 
@@ -233,21 +191,25 @@ def _recorded_rows(runs: Sequence[Run]) -> dict[tuple[str, str], RowGroups]:
 def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title: bool) -> Row:
     """The row of a run. same_title: whether another run has the same title."""
     summary = run.summary
-    scores, samples = {}, {}
+    scores, samples, further = {}, {}, {}
     for task in run.tasks:
         of, rows = summary["tasks"][task.id], run.rows(task)
         groups = recorded.get((task.id, run.rows_key(task))) or RowGroups(task.id, np.arange(len(rows.targets)))
         by_seed = np.array([of["scores"][str(seed)] for seed in summary["seeds"]])
         samples[task.id] = Sample(by_seed, {groups: resampled_scores(task, run.predictions(task), rows, groups)})
-        interval = _interval(samples[task.id], METRICS[task.metric].lowest)
+        interval = _interval(samples[task.id], lowest_score(task))
         scores[task.id] = Score(of["median"], of["min"], of["max"], interval)
+        further[task.id] = {
+            name: Score(also["median"], also["min"], also["max"])
+            for name, also in of.get("also", {}).items()
+            if name in METRICS
+        }
     averaged = {id: samples[id] for id in run.suite.averaged if id in samples}
     mean = None
     if averaged:
         samples[AVERAGE] = average(list(averaged.values()))
         seeds = samples[AVERAGE].by_seed
-        lowest = fmean(METRICS[run.suite.tasks[id].metric].lowest for id in averaged)
-        interval = _interval(samples[AVERAGE], lowest)
+        interval = _interval(samples[AVERAGE], fmean(lowest_score(run.suite.tasks[id]) for id in averaged))
         mean = Score(summary["average"], float(seeds.min()), float(seeds.max()), interval)
     named = same_title and run.name != summary["folder"]
     return Row(
@@ -260,6 +222,7 @@ def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title:
         missing=run.suite.lacking(scores),
         reduced=summary["reduced"],
         reduced_average=[id for id in summary["reduced"] if id in averaged],
+        further=further,
         run=run,
         samples=samples,
     )

@@ -3,25 +3,37 @@
 import re
 from collections.abc import Sequence
 
-from mtl.markdown import MISSING, markdown_table
-from mtl.report.leaderboard import Leaderboard, Row
+from mtl.markdown import MISSING, escaped, markdown_table
+from mtl.report.breakdown import breakdowns
+from mtl.report.groups import metric_groups
+from mtl.report.leaderboard import Leaderboard
 from mtl.report.quantities import COSTS, cost_cells
+from mtl.report.row import Row
+from mtl.report.sections import breakdown_section, group_section, settings_section
+from mtl.report.settings import settings_spreads
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """For each suite: its scores, ranges, paired tests and costs, and the versions and settings of each run."""
+    """For each suite: its scores by task, by metric and by parts of tasks, ranges, paired tests, the spread over settings, costs, and
+    the versions and settings of each run."""
     return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
 
 
 def _board(board: Leaderboard) -> str:
     ours = [row for row in board.rows if row.run]
-    parts = [f"# {_text(board.suite.title)}", _scores(board), "\n".join(f"- {_text(note)}" for note in board.notes)]
+    parts = [f"# {escaped(board.suite.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
+    if groups := metric_groups(board):
+        parts += ["## By metric", *(group_section(board, group) for group in groups)]
+    if found := breakdowns(board.rows):
+        parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in found)]
     parts += ["## Spread", _spread(board, ours)]
+    if spreads := settings_spreads([row.run for row in ours if row.run], board.suite):
+        parts += ["## Spread over settings", settings_section(board, spreads)]
     if board.comparisons:
         parts += ["## Paired tests", _tests(board)]
     costs = [
         ["", *COSTS.values()],
-        *([_text(row.name), *cost_cells(row.run.summary["cost"])] for row in ours if row.run),
+        *([escaped(row.name), *cost_cells(row.run.summary["cost"])] for row in ours if row.run),
     ]
     parts += ["## Cost of a seed", markdown_table(costs)]
     parts += ["## What made each run", "\n".join(_origin(row) for row in ours)]
@@ -29,34 +41,35 @@ def _board(board: Leaderboard) -> str:
 
 
 def _scores(board: Leaderboard) -> str:
-    """The scores in the layout of the paper's Table 3; the best score of each split is bold."""
-    body = []
+    """The scores in the layout of the paper's Table 3, below each task its metric; the best score of each split is bold."""
+    body = [["metric", "", "", *map(escaped, board.metrics.values())]]
     for row in board.rows:
         seeds = f", {row.seeds} seed{'s' if row.seeds > 1 else ''}" if row.seeds else ""
-        cells = [_text(row.name), _text(row.label + seeds), row.split]
+        cells = [escaped(row.name), escaped(row.label + seeds), row.split]
         for column in board.columns:
-            cell = score_cell(row, column)
+            cell = score_cell(board, row, column)
             cells.append(f"**{cell}**" if board.is_best(row, column) else cell)
         body.append(cells)
-    return markdown_table([["", "what", "split", *map(_text, board.columns.values())], *body], left=3)
+    return markdown_table([["", "what", "split", *map(escaped, board.columns.values())], *body], left=3)
 
 
-def score_cell(row: Row, column: str) -> str:
-    """The median with one decimal, and its marks."""
+def score_cell(board: Leaderboard, row: Row, column: str) -> str:
+    """The median as the suite shows scores, and its marks."""
     score = row.score(column)
     if score is None:
         return MISSING
-    return f"{score.median:.1f}{row.mark(column)}".replace("*", "\\*")
+    return f"{board.suite.shown.show(score.median)}{row.mark(column)}".replace("*", "\\*")
 
 
 def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
-    body = []
+    body, show = [], board.suite.shown.show
     for row in ours:
         scores = [row.score(column) for column in board.columns]
-        body.append([_text(row.name), "min – max", *(f"{s.min:.1f} – {s.max:.1f}" if s else MISSING for s in scores)])
+        ranges = [(s.min, s.max) if s else None for s in scores]
         intervals = [s.interval if s else None for s in scores]
-        body.append(["", "interval", *(f"{i[0]:.1f} – {i[1]:.1f}" if i else MISSING for i in intervals)])
-    return markdown_table([["", "", *map(_text, board.columns.values())], *body])
+        for name, what, pairs in ((escaped(row.name), "min – max", ranges), ("", "interval", intervals)):
+            body.append([name, what, *(" – ".join(map(show, pair)) if pair else MISSING for pair in pairs)])
+    return markdown_table([["", "", *map(escaped, board.columns.values())], *body])
 
 
 def _tests(board: Leaderboard) -> str:
@@ -65,17 +78,17 @@ def _tests(board: Leaderboard) -> str:
     body = []
     for (one, other), found in board.comparisons.items():
         cells = [
-            f"{test.difference:+.1f} {sign[test.verdict] * (1 + test.holds)}"
+            f"{board.suite.shown.difference(test.difference)} {sign[test.verdict] * (1 + test.holds)}"
             if (test := found.get(column))
             else MISSING
             for column in board.columns
         ]
-        body.append([f"{_text(board.rows[one].name)} − {_text(board.rows[other].name)}", *cells])
+        body.append([f"{escaped(board.rows[one].name)} − {escaped(board.rows[other].name)}", *cells])
     legend = (
         "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
         "? too few seeds, – not on the same rows."
     )
-    return f"{legend}\n\n" + markdown_table([["", *map(_text, board.columns.values())], *body])
+    return f"{legend}\n\n" + markdown_table([["", *map(escaped, board.columns.values())], *body])
 
 
 def _origin(row: Row) -> str:
@@ -85,8 +98,8 @@ def _origin(row: Row) -> str:
         ", ".join(f"{name} {version}" for name, version in some.items()) for some in summary["versions"]
     )
     return (
-        f"- {_text(row.name)}: seeds {', '.join(map(str, summary['seeds']))}; {_text('; '.join(summary['machine']))}; {versions}; "
-        f"configuration and SHA-256 of the data in {_text(str(row.run.folder.summary))}; {_code(summary['command'])}"
+        f"- {escaped(row.name)}: seeds {', '.join(map(str, summary['seeds']))}; {escaped('; '.join(summary['machine']))}; {versions}; "
+        f"configuration and SHA-256 of the data in {escaped(str(row.run.folder.summary))}; {_code(summary['command'])}"
     )
 
 
@@ -95,11 +108,3 @@ def _code(text: str) -> str:
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if "`" in text else ""
     return f"{fence}{space}{' '.join(text.split())}{space}{fence}"
-
-
-def _text(text: str) -> str:
-    """Text with Markdown's special characters escaped, in one line."""
-    shown = " ".join(text.split())
-    for character in "\\`*_[]<>":
-        shown = shown.replace(character, "\\" + character)
-    return shown

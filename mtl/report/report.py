@@ -10,7 +10,7 @@ from mtl.report.latex import render_latex
 from mtl.report.leaderboard import by_suite, leaderboard
 from mtl.report.markdown import render_markdown
 from mtl.report.page import render_page
-from mtl.report.sheets import render_comparisons, render_costs, render_scores
+from mtl.report.sheets import render_comparisons, render_costs, render_scores, render_settings
 from mtl.runs.finished import find_runs
 
 logger = logging.getLogger("mtl")
@@ -19,7 +19,7 @@ logger = logging.getLogger("mtl")
 def write_report(runs_dir: Path, out: Path, command: str) -> Path:
     """Compare the finished runs below a folder, write the report to the folder `out`, and return the path of its page.
 
-    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, costs.csv. command: the command line that the report
+    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, settings.csv, costs.csv. command: the command line that the report
     names. Raises InputError if there is no finished run, or if a run's files cannot be read.
     """
     runs = find_runs(runs_dir)
@@ -30,6 +30,7 @@ def write_report(runs_dir: Path, out: Path, command: str) -> Path:
         "report.tex": render_latex(boards, generated, command),
         "scores.csv": render_scores(boards),
         "comparisons.csv": render_comparisons(boards),
+        "settings.csv": render_settings(boards),
         "costs.csv": render_costs(boards),
         "index.html": render_page(document(boards, generated, command)),
     }

@@ -1,53 +1,100 @@
-"""The report as three CSV files: scores, comparisons and costs."""
+"""The report as CSV files: scores, comparisons, the spread over settings and costs."""
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mtl.report.leaderboard import Leaderboard
 from mtl.report.quantities import COSTS
+from mtl.report.row import Row, Score
+from mtl.report.settings import settings_spreads
 from mtl.tasks.suite import AVERAGE
 
 
 def render_scores(boards: Sequence[Leaderboard]) -> str:
-    """A line for each row and task, and for each row's average; scores × 100, not rounded."""
+    """A line for each row and task, for each further metric of a task, and for each row's average. Scores are on the suite's scale,
+    which `scale` names, and not rounded."""
     header = ["suite", "name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"]
-    lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced"]]
+    lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"]]
     for board in boards:
         for row in board.rows:
             for column in board.columns:
-                score = row.score(column)
-                if score is None:
-                    continue
-                task = board.suite.tasks.get(column)
-                by_seed = row.run.summary["tasks"][column]["scores"].values() if row.run and task else ()
-                source = "run" if row.run else "published"
-                lines.append(
-                    [
-                        *(board.suite.name, row.name, row.label, row.family, source, row.split_of(column), column),
-                        *(task.metric if task else "mean", score.median, score.min, score.max),
-                        *(score.interval or ("", "")),
-                        " ".join(map(str, by_seed)),
-                        *(
-                            "yes" if bool(row.missing) and column == AVERAGE else "no",
-                            "yes" if column in row.reduced else "no",
-                        ),
-                    ]
-                )
+                lines += [_score_line(board, row, column, *found) for found in _scores(board, row, column)]
     return _csv(lines)
 
 
+def _scores(board: Leaderboard, row: Row, column: str) -> Iterator[tuple[str, Score, Iterable[float]]]:
+    """Each metric of a column with the row's score by it, and the scores × 100 of the seeds where they are known."""
+    if (score := row.score(column)) is None:
+        return
+    of = row.run.summary["tasks"][column] if row.run and column in board.suite.tasks else {}
+    yield board.suite.tasks[column].metric if column in board.suite.tasks else "mean", score, _by_seed(of)
+    for metric, further in row.further.get(column, {}).items():
+        yield metric, further, _by_seed(of["also"][metric])
+
+
+def _by_seed(of: Mapping[str, Any]) -> Iterable[float]:
+    scores: Mapping[str, float] = of.get("scores", {})
+    return scores.values()
+
+
+def _score_line(
+    board: Leaderboard, row: Row, column: str, metric: str, score: Score, by_seed: Iterable[float]
+) -> list[Any]:
+    value = board.suite.shown.value
+    source = "run" if row.run else "published"
+    return [
+        *(board.suite.name, row.name, row.label, row.family, source, row.split_of(column), column),
+        *(metric, value(score.median), value(score.min), value(score.max)),
+        *(map(value, score.interval) if score.interval else ("", "")),
+        " ".join(str(value(score)) for score in by_seed),
+        "yes" if row.missing and column == AVERAGE else "no",
+        "yes" if column in row.reduced else "no",
+        board.suite.scale,
+    ]
+
+
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """A line for each pair of runs and each task or average: one run minus the other. p is empty if there is no verdict."""
-    header = ["suite", "one", "other", "task", "difference", "low", "high", "p", "p_holm", "verdict", "verdict_holm"]
+    """A line for each pair of runs and each task or average: one run minus the other, on the suite's scale. p is empty if there is no
+    verdict."""
+    header = [
+        "suite",
+        "one",
+        "other",
+        "task",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_holm",
+        "verdict",
+        "verdict_holm",
+        "scale",
+    ]
     lines: list[Sequence[Any]] = [header]
     for board in boards:
         for (one, other), found in board.comparisons.items():
             for column, comparison in found.items():
                 names = board.rows[one].name, board.rows[other].name
-                numbers = comparison.difference, comparison.low, comparison.high, comparison.p, comparison.p_holm
-                lines.append([board.suite.name, *names, column, *numbers, comparison.verdict, comparison.verdict_holm])
+                shown = map(board.suite.shown.value, (comparison.difference, comparison.low, comparison.high))
+                tests = comparison.p, comparison.p_holm, comparison.verdict, comparison.verdict_holm
+                lines.append([board.suite.name, *names, column, *shown, *tests, board.suite.scale])
+    return _csv(lines)
+
+
+def render_settings(boards: Sequence[Leaderboard]) -> str:
+    """A line for each model with several settings and each task or average: the standard deviation over settings, on the suite's
+    scale."""
+    lines: list[Sequence[Any]] = [["suite", "what", "settings", "keys", "task", "sd", "scale"]]
+    for board in boards:
+        suite = board.suite
+        for spread in settings_spreads([row.run for row in board.rows if row.run], suite):
+            average = {} if spread.average is None else {AVERAGE: spread.average}
+            first = suite.name, spread.title, spread.settings, " ".join(spread.keys)
+            lines += [
+                [*first, id, suite.shown.value(sd), suite.scale] for id, sd in {**average, **spread.deviations}.items()
+            ]
     return _csv(lines)
 
 

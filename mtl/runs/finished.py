@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -54,6 +54,16 @@ class Run:
         """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
         files = [self.folder.predictions(seed, self.split(task), task.id) for seed in self.summary["seeds"]]
         return np.array([read_targets(task, file) for file in files])
+
+    def dev_scores(self, task: Task) -> list[float]:
+        """Each seed's score × 100 on dev; empty if they are not known, as for a task without dev rows."""
+        seeds = self.summary["seeds"]
+        if self.split(task) == "dev":
+            scores = self.summary["tasks"][task.id]["scores"]
+            return [scores[str(seed)] for seed in seeds]
+        files = [file for seed in seeds if (file := self.folder.scores(seed)).exists()]
+        found = [score for file in files if (score := read_json(file).get("dev_scores", {}).get(task.id)) is not None]
+        return found if len(found) == len(seeds) else []
 
     def rows_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows."""
@@ -167,14 +177,21 @@ def _problem(summary: Mapping[str, Any]) -> str | None:
     if not (isinstance(tasks, dict) and tasks and all(isinstance(task, dict) for task in tasks.values())):
         return "tasks: not scores by task"
     for id, task in tasks.items():
-        scores = task.get("scores")
-        values = [scores.get(str(seed)) for seed in seeds] if isinstance(scores, dict) else [None]
-        if not all(_is_number(value) for value in (*values, *(task.get(key) for key in ("median", "min", "max")))):
+        further = task.get("also", {})
+        if not isinstance(further, dict) or not all(_has_scores(of, seeds) for of in (task, *further.values())):
             return f"tasks.{id}: its scores are not numbers"
         if task.get("split", "dev") not in ("dev", "test"):
             return f"tasks.{id}: split: not dev or test"
     named = [key for key in ("held_out", "config", "inputs", "cost") if not isinstance(summary[key], dict)]
     return f"{named[0]}: not keys and values" if named else None
+
+
+def _has_scores(of: Any, seeds: Sequence[int]) -> bool:
+    """Whether the summary of a metric has a number for each seed, and their median, minimum and maximum."""
+    if not isinstance(of, dict) or not isinstance(scores := of.get("scores"), dict):
+        return False
+    values = [scores.get(str(seed)) for seed in seeds]
+    return all(_is_number(value) for value in (*values, *(of.get(key) for key in ("median", "min", "max"))))
 
 
 def _is_number(value: Any) -> bool:

@@ -134,6 +134,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows
     of_run = gold_dir / f"{split}_{task.id}.tsv"
     if of_run.is_file():
         return recorded_rows(task, read_targets(task, of_run), RunFolder(gold_dir.parent))
+    task = replace(task, breakdown=None)  # a score needs no such columns
     if split == "test":
         names = [task.files.get("test"), "test.tsv"]
         paths = [gold_dir / task.folder / name for name in names if name]
@@ -154,9 +155,11 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
         recorded = read_json(folder.scored_rows).get(task.id, {}) if folder.scored_rows.exists() else {}
         candidates, columns = recorded.get("candidates"), recorded.get("columns", {})
         counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
+        texts = all(isinstance(value, str) for values in columns.values() for value in values)
+        whole = texts and counts == {len(targets)} and set(task.columns or ()) <= set(columns)
     except (AttributeError, TypeError):
-        counts = set()
-    if counts != {len(targets)}:
+        whole = False
+    if not whole:
         raise InputError(f"{folder.scored_rows}: {task.id}: not rows as mtl baseline records them")
     return ScoredRows(targets, None if candidates is None else np.array(candidates), columns)
 
@@ -166,7 +169,9 @@ def _rows_of(task: Task, examples: Sequence[Example]) -> ScoredRows | None:
         return None
     targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-    columns = {name: [example.columns[place] for example in examples] for place, name in enumerate(task.columns or ())}
+    columns = {
+        name: [example.columns[place] for example in examples] for place, name in enumerate(task.further_columns)
+    }
     return ScoredRows(targets, candidates, columns)
 
 

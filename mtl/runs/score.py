@@ -4,25 +4,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mtl.runs.predictions import gold_and_predictions
-from mtl.tasks.metrics import score
+from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the metrics × 100 of the predictions in a zip or folder, and their average.
+    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average.
 
+    A task's further metrics are below its metric; the average does not include them.
     Raises InputError as `mtl.runs.predictions.gold_and_predictions` does.
     """
     pairs = gold_and_predictions(path, suite, tasks, gold_dir, held_out)
+    show = suite.shown.show
     lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], {}
     for id, (split, predictions, rows) in pairs.items():
         task = suite.tasks[id]
         scores[id] = score(task, predictions, rows)
-        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {scores[id]:.1f} |")
+        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {show(scores[id])} |")
+        further = further_scores(task, predictions, rows)
+        lines += [f"| | | {name} | | {show(value)} |" for name, value in further.items()]
     absent, average = suite.lacking(scores), suite.mean(scores)
     if average is None:
         return "\n".join([*lines, f"average: none, without {', '.join(absent)}"])
     of = len(suite.averaged)
     partial = f" (of {of - len(absent)} of {of} tasks; not scored: {', '.join(absent)})" if absent else ""
-    return "\n".join([*lines, f"average{partial}: {average:.1f}"])
+    return "\n".join([*lines, f"average{partial}: {show(average)}"])

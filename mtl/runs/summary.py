@@ -6,6 +6,7 @@ from typing import Any
 
 from mtl.config.schema import Config
 from mtl.methods import METHODS
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -36,21 +37,20 @@ def summarize(
     if one of these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that
     the method cannot answer. `reduced` lists the tasks
     whose splits have other sizes than the published ones, `not_above_constant` those whose median is not above the score of the
-    constant answer. DESCRIPTION describes the method, so that tables do not depend on methods.
+    constant answer. A task's `also` has the further metrics that every seed has. DESCRIPTION describes the method, so that tables do
+    not depend on methods.
     """
     by_task: dict[str, Any] = {}
     for task in tasks:
-        scores = {str(seed): done["scores"][task.id] for seed, done in seeds.items()}
         by_task[task.id] = {
             "metric": task.metric,
             "split": task.scored_split,
-            "scores": scores,
-            "median": median(scores.values()),
-            "min": min(scores.values()),
-            "max": max(scores.values()),
+            **_over_seeds({seed: done["scores"][task.id] for seed, done in seeds.items()}),
             "constant": constants[task.id],
             "rows": dict(rows[task.id]),
         }
+        if further := _further(task, seeds):
+            by_task[task.id]["also"] = further
     return {
         "suite": suite.name,
         "method": config.method,
@@ -67,6 +67,23 @@ def summarize(
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
+    }
+
+
+def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
+    """Scores × 100 by seed, with their median, minimum and maximum."""
+    values = scores.values()
+    by_seed = {str(seed): score for seed, score in scores.items()}
+    return {"scores": by_seed, "median": median(values), "min": min(values), "max": max(values)}
+
+
+def _further(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
+    """The scores of the task's further metrics, by metric. Seeds that were trained before the task had a metric lack it."""
+    found = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
+    return {
+        name: _over_seeds({seed: scores[name] for seed, scores in found.items()})
+        for name in task.also or ()
+        if all(name in scores for scores in found.values())
     }
 
 
@@ -100,7 +117,7 @@ def distinct(values: Sequence[Any]) -> list[Any]:
     return [value for place, value in enumerate(values) if value not in values[:place]]
 
 
-def below_constant(summary: Mapping[str, Any]) -> str:
+def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)".
 
     Empty if there are none, for the constant answer itself, and for an older summary without these scores.
@@ -109,4 +126,6 @@ def below_constant(summary: Mapping[str, Any]) -> str:
     if kind is not None and kind.is_constant:
         return ""
     scores = {id: summary["tasks"][id] for id in summary.get("not_above_constant", ())}
-    return ", ".join(f"{id} {of['median']:.1f} (constant {of['constant']:.1f})" for id, of in scores.items())
+    return ", ".join(
+        f"{id} {scale.show(of['median'])} (constant {scale.show(of['constant'])})" for id, of in scores.items()
+    )

@@ -6,13 +6,15 @@ from typing import Any
 from mtl.embedders import EMBEDDERS
 from mtl.markdown import MISSING, markdown_table
 from mtl.runs.summary import below_constant, splits_text
+from mtl.tasks.metrics import METRICS
+from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
 
 
 def render(summary: dict[str, Any], suite: Suite) -> str:
     """The table of a summary, with notes below it."""
     tasks = [(id, task.title) for id, task in suite.tasks.items() if id in summary["tasks"]]
-    scores = summary["tasks"]
+    scores, scale = summary["tasks"], suite.shown
     average = summary["average"]
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     seeds = len(summary["seeds"])
@@ -21,20 +23,21 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
     body = [
+        ["metric", "mean", *(METRICS[suite.tasks[id].metric].title for id, _ in tasks)],
         [
             f"**{ours}**, {runs}",
-            MISSING if average is None else f"**{average:.1f}**",
-            *(f"**{scores[id]['median']:.1f}**" for id, _ in tasks),
+            MISSING if average is None else f"**{scale.show(average)}**",
+            *(f"**{scale.show(scores[id]['median'])}**" for id, _ in tasks),
         ],
-        *([name, "", *(f"{scores[id][name]:.1f}" for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
+        *([name, "", *(scale.show(scores[id][name]) for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
     ]
     rows = suite.published
     for row in rows:
         body.append(
             [
                 _name(row, rows),
-                _number(row.average) if comparable else MISSING,
-                *(_number(row.scores.get(id)) for id, _ in tasks),
+                _number(row.average, scale) if comparable else MISSING,
+                *(_number(row.scores.get(id), scale) for id, _ in tasks),
             ]
         )
     for row in rows:
@@ -46,11 +49,29 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             body.append(
                 [
                     f"ours − {row.model}{_split(row, rows)}",
-                    _difference(average, row.average if whole else None),
-                    *(_difference(scores[id]["median"], row.scores[id] if id in columns else None) for id, _ in tasks),
+                    _difference(average, row.average if whole else None, scale),
+                    *(
+                        _difference(scores[id]["median"], row.scores[id] if id in columns else None, scale)
+                        for id, _ in tasks
+                    ),
                 ]
             )
-    return "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]) + "\n"
+    parts = [f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
+    return "\n\n".join(parts + _further(summary, suite)) + "\n"
+
+
+def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
+    """A second table with the medians of the tasks' further metrics, if there are any: a row for each metric, a column for each task."""
+    found = {id: further for id in suite.tasks if (further := summary["tasks"].get(id, {}).get("also"))}
+    metrics = dict.fromkeys(name for further in found.values() for name in further)
+    if not metrics:
+        return []
+    show, header = suite.shown.show, ["further metrics", *(suite.tasks[id].title for id in found)]
+    body = [
+        [METRICS[name].title, *(show(of[name]["median"]) if name in of else MISSING for of in found.values())]
+        for name in metrics
+    ]
+    return [markdown_table([header, *body])]
 
 
 def _beside(rows: Sequence[Published], task: str, split: str) -> list[Published]:
@@ -74,17 +95,18 @@ def _split(row: Published, rows: Sequence[Published]) -> str:
     return f", {row.split}" if len({other.split for other in rows}) > 1 else ""
 
 
-def _number(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.1f}"
+def _number(value: float | None, scale: Scale) -> str:
+    return MISSING if value is None else scale.show(value)
 
 
-def _difference(ours: float | None, published: float | None) -> str:
-    return MISSING if ours is None or published is None else f"{ours - published:+.1f}"
+def _difference(ours: float | None, published: float | None, scale: Scale) -> str:
+    return MISSING if ours is None or published is None else scale.difference(ours - published)
 
 
 def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     mean = "tasks" if suite.average is None else ", ".join(suite.averaged)
-    notes = [f"Scores × 100 on {splits_text(summary)}: {_over_seeds(summary['seeds'])}; AVG is the mean over {mean}."]
+    heading = f"{suite.shown.heading} on {splits_text(summary)}"
+    notes = [f"{heading}: {_over_seeds(summary['seeds'])}; AVG is the mean over {mean}."]
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
@@ -111,7 +133,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         if not lacking and set(summary["reduced"]) & set(suite.averaged):
             notes.append("\\* AVG includes tasks that are not comparable.")
     notes += summary.get("notes", [])  # from the method
-    if below := below_constant(summary):
+    if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
     if suite.generated:
         notes.append(

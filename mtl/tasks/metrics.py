@@ -5,50 +5,43 @@ weight is the number of times that a resample draws the row, the result is the m
 once over a whole split, never averaged over batches.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from mtl.tasks.agreement import LOWEST, alpha_interval, alpha_nominal
+from mtl.tasks.parity import gender_parity, gender_parity_by_row, parity_problem
 from mtl.tasks.rouge import rouge1, rouge1_words
+from mtl.tasks.scored import Formula, ScoredRows
 from mtl.tasks.task import Task
-
-
-@dataclass(frozen=True)
-class ScoredRows:
-    """The rows that predictions are compared with.
-
-    targets: (rows,), see `mtl.tasks.kind`. candidates: int64 (rows,), the number of candidates of each row; None unless the task is
-    a choice. columns: the values of the task's `columns` by name, one string per row.
-    """
-
-    targets: np.ndarray
-    candidates: np.ndarray | None = None
-    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
 
 # Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
 TIE = 1e-9
-
-# task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.
-Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
 class Metric:
     """One metric.
 
-    kinds: names of the target kinds that it fits; it fits kinds derived from them, too. lowest: the lowest score × 100; the highest
-    is 100. problem: returns the error in a task's declaration for this metric, as "key: message", or None. one_label: whether it
-    scores one label, the task's `positive`.
+    kinds: names of the target kinds that it fits; it fits kinds derived from them, too. lowest: the lowest score × 100, or a
+    function that returns it for a task; the highest is 100. problem: returns the error in a task's declaration for this metric, as
+    "key: message", or None. one_label: whether it scores one label, the task's `positive`.
     """
 
     title: str
     kinds: Sequence[str]
     formula: Formula
-    lowest: float = 0.0
+    lowest: float | Callable[[Task], float] = 0.0
     problem: Callable[[Task], str | None] = lambda task: None
     one_label: bool = False
+
+
+def lowest_score(task: Task) -> float:
+    """The lowest score × 100 that the task's metric can have. The highest is 100."""
+    lowest = METRICS[task.metric].lowest
+    return lowest(task) if callable(lowest) else lowest
 
 
 def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
@@ -58,6 +51,11 @@ def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
     Raises ValueError for predictions or targets that are not finite: no metric is defined for them.
     """
     return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
+
+
+def further_scores(task: Task, predictions: np.ndarray, rows: ScoredRows) -> dict[str, float]:
+    """The metrics × 100 of the task's `also`, by name. Raises ValueError as `score`."""
+    return {name: score(task.measured_by(name), predictions, rows) for name in task.also or ()}
 
 
 def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -71,6 +69,21 @@ def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weigh
 def accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The share of rows whose prediction is the target."""
     return weights @ (predicted == rows.targets).astype(np.float64) / weights.sum(axis=1)
+
+
+def pseudo_alpha(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """Accuracy above chance, (A - c) / (1 - c), with c the task's `chance`: about the nominal α of a yes or no for each candidate."""
+    chance = chance_share(task)
+    return (accuracy(task, predicted, rows, weights) - chance) / (1 - chance)
+
+
+def chance_share(task: Task) -> float:
+    """The task's `chance` as a number. Raises ValueError unless it is at least 0 and below 1."""
+    if not (found := re.fullmatch(r"(\d{1,12}(?:\.\d{1,12})?)(?:/([1-9]\d{0,11}))?", task.chance or "")):
+        raise ValueError(f"{task.chance!r} is neither a number nor a fraction of whole numbers")
+    if (chance := float(found[1]) / float(found[2] or 1)) >= 1:
+        raise ValueError(f"{task.chance} must be below 1")
+    return chance
 
 
 def f1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -176,15 +189,37 @@ def _f1_problem(task: Task) -> str | None:
     return f"positive: name the label that metric f1 is computed for, one of {', '.join(task.labels or ())}"
 
 
+def _chance_problem(task: Task) -> str | None:
+    if task.chance is None:
+        return "chance: metric pseudo_alpha needs the accuracy of a guess, as in 0.2 or 109/2049"
+    try:
+        chance_share(task)
+    except ValueError as error:
+        return f"chance: {error}"
+    return None
+
+
+def _lowest_pseudo_alpha(task: Task) -> float:
+    chance = chance_share(task)
+    return -100 * chance / (1 - chance)
+
+
+_BY_VALUE = ("labels", "choice", "word")
+
 # By the value of `metric` in a suite file.
 METRICS: dict[str, Metric] = {
-    "accuracy": Metric("accuracy", ("labels", "choice", "word"), accuracy),
+    "accuracy": Metric("accuracy", _BY_VALUE, accuracy),
     "f1": Metric("F1", ("labels",), f1, problem=_f1_problem, one_label=True),
     "macro_f1": Metric("macro F1", ("labels",), macro_f1),
     "matthews": Metric("Matthews", ("labels",), matthews, lowest=-100.0),
     "spearman": Metric("Spearman", ("number",), spearman, lowest=-100.0),
     "pearson": Metric("Pearson", ("number",), pearson, lowest=-100.0),
     "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
+    "alpha_nominal": Metric("α nominal", _BY_VALUE, alpha_nominal, lowest=LOWEST),
+    "alpha_interval": Metric("α interval", ("number",), alpha_interval, lowest=LOWEST),
+    "pseudo_alpha": Metric("pseudo-α", _BY_VALUE, pseudo_alpha, lowest=_lowest_pseudo_alpha, problem=_chance_problem),
+    "gender_parity": Metric("gender parity", ("labels",), gender_parity, problem=parity_problem),
+    "gender_parity_by_row": Metric("gender parity by row", ("labels",), gender_parity_by_row, problem=parity_problem),
     "rouge1": Metric("ROUGE-1", ("text",), rouge1),
     "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
 }

@@ -12,6 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.scale import SCALES, Scale
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import DEV_OR_TEST, LEVELS, SPLITS, Source, Task
 from mtl.untrusted import is_inside, is_web_address, read_yaml
@@ -49,6 +50,12 @@ class Suite:
     average: list[str] | None = None  # the tasks that the suite's score is the mean of; None: all
     allow_missing: bool = False  # a task without any of its files is left out of a run, and is no error
     published: list[Published] = field(default_factory=list)
+    scale: int = 100  # how scores are shown, a key of `mtl.tasks.scale.SCALES`
+
+    @property
+    def shown(self) -> Scale:
+        """How scores on this suite are shown."""
+        return SCALES[self.scale]
 
     @property
     def averaged(self) -> list[str]:
@@ -104,6 +111,8 @@ def load_suite(path: Path) -> Suite:
             )
     if not _is_file_name(suite.name):
         raise InputError(f"{path}: name: {suite.name!r} names folders; use letters, digits, '.', '_' and '-'")
+    if suite.scale not in SCALES:
+        raise InputError(f"{path}: scale: {suite.scale} must be {' or '.join(map(str, SCALES))}")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
@@ -193,13 +202,32 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return "text: names one column, or two for a pair"
     if problem := _span_problem(task):
         return problem
+    return _metric_problem(task, "metric") or _also_problem(task) or _breakdown_problem(task)
+
+
+def _metric_problem(task: Task, key: str) -> str | None:
+    """The error in the declaration of the task's metric. key: the key that names the metric."""
     if task.metric not in METRICS:
-        return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
+        return f"{key}: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     metric = METRICS[task.metric]
     # A metric also fits kinds that are derived from its kinds.
     if not issubclass(TARGET_KINDS[task.kind], tuple(TARGET_KINDS[kind] for kind in metric.kinds)):
-        return f"metric: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
+        return f"{key}: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
     return metric.problem(task)
+
+
+def _also_problem(task: Task) -> str | None:
+    further = task.also or []
+    if twice := [name for place, name in enumerate(further) if name in (task.metric, *further[:place])]:
+        return f"also: names {twice[0]} twice, or it is the task's metric"
+    problems = (_metric_problem(task.measured_by(name), "also") for name in further)
+    return next(filter(None, problems), None)
+
+
+def _breakdown_problem(task: Task) -> str | None:
+    if lists := [name for name in task.breakdown or () if name.endswith("[]")]:
+        return f"breakdown: {lists[0]}: a column of lists has no single values"
+    return None
 
 
 def _span_problem(task: Task) -> str | None:

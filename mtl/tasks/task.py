@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -16,7 +16,7 @@ DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns", "spans"),
+    *("candidates", "scored", "answered_by", "columns", "chance", "spans"),
 )
 
 
@@ -80,6 +80,9 @@ class Task:
     metric: str = MISSING
     positive: str | None = None  # the label that metric f1 is computed for
     columns: list[str] | None = None  # further columns that the metric reads
+    chance: str | None = None  # for pseudo_alpha: the accuracy of a guess, a number or a fraction
+    also: list[str] | None = None  # further metrics, shown beside `metric`
+    breakdown: list[str] | None = None  # columns by whose values reports divide the scored rows
     group: str | None = None  # rows with the same value in this column stay on one side of the held-out split
     # Instead of group: the label of pairs whose two texts have the same source; rows of one source stay together.
     same_source: str | None = None
@@ -113,6 +116,11 @@ class Task:
         return [*self.text, *(self.candidates or ())]
 
     @property
+    def further_columns(self) -> list[str]:
+        """The columns that are kept beside texts and targets: those that metrics read, and those of the breakdown."""
+        return list(dict.fromkeys([*(self.columns or ()), *(self.breakdown or ())]))
+
+    @property
     def marked(self) -> list[tuple[int, str]]:
         """The spans of a row, in the order of the texts that they are in: the number of the text, from 0, and the span's column."""
         return [(side, column) for side, name in enumerate(self.text) for column in (self.spans or {}).get(name, ())]
@@ -135,6 +143,10 @@ class Task:
         implied = {"labels": self.labels, "number": self.range, "choice": self.candidates}
         given = [kind for kind, value in implied.items() if value is not None]
         return given[0] if len(given) == 1 else ""
+
+    def measured_by(self, metric: str) -> "Task":
+        """The same task with another metric, such as one of `also`."""
+        return replace(self, metric=metric)
 
     def has_targets(self, split: str) -> bool:
         """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""

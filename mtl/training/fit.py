@@ -27,6 +27,7 @@ from mtl.errors import DivergedError
 from mtl.files import replacing, write_json
 from mtl.model.batch import Batch
 from mtl.tasks.metrics import TIE
+from mtl.tasks.scale import PERCENT, Scale
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
@@ -61,6 +62,7 @@ class Stage:
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
+    scale: Scale = PERCENT  # how progress shows scores
 
     @property
     def weights(self) -> Path:
@@ -139,7 +141,7 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
         callbacks=[
             SeedEachEpoch(stage.seed, stage.folder.name),
             Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True),
-            StageProgress(stage.title, stage.total_steps, stage.lines),
+            StageProgress(stage.title, stage.total_steps, stage.lines, stage.scale),
             kept,
             *([last] if stage.resumable else []),
         ],

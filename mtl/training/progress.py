@@ -9,16 +9,21 @@ from pytorch_lightning.callbacks import ProgressBar
 from tqdm import tqdm
 
 from mtl.progress import format_duration
+from mtl.tasks.scale import PERCENT, Scale
 
 
 class StageProgress(ProgressBar):
     """A progress bar for a stage on a terminal; elsewhere, one line for each validation."""
 
-    def __init__(self, title: str, total_steps: int, lines: bool = True) -> None:
-        """title: the text before the bar, as in "seed 1 · stage 1". lines: whether to print lines if there is no terminal."""
+    def __init__(self, title: str, total_steps: int, lines: bool = True, scale: Scale = PERCENT) -> None:
+        """title: the text before the bar, as in "seed 1 · stage 1". lines: whether to print lines if there is no terminal.
+
+        scale: how scores are shown.
+        """
         super().__init__()
         self.title = title
         self.total_steps = total_steps
+        self.scale = scale
         self.lines = lines and not sys.stderr.isatty()
         self._bar: tqdm[Any] | None = None
         self._scores = ""
@@ -48,15 +53,15 @@ class StageProgress(ProgressBar):
             self._bar.update(trainer.global_step - self._bar.n)
 
     def on_validation_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
-        average = float(trainer.callback_metrics["dev/average"])
-        self._scores = f"average {average:.1f}, "
+        average = self.scale.show(float(trainer.callback_metrics["dev/average"]))
+        self._scores = f"average {average}, "
         if self.lines and not trainer.sanity_checking:
             first, since = self._begin
             done = max(1, trainer.global_step - first)
             left = (time.monotonic() - since) / done * (self.total_steps - trainer.global_step)
             steps = f"step {trainer.global_step}/{self.total_steps}"
             remaining = f"at most {format_duration(left)} left in this stage"
-            print(f"{self.title} · {steps} · average {average:.1f} · {remaining}", file=sys.stderr, flush=True)
+            print(f"{self.title} · {steps} · average {average} · {remaining}", file=sys.stderr, flush=True)
 
     def teardown(self, trainer: pl.Trainer, module: pl.LightningModule, stage: str) -> None:
         if self._bar is not None:

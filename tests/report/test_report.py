@@ -6,7 +6,9 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 from run_folders import ROWS, gold_of, make_older, make_run, right
 
@@ -15,8 +17,9 @@ from mtl.report.document import document
 from mtl.report.latex import escape, render_latex
 from mtl.report.leaderboard import Leaderboard, leaderboard
 from mtl.report.markdown import render_markdown
-from mtl.report.sheets import render_comparisons, render_costs, render_scores
+from mtl.report.sheets import render_comparisons, render_costs, render_scores, render_settings
 from mtl.runs.finished import find_runs
+from mtl.tasks.task import Task
 
 EVIL = "<script>alert(1)</script>"
 
@@ -64,16 +67,24 @@ def test_markdown(board: Leaderboard) -> None:
 
 def test_latex(board: Leaderboard) -> None:
     text = render_latex([board], "2026-01-02", "mtl report x")
-    lines = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert len(lines) == 1 + len(board.rows) and {line.count(" & ") for line in lines} == {11}
-    assert text.count(r"\midrule") == 3 and text.count("{") == text.count("}")
+    tables = text.split(r"\begin{table*}")[1:]
+    lines = [line for line in tables[0].splitlines() if line.endswith(r"\\")]
+    assert len(lines) == 2 + len(board.rows) and {line.count(" & ") for line in lines} == {11}
+    assert tables[0].count(r"\midrule") == 3 and text.count("{") == text.count("}")
     assert r"Model & Split & \textbf{AVG} & \textbf{NKJP-NER}" in text
     assert r"TF-IDF + linear SVM (50\%\_of\_\$x\textbar{}y) & dev & " in text
     assert r"\textless{}script\textgreater{}alert(1)" in text
     good = next(line for line in lines if "(good)" in line)
     assert good.count(r"\textbf") == 7 and good.endswith(r"\dag{} \\")  # all but marked ones, and CBD
     assert next(line for line in lines if line.startswith("HerBERT")).split(" & ")[2] == r"\textbf{80.5}"
-    assert r"\label{tab:klej}" in text
+    assert " &  & mean & accuracy & accuracy & Spearman & F1 & " in lines[1]
+    assert [re.search(r"\\label\{(.*)\}", table)[1] for table in tables] == [
+        "tab:klej",
+        "tab:klej-accuracy",
+        "tab:klej-f1",
+    ]
+    f1 = next(line for line in tables[2].splitlines() if line.startswith("LSTM & test"))
+    assert f1 == r"LSTM & test & 42.5 & 20.7 & 22.3 & 84.4 \\"
     assert escape("a\n\\b ~^#&") == r"a \textbackslash{}b \textasciitilde{}\textasciicircum{}\#\&"
 
 
@@ -202,7 +213,7 @@ def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     out = tmp_path / "out"
     assert main(["report", str(runs_dir), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}/index.html\n"
-    names = ["comparisons.csv", "costs.csv", "index.html", "report.md", "report.tex", "scores.csv"]
+    names = ["comparisons.csv", "costs.csv", "index.html", "report.md", "report.tex", "scores.csv", "settings.csv"]
     assert sorted(path.name for path in out.iterdir()) == names
     assert f"by `mtl report {runs_dir} --out" in (out / "report.md").read_text(encoding="utf-8")
     assert main(["report", str(tmp_path / "none")]) == 2
@@ -219,3 +230,101 @@ def test_the_command_compares_a_run_of_the_version_before_with_a_new_one(tmp_pat
     scores = list(csv.DictReader((tmp_path / "out/scores.csv").read_text(encoding="utf-8").splitlines()))
     older = {(line["what"], line["family"], line["split"]) for line in scores if line["name"] == "majority"}
     assert older == {("Best constant", "floor", "dev")}
+
+
+@pytest.fixture(scope="module")
+def alphas(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """Two settings of a model and a floor, on a suite with further metrics, breakdowns, and scores that are not × 100."""
+    path = tmp_path_factory.mktemp("alphas")
+    suite = f"suite={write_alpha_suite(path)}"
+    make_run(path / "runs/one", right(0.9), [suite])
+    make_run(path / "runs/two", right(0.4), [suite, "pretrain.batch_size=7"])
+    make_run(path / "runs/wrong", wrong, [suite, "method=svm"])
+    return leaderboard(find_runs(path / "runs"))
+
+
+def wrong(task: Task, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Other answers than the right ones, so that α is below 0."""
+    return np.roll(gold, 1)
+
+
+def tables_of(markdown: str, heading: str) -> dict[str, list[str]]:
+    """The cells of the first table below a heading, by row."""
+    table = re.search(r"(?:^\|.*\n)+", markdown[markdown.index(f"{heading}\n") :], re.M)
+    assert table
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table[0].splitlines()]
+    return {line[0]: line[1:] for line in lines}
+
+
+def test_markdown_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
+    text = render_markdown([alphas], "now", "mtl report")
+    one, worst = (next(row for row in alphas.rows if row.name == name) for name in ("one", "wrong"))
+    scores = tables_of(text, "# alphas")
+    assert scores["metric"] == ["", "", "mean", "α nominal", "α interval", "pseudo-α", "α nominal"]
+    assert scores["one"][3].strip("*") == f"{one.scores['stance'].median / 100:.3f}"
+    assert scores["wrong"][3].startswith("-0.") and worst.scores["stance"].interval
+    assert -100 <= worst.scores["stance"].interval[0] < worst.scores["stance"].median < 0
+    assert "× 100" not in text and not re.search(r"\d\d\.\d [▲▼≈]", text)
+    accuracy = tables_of(text, "### accuracy")
+    assert one.run is not None
+    also = {
+        id: of["also"]["accuracy"]["median"]
+        for id, of in one.run.summary["tasks"].items()
+        if id in ("stance", "answer")
+    }
+    mean = sum(also.values()) / 200
+    assert accuracy[""] == ["split", "mean", "Stance", "Answer"]
+    assert accuracy["one"] == ["dev", f"{mean:.3f}", *(f"{value / 100:.3f}" for value in also.values())]
+    parts = tables_of(text, "### Entailment by phenomenon")
+    assert parts[""] == ["rows", "wrong", "one", "two"]
+    assert [parts[value][0] for value in ("all rows", "any value", "a", "b", "c")] == ["60", "45", "30", "15", "15"]
+    assert parts["all rows"][2] == f"{one.scores['entailment'].median / 100:.3f}"
+    spread = tables_of(text, "## Spread over settings")
+    two = next(row for row in alphas.rows if row.name == "two")
+    deviation = abs(one.scores["stance"].median - two.scores["stance"].median) / 2
+    assert spread["LSTM, random, frozen"][0] == "2" and spread["LSTM, random, frozen"][2] == f"{deviation / 100:.3f}"
+    assert "- LSTM, random, frozen: the settings differ in pretrain.batch\\_size." in text
+    for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+        assert len({line.count("|") for line in table.splitlines()}) == 1, table
+
+
+def test_latex_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
+    text = render_latex([alphas], "now", "mtl report")
+    assert r" &  & mean & $\alpha$ nominal & $\alpha$ interval & pseudo-$\alpha$ & $\alpha$ nominal \\" in text
+    assert r"\label{tab:alphas-macro-f1}" in text and "times" not in text
+    worst = next(row for row in alphas.rows if row.name == "wrong")
+    assert f"$-${-worst.scores['stance'].median / 100:.3f}" in text
+
+
+def test_csv_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
+    lines = list(csv.DictReader(io.StringIO(render_scores([alphas]))))
+    assert {line["scale"] for line in lines} == {"1"}
+    one = next(row for row in alphas.rows if row.name == "one")
+    assert one.run is not None
+    stance = {line["metric"]: line for line in lines if line["name"] == "one" and line["task"] == "stance"}
+    of = one.run.summary["tasks"]["stance"]
+    assert list(stance) == ["alpha_nominal", "accuracy", "macro_f1"]
+    for metric, expected in {"alpha_nominal": of, **of["also"]}.items():
+        assert float(stance[metric]["median"]) == pytest.approx(expected["median"] / 100)
+        seeds = [float(score) for score in stance[metric]["by_seed"].split()]
+        assert seeds == pytest.approx([score / 100 for score in expected["scores"].values()])
+    (pair, *_) = csv.DictReader(io.StringIO(render_comparisons([alphas])))
+    assert pair["scale"] == "1" and abs(float(pair["difference"])) <= 2
+    settings = {line["task"]: line for line in csv.DictReader(io.StringIO(render_settings([alphas])))}
+    assert list(settings) == ["average", "stance", "rating", "answer", "entailment"]
+    assert (settings["average"]["settings"], settings["average"]["keys"]) == ("2", "pretrain.batch_size")
+    sds = [float(settings[id]["sd"]) for id in list(settings)[1:]]
+    assert float(settings["average"]["sd"]) == pytest.approx(sum(sds) / 4)
+
+
+def test_the_document_is_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
+    (suite,) = document([alphas], "now", "mtl report")["suites"]
+    assert (suite["unit"], suite["decimals"]) == ("score", 3)
+    one = next(row for row in suite["rows"] if row["name"] == "one")
+    scores = next(row for row in alphas.rows if row.name == "one").scores
+    assert one["scores"]["stance"]["median"] == pytest.approx(scores["stance"].median / 100, abs=1e-6)
+    assert one["details"]["curves"][0]["points"][0]["average"] == 0.05  # 5.0 × 100
+    assert one["details"]["curves"][0]["points"][0]["loss"] == 0.5
+    assert [group["title"] for group in suite["groups"]][:2] == ["α nominal", "accuracy"]
+    assert suite["breakdowns"][0]["rows"][one["id"]][0] == one["scores"]["entailment"]["median"]
+    assert suite["settings"][0]["deviations"].keys() == {"stance", "rating", "answer", "entailment"}

@@ -3,6 +3,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 from run_folders import gold_of, make_older, make_run, right
 
@@ -42,6 +43,7 @@ def written(content: str) -> Callable[[Path], None]:
 
 
 NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
+NOT_NUMBERS = "its scores are not numbers"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,13 @@ NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
         ("scored_rows.json", written('{"dyk": []}'), NOT_RECORDED),
         ("scored_rows.json", written('{"dyk": {"texts": "", "groups": null, "candidates": [2]}}'), NOT_RECORDED),
         ("scored_rows.json", written('{"dyk": {"texts": "", "groups": null, "columns": {"a": 1}}}'), NOT_RECORDED),
+        (
+            "scored_rows.json",
+            written(f'{{"dyk": {{"texts": "", "groups": null, "columns": {{"a": {[1] * 60}}}}}}}'),
+            NOT_RECORDED,
+        ),
+        ("summary.json", replaced('"constant": 5.0', '"constant": 5.0, "also": {"accuracy": 1}'), NOT_NUMBERS),
+        ("summary.json", replaced('"constant": 5.0', '"constant": 5.0, "also": []'), NOT_NUMBERS),
         ("scored_rows.json", written("[]"), "scored_rows.json: cbd: not rows as mtl baseline records them"),
     ],
 )
@@ -117,6 +126,23 @@ def test_recorded_rows(tmp_path: Path) -> None:
     assert alone and alone[1].tolist() == list(range(60))
     folder.scored_rows.unlink()
     assert find_runs(tmp_path)[0].recorded_rows(dyk) is None
+
+
+def test_columns_that_a_metric_reads_must_be_recorded_and_those_of_a_breakdown_need_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = make_run(tmp_path / "runs/a", right(0.5), [f"suite={write_alpha_suite(tmp_path)}"])
+    recorded = read_json(folder.scored_rows)
+    columns = recorded["entailment"]["columns"]
+    del columns["phenomenon"]
+    write_json(folder.scored_rows, recorded)
+    (run,) = find_runs(tmp_path / "runs")
+    assert list(run.rows(run.suite.tasks["entailment"]).columns) == ["triple"]
+    del columns["triple"]
+    write_json(folder.scored_rows, recorded)
+    with pytest.raises(InputError, match="holds no finished run"):
+        find_runs(tmp_path / "runs")
+    assert "scored_rows.json: entailment: not rows as mtl baseline records them" in caplog.text
 
 
 def test_what_a_metric_reads_of_the_rows_is_recorded(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from alpha_suite import write_alpha_suite
 from command_line import job
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
@@ -162,6 +163,35 @@ def test_every_target_kind_is_scored_against_a_run_s_gold_targets(
     choice.write_text(choice.read_text(encoding="utf-8").replace("3", "-1", 1), encoding="utf-8")
     assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 2
     assert "target '-1' is not the index of a candidate" in capsys.readouterr().err
+
+
+def test_further_metrics_stand_below_their_task_s_metric_on_the_suite_s_scale(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_alpha_suite(tmp_path)
+    folder = make_run(tmp_path / "run", right(0.6), [f"suite={suite}"], seeds=[1])
+    predictions = folder.predictions(1, "dev", "stance").parent
+    assert main(["score", str(predictions), "--gold", str(folder.path / "gold"), f"suite={suite}"]) == 0
+    *lines, average = capsys.readouterr().out.splitlines()[2:]
+    summary = read_json(folder.summary)
+    expected = []
+    for id, of in summary["tasks"].items():
+        expected.append(f"| {id.title()} | dev | {of['metric']} | 60 | {of['median'] / 100:.3f} |")
+        expected += [f"| | | {name} | | {also['median'] / 100:.3f} |" for name, also in of["also"].items()]
+    assert lines == expected and len(lines) == 10
+    assert average == f"average: {summary['average'] / 100:.3f}"
+
+
+def test_a_gold_file_needs_no_columns_of_a_breakdown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = write_alpha_suite(tmp_path)
+    header, cells = ("premise", "hypothesis", "triple", "label"), ("a", "b", "t", "no")
+    (tmp_path / "gold").mkdir()
+    lines = ["\t".join(line) + "\n" for line in (header, cells)]
+    (tmp_path / "gold/test.tsv").write_text("".join(lines), encoding="utf-8")
+    path = pack(tmp_path / "s.zip", {"test_pred_entailment.tsv": "label\nno\n"})
+    settings = [f"suite={suite}", "tasks=[entailment]"]
+    assert main(["score", str(path), "--gold", str(tmp_path / "gold"), *settings]) == 0
+    assert "| Entailment | test | alpha_nominal | 1 | 1.000 |" in capsys.readouterr().out
 
 
 def test_test_predictions_of_a_task_scored_on_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from kinds_suite import write_kinds_suite
 
 from mtl.jobs.job import load_job
 from mtl.runs.summary import below_constant, splits_text, summarize
+from mtl.tasks.scale import PERCENT, SCALES
 from mtl.tasks.suite import load_suite
 
 
@@ -39,6 +40,18 @@ def test_medians_and_their_mean() -> None:
         "frozen",
     ]
     assert [summary["tasks"][id]["split"] for id in ("cbd", "ar")] == ["dev", "dev"]
+
+
+def test_further_metrics_stand_beside_the_main_one() -> None:
+    job = load_job({"suite": "klej", "tasks": ["cbd", "ar"]})
+    job.suite.tasks["cbd"].also = ["accuracy", "macro_f1"]
+    seeds = {n: done(n, cbd=1.0, ar=2.0) | {"also": {"cbd": {"accuracy": 10.0 * n}}} for n in (1, 2, 4)}
+    seeds[1]["also"]["cbd"]["macro_f1"] = 5.0
+    rows = {"cbd": {"train": 1}, "ar": {"train": 1}}
+    tasks = summarize(job.suite, job.tasks, job.config, seeds, rows, {"cbd": 0.0, "ar": 0.0})["tasks"]
+    expected = {"scores": {"1": 10.0, "2": 20.0, "4": 40.0}, "median": 20.0, "min": 10.0, "max": 40.0}
+    assert tasks["cbd"]["also"] == {"accuracy": expected}  # two seeds lack macro F1, as if begun before the task had it
+    assert "also" not in tasks["ar"]
 
 
 def test_what_a_seed_cost_and_where_it_ran() -> None:
@@ -106,10 +119,11 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer() -> None:
     summary = summarize(job.suite, job.tasks, job.config, seeds, rows, constants)
     assert {id: of["constant"] for id, of in summary["tasks"].items()} == constants
     assert summary["not_above_constant"] == ["cbd", "dyk"]  # an equal score is not above
-    assert below_constant(summary) == "cbd 15.0 (constant 15.0), dyk 20.0 (constant 27.4)"
-    assert below_constant({**summary, "method": "constant"}) == ""  # it is the constant answer
+    assert below_constant(summary, PERCENT) == "cbd 15.0 (constant 15.0), dyk 20.0 (constant 27.4)"
+    assert below_constant(summary, SCALES[1]) == "cbd 0.150 (constant 0.150), dyk 0.200 (constant 0.274)"
+    assert below_constant({**summary, "method": "constant"}, PERCENT) == ""  # it is the constant answer
     del summary["not_above_constant"]
-    assert below_constant(summary) == ""  # a run from before constants were kept
+    assert below_constant(summary, PERCENT) == ""  # a run from before constants were kept
 
 
 def test_reading_runs_imports_neither_torch_nor_lightning() -> None:

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 
 from mtl.jobs.job import load_job, parse_settings
@@ -45,7 +46,8 @@ def test_medians_stand_beside_the_published_rows_with_differences() -> None:
     assert rows["ours − LSTM + fastText"][:3] == ["-7.7", "-7.3", "-27.8"]
     assert rows["ours − HerBERT"][0] == "-20.5"
     assert "ours − LSTM" not in rows  # another row's embeddings
-    assert len(rows) == 1 + 1 + 3 + 10 + 5
+    assert rows["metric"][:4] == ["mean", "accuracy", "accuracy", "Spearman"]
+    assert len(rows) == 2 + 1 + 3 + 10 + 5
 
 
 def test_a_floor_stands_beside_the_published_floor() -> None:
@@ -106,6 +108,27 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named() ->
     assert "Not above the best constant answer: cdsc-e 60.0 (constant 74.1)." in render(summary, suite)
 
 
+def test_scores_on_the_scale_of_the_suite_and_further_metrics_below(tmp_path: Path) -> None:
+    suite = load_suite(write_alpha_suite(tmp_path))
+    config, tasks = load_job({"suite": "klej", "method": "svm"}).config, suite.choose(None)
+    done = seeds(tasks, 28.64, -4.16, 30.0)
+    for number, of in done.items():
+        also = {task.id: dict.fromkeys(task.also or (), 10.0 * number) for task in tasks}
+        of["also"] = also if number > 1 else {**also, "rating": {}}
+    rows = {id: {"dev": 1} for id in suite.tasks}
+    summary = summarize(suite, tasks, config, done, rows, dict.fromkeys(suite.tasks, 28.64))
+    text = render(summary, suite)
+    found = cells(text)
+    assert found["**TF-IDF + linear SVM**, median of 3"] == ["**0.286**"] * 5
+    assert found["min"] == ["", *["-0.042"] * 4] and found["max"] == ["", *["0.300"] * 4]
+    assert found["printed (published)"] == ["0.400", "0.555", "0.400", "0.410", "0.235"]
+    assert found["ours − printed"] == ["-0.114", "-0.269", "-0.114", "-0.124", "+0.051"]
+    assert "stance 0.286 (constant 0.286)" in text and "Scores on dev: the median" in text and "× 100" not in text
+    # The first seed of rating lacks further metrics, as if trained before the task had them.
+    assert found["further metrics"] == ["Stance", "Answer", "Entailment"]
+    assert found["accuracy"] == ["0.200", "0.200", "–"] and found["gender parity"] == ["–", "–", "0.200"]
+
+
 def test_a_name_with_a_bar_stays_in_its_cell() -> None:
     summary, suite = klej()
     suite.tasks["ar"].title = "A|R"
@@ -134,13 +157,13 @@ def test_differences_are_to_published_rows_on_the_same_split() -> None:
     titles = rows[""]
     assert titles[0] == "AVG" and len(titles) == 11  # eight tasks on dev, two diagnostics on test
     diagnostics = titles.index("SweDiagnostics")
-    assert rows["SVM (published, dev)"][:2] == ["27.7", "33.6"] and rows["SVM (published, test)"][:2] == [
-        "19.2",
-        "28.6",
+    assert rows["SVM (published, dev)"][:2] == ["0.277", "0.336"] and rows["SVM (published, test)"][:2] == [
+        "0.192",
+        "0.286",
     ]
     dev, test = rows["ours − SVM, dev"], rows["ours − SVM, test"]
-    assert dev[:2] == ["+32.3", "+26.4"] and dev[diagnostics] == "–"
-    assert test[:2] == ["–", "–"] and test[diagnostics] == "+57.4"
+    assert dev[:2] == ["+0.323", "+0.264"] and dev[diagnostics] == "–"
+    assert test[:2] == ["–", "–"] and test[diagnostics] == "+0.574"
     assert "Random guess (published, dev)" in rows and "MaxFreq/Avg (published, dev)" in rows
 
 
@@ -157,6 +180,6 @@ def test_a_published_row_that_nothing_is_compared_with_has_no_differences() -> N
 
 def test_a_run_without_a_task_of_the_average_shows_none() -> None:
     rows = superlim("random", "supersim-superlim-similarity")
-    assert rows["**Random targets**, one seed"] == ["–", "**60.0**"]
-    assert rows["Static word vectors (published, test)"] == ["–", "-10.9"]
-    assert rows["ours − Static word vectors, test"] == ["–", "+70.9"]
+    assert rows["**Random targets**, one seed"] == ["–", "**0.600**"]
+    assert rows["Static word vectors (published, test)"] == ["–", "-0.109"]
+    assert rows["ours − Static word vectors, test"] == ["–", "+0.709"]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import krippendorff
 import numpy as np
 import pytest
 import torch
@@ -16,11 +17,12 @@ from sklearn import metrics as sklearn_metrics
 from torchmetrics.functional import classification, regression
 
 import mtl.tasks.metrics
-from mtl.tasks.metrics import METRICS, Metric, ScoredRows, score, weighted_scores
+from mtl.tasks.metrics import METRICS, Metric, ScoredRows, chance_share, lowest_score, score, weighted_scores
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
 
 Case = tuple[Task, np.ndarray, np.ndarray]  # a task, predictions, gold targets
+PARITY = ("gender_parity", "gender_parity_by_row")  # of triples, which weights must not divide
 KINDS = [(name, kind) for name, metric in METRICS.items() for kind in metric.kinds]
 
 
@@ -34,7 +36,12 @@ def task(metric: str, kind: str = "", labels: int = 3) -> Task:
         "word": {},
         "text": {},
     }[kind]
-    return Task(id="t", kind=kind, text=["x"], target="y", metric=metric, **declared)
+    return Task(id="t", kind=kind, text=["x"], target="y", metric=metric, chance="1/5", columns=["triple"], **declared)
+
+
+def scored(gold: np.ndarray) -> ScoredRows:
+    """Rows with these gold targets; each three make a triple, and the last ones what is left."""
+    return ScoredRows(gold, columns={"triple": [str(row // 3) for row in range(len(gold))]})
 
 
 def labels_case(rng: np.random.Generator, metric: str) -> Case:
@@ -110,6 +117,20 @@ def one_minus_wmae(predictions: np.ndarray, gold: np.ndarray) -> float:
     return 1 - np.mean([np.abs(predictions[gold == c] - c).mean() for c in np.unique(gold)]) / 4
 
 
+def alpha(predictions: np.ndarray, gold: np.ndarray, level: str) -> float:
+    """By the package krippendorff, which refuses values that are all equal."""
+    values, codes = np.unique(np.concatenate([gold, predictions]), return_inverse=True)
+    if len(values) == 1:
+        return 1.0
+    coded = codes.astype(float) if level == "nominal" else values[codes]
+    return float(krippendorff.alpha(reliability_data=coded.reshape(2, -1), level_of_measurement=level))
+
+
+def parity(predictions: np.ndarray, by_row: bool) -> float:
+    triples = [set(predictions[start : start + 3]) for start in range(0, len(predictions), 3)]
+    return sum(len(labels) == 1 for labels in triples) / (len(predictions) if by_row else len(triples))
+
+
 EXPECTED: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "accuracy": lambda p, g: sklearn_metrics.accuracy_score(g, p) if g.dtype != object else np.mean(p == g),
     "f1": lambda p, g: sklearn_metrics.f1_score(g == 1, p == 1, zero_division=0),
@@ -118,6 +139,11 @@ EXPECTED: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "spearman": lambda p, g: correlation(p, g, stats.spearmanr),
     "pearson": lambda p, g: correlation(p, g, stats.pearsonr),
     "one_minus_wmae": one_minus_wmae,
+    "alpha_nominal": lambda p, g: alpha(p, g, "nominal"),
+    "alpha_interval": lambda p, g: alpha(p, g, "interval"),
+    "pseudo_alpha": lambda p, g: (np.mean(p == g) - 0.2) / 0.8,
+    "gender_parity": lambda p, g: parity(p, by_row=False),
+    "gender_parity_by_row": lambda p, g: parity(p, by_row=True),
     "rouge1": unigram_f1(r"[a-z0-9]+"),
     "rouge1_words": unigram_f1(r"[a-z0-9åäö]+"),
 }
@@ -133,9 +159,9 @@ def test_random_cases(metric: str, kind: str) -> None:
     rng = np.random.default_rng(7)
     for _ in range(400):
         of, predictions, gold = CASES[kind](rng, metric)
-        found = score(of, predictions, ScoredRows(gold))
+        found = score(of, predictions, scored(gold))
         assert found == pytest.approx(100 * EXPECTED[metric](predictions, gold), abs=1e-4), (predictions, gold)
-        assert METRICS[metric].lowest <= found <= 100
+        assert lowest_score(of) <= found <= 100
 
 
 TORCHMETRICS: dict[str, Callable[[torch.Tensor, torch.Tensor, int], torch.Tensor]] = {
@@ -167,7 +193,7 @@ def test_random_cases_against_torchmetrics(metric: str) -> None:
     assert compared > 60
 
 
-@pytest.mark.parametrize(("metric", "kind"), KINDS)
+@pytest.mark.parametrize(("metric", "kind"), [pair for pair in KINDS if pair[0] not in PARITY])
 def test_weights_are_repeated_rows(metric: str, kind: str) -> None:
     """Many sets of weights at once; some leave labels out, or only rows that are alike."""
     rng = np.random.default_rng(9)
@@ -199,9 +225,9 @@ def test_a_constant_prediction_of_two_labels(metric: str, constant: int, positiv
 def test_what_is_not_finite_has_no_score(metric: str, value: float) -> None:
     values, spoilt = np.array([1.0, 2.0, 1.0, 2.0]), np.array([1.0, value, 1.0, value])
     with pytest.raises(ValueError, match="task t: 2 of 4 predictions are not finite"):
-        score(task(metric), spoilt, ScoredRows(values))
+        score(task(metric), spoilt, scored(values))
     with pytest.raises(ValueError, match="task t: 2 of 4 gold targets are not finite"):
-        score(task(metric), values, ScoredRows(spoilt))
+        score(task(metric), values, scored(spoilt))
 
 
 @pytest.mark.parametrize("metric", ["spearman", "pearson"])
@@ -238,6 +264,110 @@ def test_a_metric_reads_what_the_rows_hold(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(METRICS, "pairs", Metric("pairs", ("labels",), both))
     rows = ScoredRows(np.array([0.0, 1, 0, 1]), columns={"pair": ["a", "a", "b", "b"]})
     assert score(task("pairs"), np.array([0.0, 1, 0, 0]), rows) == 50
+
+
+@pytest.mark.parametrize("metric", PARITY)
+def test_a_triple_that_is_drawn_twice_counts_twice(metric: str) -> None:
+    """A resample that keeps triples together: as if each of its copies was a triple of its own."""
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        of, predictions, gold = labels_case(rng, metric)
+        triples = np.arange(len(gold)) // 3
+        counts = rng.poisson(1.0, triples[-1] + 1)
+        counts[rng.integers(len(counts))] += 1
+        found = weighted_scores(of, predictions, scored(gold), counts[triples][None].astype(float))
+        copies = [(triple, copy) for triple, count in enumerate(counts) for copy in range(count)]
+        drawn = [(row, f"{triple} {copy}") for triple, copy in copies for row in np.flatnonzero(triples == triple)]
+        rows, names = [row for row, _ in drawn], [name for _, name in drawn]
+        expected = score(of, predictions[rows], ScoredRows(gold[rows], columns={"triple": names}))
+        assert found == pytest.approx([expected], abs=1e-4)
+
+
+def test_a_triple_is_divided_where_rows_are_drawn_one_by_one() -> None:
+    """A row counts as its share of its triple, with the triple's other rows as they are."""
+    rows, predictions = scored(np.zeros(6)), np.array([0.0, 0, 0, 1, 1, 0])
+    weights = np.array([[1.0, 0, 0, 0, 0, 0], [0, 0, 0, 1, 1, 0], [2, 0, 1, 0, 1, 0]])
+    assert weighted_scores(task("gender_parity"), predictions, rows, weights) == pytest.approx([100, 0, 75])
+
+
+@pytest.mark.parametrize(
+    ("metric", "gold", "system", "expected"),
+    [
+        ("alpha_nominal", "AABBC", "ABBBC", 0.7097),
+        ("alpha_nominal", "AABB", "AAAA", -0.1667),
+        ("alpha_nominal", "ABBA", "ABBA", 1.0),
+        ("alpha_nominal", "AAAA", "AAAA", 1.0),
+        ("alpha_nominal", "A", "B", 0.0),
+        ("alpha_nominal", "AAAAA", "BBBBB", -0.8),
+        ("alpha_interval", [1, 2, 3, 4], [1, 2, 4, 5], 0.8871),
+        ("alpha_interval", [1, 2, 3, 4], [1, 2, 3, 4], 1.0),
+        ("alpha_interval", [3, 3, 3], [3, 3, 3], 1.0),
+        ("alpha_interval", [2, 2, 2], [4, 4, 4], -2 / 3),
+        ("alpha_interval", [1, 2, 3, 4], [2.5] * 4, 1 / 8),
+    ],
+)
+def test_alpha_of_a_few_rows(metric: str, gold: Any, system: Any, expected: float) -> None:
+    """superlim.md's figures, and cases without any disagreement, with constants, and with the most disagreement: -1 + 1 / N."""
+    values = [np.array([*map("ABC".index, of)] if isinstance(of, str) else of, dtype=float) for of in (gold, system)]
+    assert score(task(metric), values[1], ScoredRows(values[0])) == pytest.approx(100 * expected, abs=5e-3)
+
+
+def test_alpha_of_a_resample_that_draws_no_disagreement_or_one_value() -> None:
+    weights = np.array([[2.0, 1, 0, 0], [0, 0, 0, 3], [1, 1, 1, 1]])
+    gold, predictions = np.array([1.0, 1, 2, 3]), np.array([1.0, 1, 1, 3])
+    for metric in ("alpha_nominal", "alpha_interval"):
+        found = weighted_scores(task(metric), predictions, ScoredRows(gold), weights)
+        assert found[:2].tolist() == [100, 100] and 0 < found[2] < 100
+
+
+def test_with_two_labels_alpha_is_macro_f1() -> None:
+    """1 - α = 2 (1 - F) (n - 1) / n, with n = 2N."""
+    rng = np.random.default_rng(12)
+    gold, predictions = rng.integers(0, 2, (2, 50)).astype(float)
+    f1 = score(task("macro_f1", labels=2), predictions, ScoredRows(gold)) / 100
+    found = score(task("alpha_nominal", labels=2), predictions, ScoredRows(gold)) / 100
+    assert 1 - found == pytest.approx(2 * (1 - f1) * 99 / 100)
+
+
+def test_alpha_of_large_numbers_keeps_their_differences() -> None:
+    rng = np.random.default_rng(13)
+    gold = rng.normal(size=50)
+    predictions = gold + rng.normal(size=50)
+    found = [score(task("alpha_interval"), shift + predictions, ScoredRows(shift + gold)) for shift in (0, 1e8)]
+    assert found[1] == pytest.approx(found[0], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("chance", "right", "rows", "expected"),
+    [("1/5", 300, 739, 0.2574), ("109/2049", 60, 109, 0.5252), ("109/2049", 10, 109, 0.0407), ("0", 1, 4, 0.25)],
+)
+def test_pseudo_alpha(chance: str, right: int, rows: int, expected: float) -> None:
+    of = task("pseudo_alpha", "choice")
+    of.chance = chance
+    found = score(of, (np.arange(rows) >= right).astype(float), ScoredRows(np.zeros(rows)))
+    assert found == pytest.approx(100 * expected, abs=5e-3)
+    assert lowest_score(of) == pytest.approx(-100 * chance_share(of) / (1 - chance_share(of)))
+
+
+@pytest.mark.parametrize("chance", ["1", "3/2", "-0.1", "1/0", "nan", "1e9", "a", "", "1/2/3", "0.5.5"])
+def test_a_bad_chance(chance: str) -> None:
+    of = task("pseudo_alpha")
+    assert METRICS["pseudo_alpha"].problem(of) is None
+    of.chance = chance
+    problem = METRICS["pseudo_alpha"].problem(of)
+    assert problem is not None and problem.startswith("chance: ")
+    of.chance = None
+    assert "needs the accuracy of a guess" in str(METRICS["pseudo_alpha"].problem(of))
+
+
+def test_gender_parity_of_three_triples() -> None:
+    """Two of three triples alike, right or wrong; the evaluator divides by the nine rows."""
+    rows, predictions = scored(np.array([0.0, 0, 0, 1, 1, 1, 0, 0, 0])), np.array([0.0, 0, 0, 2, 2, 2, 0, 1, 0])
+    assert score(task("gender_parity"), predictions, rows) == pytest.approx(200 / 3)
+    assert score(task("gender_parity_by_row"), predictions, rows) == pytest.approx(200 / 9)
+    of = task("gender_parity")
+    of.columns = ["a", "b"]
+    assert str(METRICS["gender_parity"].problem(of)).startswith("columns: metric gender_parity needs one column")
 
 
 def test_f1_needs_its_label() -> None:

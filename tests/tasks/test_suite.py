@@ -1,7 +1,10 @@
+import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
 
@@ -42,6 +45,37 @@ def test_the_sample_has_klej_s_tasks() -> None:
             twin.text, twin.target, twin.labels, twin.range, twin.metric, twin.group, twin.same_source, twin.files, twin.folder,
         )  # fmt: skip
     assert not sample.published
+
+
+def test_further_metrics_breakdowns_and_the_scale(tmp_path: Path) -> None:
+    path = write_alpha_suite(tmp_path)
+    suite = load_suite(path)
+    assert suite.shown.show(28.6) == "0.286" and load_suite(write_kinds_suite(tmp_path)).shown.show(28.6) == "28.6"
+    assert suite.tasks["entailment"].further_columns == ["triple", "phenomenon"]
+    assert suite.tasks["answer"].chance == "1/4"
+    text = path.read_text(encoding="utf-8")
+    for old, new, complaint in (
+        ("scale: 1", "scale: 10", "scale: 10 must be 100 or 1"),
+        ("[accuracy, macro_f1]", "[accuracy, f2]", "tasks.stance.also: unknown metric 'f2'"),
+        ("[accuracy, macro_f1]", "[accuracy, alpha_nominal]", "tasks.stance.also: names alpha_nominal twice"),
+        ("[accuracy, macro_f1]", "[accuracy, accuracy]", "tasks.stance.also: names accuracy twice"),
+        ("[accuracy, macro_f1]", "[spearman]", "tasks.stance.also: spearman is for targets of kind number"),
+        ("[accuracy, macro_f1]", "[f1]", "tasks.stance.positive: name the label"),
+        ("[accuracy, macro_f1]", "[gender_parity]", "tasks.stance.columns: metric gender_parity needs one column"),
+        ("chance: 1/4", "chance: 4/1", "tasks.answer.chance: 4/1 must be below 1"),
+        ("    chance: 1/4\n", "", "tasks.answer.chance: metric pseudo_alpha needs"),
+        ("[phenomenon]", '["a[]"]', "tasks.entailment.breakdown: a[]: a column of lists"),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        with pytest.raises(InputError, match=re.escape(complaint)):
+            load_suite(path)
+
+
+def test_only_what_scores_depend_on_changes_a_fingerprint(tmp_path: Path) -> None:
+    task = load_suite(write_alpha_suite(tmp_path)).tasks["answer"]
+    assert replace(task, also=None, breakdown=["x"]).fingerprint() == task.fingerprint()
+    assert replace(task, chance="1/5").fingerprint() != task.fingerprint()
 
 
 def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:

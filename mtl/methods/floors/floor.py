@@ -46,6 +46,7 @@ class Floor:
         self.config = config
         self.dataset = dataset
         self.language = request.suite.language
+        self.scale = request.suite.shown
         self.fingerprints: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
         self.joined = config.floor.features == "joined"
@@ -117,7 +118,8 @@ class Floor:
                     best, found, chosen = value, trained, {"settings": candidate, "score": value}
             seconds = time.monotonic() - start
             write_json(done, {**chosen, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-            logger.info("seed %d · %s · %.1f with %s", seed, task.id, best, _settings_text(chosen["settings"]))
+            shown = self.scale.show(best)
+            logger.info("seed %d · %s · %s with %s", seed, task.id, shown, _settings_text(chosen["settings"]))
         self._trained[task.id] = found
         return found
 

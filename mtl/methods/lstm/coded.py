@@ -11,6 +11,7 @@ from mtl.data.dataset import Dataset, Split, with_one_wrong
 from mtl.data.overlap import with_overlap
 from mtl.model.network import Network
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.scale import PERCENT, Scale
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.module import TaskScore
@@ -18,10 +19,14 @@ from mtl.training.module import TaskScore
 
 @dataclass(frozen=True)
 class Coded:
-    """A dataset with its targets as codes (`mtl.tasks.kind`). overlap: whether the rows of pairs have their overlap."""
+    """A dataset with its targets as codes (`mtl.tasks.kind`).
+
+    overlap: whether the rows of pairs have their overlap. scale: how progress shows scores.
+    """
 
     dataset: Dataset
     overlap: bool = False
+    scale: Scale = PERCENT
 
     @cached_property
     def splits(self) -> dict[str, dict[str, Split]]:

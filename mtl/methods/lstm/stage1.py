@@ -79,6 +79,7 @@ def pretrain(
             ),
             dev=batches["dev"].loader(SortedSampler(lengths["dev"], sizes["dev"]), pin_memory),
             checkpoint=settings.checkpoint,
+            scale=data.scale,
         ),
         config.trainer,
     )

@@ -126,11 +126,13 @@ class Finetuning:
                 lines=not seconds_only,
                 trained_only=True,
                 validate_first=True,  # so that no task ends with a lower score than after stage 1
+                scale=self.data.scale,
             ),
             self.config.trainer,
         )
         averages = [row["dev/average"] for row in module.curve]
-        logger.info("%s · %.1f, %.1f after stage 1", title, max(averages), averages[0])
+        best, first = map(self.data.scale.show, (max(averages), averages[0]))
+        logger.info("%s · %s, %s after stage 1", title, best, first)
 
     def _batches(self, split: Split) -> BatchDataset:
         return BatchDataset({self.task.id: split}, self.input.sequences, self.input.vectors)

@@ -43,7 +43,7 @@ class TwoStages:
             request.dataset, texts, suite.language, config.max_length, config.boundary_words
         )
         self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
-        self.data = Coded(dataset, config.head.overlap)
+        self.data = Coded(dataset, config.head.overlap, suite.shown)
         self.embeddings = build_embeddings(
             config,
             suite,

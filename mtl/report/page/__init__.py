@@ -28,6 +28,7 @@ OWN = (
     "details.js",
     "board.js",
     "notes.js",
+    "sections.js",
     "scores.js",
     "cost.js",
     "plots.js",

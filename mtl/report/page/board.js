@@ -99,7 +99,7 @@ function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
   const below = (column) => {
     if (!reference) return spreadOf(row, column, choices.spread);
     if (column !== "average") return verdictOf(ownValue(tests, column.id), reference.label, choices.spread);
-    return choices.hidden.size ? null : verdictOf(ownValue(tests, "average"), reference.label, choices.spread);
+    return !showsAverage(suite, shownTasks(suite, choices)) ? null : verdictOf(ownValue(tests, "average"), reference.label, choices.spread);
   };
   return columns.map(({ id, columnDef: { meta } }) => {
     if (id === "model") return modelCell(row, opened, remark, toggle);

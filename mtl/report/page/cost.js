@@ -34,7 +34,7 @@ function costFigure(scene) {
         ticks: Math.max(2, Math.floor(width / 130)),
         domain: widenedDomain(points.map((row) => row.cost[cost.id])),
       },
-      y: { label: "AVG, score × 100", grid: true, nice: true, inset: 12, domain: domainOfConstant(points.map((row) => row.average)) },
+      y: { label: `AVG, ${scoreUnit}`, grid: true, nice: true, inset: 12, domain: domainOfConstant(points.map((row) => row.average)) },
       symbol: { type: "identity" },
       color: { type: "identity" },
       marks: [

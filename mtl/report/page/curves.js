@@ -40,7 +40,7 @@ function curvePlot(points, rows, names, style, width, title, height = 300) {
       marginTop: 28,
       marginBottom: 42,
       x: { label: "training step", labelAnchor: "right", ticks: Math.max(3, Math.floor(width / 110)), nice: true },
-      y: { label: "score × 100", grid: true, nice: true, domain: domainOfConstant(points.map((point) => point.score)) },
+      y: { label: scoreUnit, grid: true, nice: true, domain: domainOfConstant(points.map((point) => point.score)) },
       marks: [
         ...own.map((row) => {
           const { colour, dash } = style.get(row.id);

@@ -31,7 +31,8 @@ function figure(caption, ...content) {
 /** A domain around values that are all equal; undefined if they differ, so that Plot chooses the domain. */
 function domainOfConstant(values) {
   const [low, high] = [Math.min(...values), Math.max(...values)];
-  return low === high ? [low - 1, high + 1] : undefined;
+  const reach = 10 ** (1 - scoreDecimals);
+  return low === high ? [low - reach, high + reach] : undefined;
 }
 
 /** Plot's SVG as one image with a label for screen readers. */

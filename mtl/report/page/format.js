@@ -11,13 +11,24 @@ function known(value) {
   return value !== null && value !== undefined;
 }
 
+// How scores are shown; the report's numbers are already on this scale.
+let scoreDecimals = 1;
+let scoreUnit = "score × 100";
+
+/** Show scores as the suite does, from now on. */
+function showScoresOf(suite) {
+  scoreDecimals = suite.decimals;
+  scoreUnit = suite.unit;
+}
+
 function formatScore(value) {
-  return value.toFixed(1).replace("-", "−");
+  return value.toFixed(scoreDecimals).replace("-", "−");
 }
 
 function formatDifference(value) {
+  const zero = (0).toFixed(scoreDecimals);
   const text = formatScore(value);
-  return text.startsWith("−") || text === "0.0" ? text.replace("−0.0", "0.0") : `+${text}`;
+  return text.startsWith("−") || text === zero ? text.replace(`−${zero}`, zero) : `+${text}`;
 }
 
 function formatProbability(value) {

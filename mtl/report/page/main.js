@@ -5,8 +5,10 @@ let redrawPlots = () => {};
 
 /** Show a suite with the default choices. */
 function openSuite(suite) {
+  showScoresOf(suite);
   let choices = defaultChoices(suite);
   const plotChoices = defaultPlotChoices();
+  const sectionChoices = defaultSectionChoices();
   const board = document.getElementById("board");
   // The panel of an opened row is kept with the user's changes while the table is redrawn.
   const panels = new Map();
@@ -27,6 +29,7 @@ function openSuite(suite) {
     keepingFocus(() => {
       const { rows, sorted } = drawBoard(suite, choices, changed, panel);
       drawNotes(suite, choices, rows);
+      drawSections(suite, sectionChoices, rows);
       document.getElementById("status").textContent =
         `${remark}${rows.length} of ${suite.rows.length} rows shown, sorted by ${sorted}.`;
       redrawPlots = () => drawPlots(suite, choices, plotChoices, rows);

@@ -39,8 +39,18 @@ function defaultChoices(suite) {
   };
 }
 
+/** The suite's task with this id. */
+function taskOf(suite, id) {
+  return suite.tasks.find((task) => task.id === id) ?? { id, title: id };
+}
+
 function shownTasks(suite, choices) {
   return suite.tasks.filter((task) => !choices.hidden.has(task.id));
+}
+
+/** Whether all tasks that the suite's average is over are among those shown. */
+function showsAverage(suite, shown) {
+  return averagedTasks(suite.tasks).every((task) => shown.includes(task));
 }
 
 function mean(values) {
@@ -60,7 +70,7 @@ function averagedTasks(tasks) {
 /** A row with its average over those of `tasks`, the tasks shown, that the suite's average counts: all of them, or some. */
 function withAverageOver(row, tasks, suite) {
   const averaged = averagedTasks(tasks);
-  const whole = averaged.length === averagedTasks(suite.tasks).length;
+  const whole = showsAverage(suite, tasks);
   const present = averaged.filter((task) => known(median(row, task)));
   const average = mean(present.map((task) => median(row, task)));
   return {

@@ -13,7 +13,7 @@ function drawNotes(suite, choices, rows) {
   const reduced = tasks.filter((task) => rows.some((row) => row.reduced?.includes(task.id)));
   const reference = suite.rows.find((row) => row.id === choices.reference);
   const notes = [
-    "Scores × 100; higher is better. " +
+    `${scoreUnit.replace("score", "Scores")}; higher is better. ` +
       (averaged.length === tasks.length
         ? "AVG is the mean over the tasks shown."
         : `AVG is the mean over ${joinWithAnd(averaged.map((task) => task.title)) || "no task that is shown"}.`),
@@ -28,8 +28,8 @@ function drawNotes(suite, choices, rows) {
         (dev && publishedOn.includes("test") ? " Be careful when you compare scores on dev with scores on test." : ""),
     own && !reference && choices.spread === "range" && "Small numbers below a score: the lowest and the highest score over seeds.",
     own && !reference && choices.spread === "interval" && "Small numbers below a score: its 95 % interval." +
-        (choices.hidden.size ? " The average has one only while no task is hidden." : ""),
-    reference && referenceNote(names.get(reference.id), choices),
+        (showsAverage(suite, tasks) ? "" : " The average has one only while none of its tasks is hidden."),
+    reference && referenceNote(names.get(reference.id), choices, showsAverage(suite, tasks)),
     ...d3
       .groups(partial, (row) => joinWithAnd(row.lacking.map((task) => task.title)))
       .map(([lacking, of]) => `* Partial average, without ${lacking}: ${joinWithAnd(of.map((row) => names.get(row.id)))}.`),
@@ -48,7 +48,7 @@ function drawNotes(suite, choices, rows) {
   );
 }
 
-function referenceNote(name, choices) {
+function referenceNote(name, choices, whole) {
   const interval =
     choices.spread === "interval"
       ? " and its 95 % interval"
@@ -56,6 +56,6 @@ function referenceNote(name, choices) {
   return (
     `Paired tests against ${name}: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too, ≈ undecided, ` +
     `? too few seeds; followed by the difference of the means over seeds${interval}.` +
-    (choices.hidden.size ? " The average is compared only while no task is hidden." : "")
+    (whole ? "" : " The average is compared only while none of its tasks is hidden.")
   );
 }

@@ -67,7 +67,7 @@ function scorePlot({ rows, names, width: whole }, column, width) {
       marginTop: 6,
       marginRight: 14,
       marginBottom: 36,
-      x: { label: "score × 100", grid: true, nice: true, ticks: 4, labelAnchor: "right", labelArrow: "none" },
+      x: { label: scoreUnit, grid: true, nice: true, ticks: 4, labelAnchor: "right", labelArrow: "none" },
       y: {
         type: "point",
         domain: marks.map(({ id }) => id),

@@ -1,0 +1,57 @@
+"""Metric groups: the tasks of a suite that have scores by the same metric."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from mtl.report.leaderboard import Leaderboard
+from mtl.report.row import Row, Score
+from mtl.tasks.metrics import METRICS
+from mtl.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class MetricGroup:
+    """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order."""
+
+    metric: str
+    tasks: Sequence[Task]
+
+    @property
+    def title(self) -> str:
+        return METRICS[self.metric].title
+
+    @property
+    def has_mean(self) -> bool:
+        """Whether there are several tasks, so that a mean says something."""
+        return len(self.tasks) > 1
+
+    def score(self, row: Row, task: Task) -> Score | None:
+        """The row's score on one of the tasks by this metric."""
+        if task.metric == self.metric:
+            return row.scores.get(task.id)
+        return row.further.get(task.id, {}).get(self.metric)
+
+    def mean(self, row: Row) -> float | None:
+        """The mean × 100 of the row's medians; None for a row without all of the tasks, and in a group of one task."""
+        scores = [score.median for task in self.tasks if (score := self.score(row, task))]
+        return fmean(scores) if self.has_mean and len(scores) == len(self.tasks) else None
+
+    def rows(self, board: Leaderboard) -> list[Row]:
+        """The rows that have a score on any of the tasks."""
+        return [row for row in board.rows if any(self.score(row, task) for task in self.tasks)]
+
+
+def metric_groups(board: Leaderboard) -> list[MetricGroup]:
+    """The groups that say more than the table of scores: those with further metrics, and, where the tasks of a suite differ in
+    their metric, those with more than one task."""
+    tasks = board.suite.tasks.values()
+    main = list(dict.fromkeys(task.metric for task in tasks))
+    further = dict.fromkeys(name for row in board.rows for found in row.further.values() for name in found)
+    groups = []
+    for metric in dict.fromkeys([*main, *further]):
+        also = {id for row in board.rows for id, found in row.further.items() if metric in found}
+        scored = [task for task in tasks if task.metric == metric or task.id in also]
+        if also or (len(main) > 1 and len(scored) > 1):
+            groups.append(MetricGroup(metric, scored))
+    return groups

@@ -1,0 +1,63 @@
+"""One row of a leaderboard: a run or a published system."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from mtl.report.comparison import Sample
+from mtl.runs.finished import Run
+from mtl.runs.summary import splits_text
+from mtl.tasks.suite import AVERAGE
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score × 100 of a task, or an average: the median over seeds, the minimum, the maximum, and a 95 % interval."""
+
+    median: float
+    min: float
+    max: float
+    interval: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One row of the leaderboard.
+
+    average: None for a row without one. missing: the tasks of the suite's average that it has no score for. reduced: the tasks whose
+    split sizes differ from the published ones; reduced_average: those of them that the average counts. run: None for a published row.
+    """
+
+    name: str
+    label: str
+    family: str
+    split: str
+    scores: Mapping[str, Score]  # by task id
+    average: Score | None
+    missing: Sequence[str]
+    reduced: Sequence[str]
+    reduced_average: Sequence[str]
+    further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)  # by task id and further metric
+    run: Run | None = None
+    samples: Mapping[str, Sample] = field(default_factory=dict)  # by task id and AVERAGE
+
+    @property
+    def seeds(self) -> int:
+        """The number of seeds; 0 for a published row."""
+        return len(self.run.summary["seeds"]) if self.run else 0
+
+    def mark(self, column: str) -> str:
+        """* for a partial average; † for a task whose split sizes differ from the published ones, and for an average with such a task."""
+        if column == AVERAGE:
+            return ("*" if self.missing else "") + ("†" if self.reduced_average else "")
+        return "†" if column in self.reduced else ""
+
+    def split_of(self, column: str) -> str:
+        """The split that a task's score is on, or the splits of an average. column: a task's id, or AVERAGE."""
+        tasks = self.run.summary["tasks"] if self.run else {}
+        if self.run and self.average and column == AVERAGE:
+            return splits_text({"tasks": {id: tasks[id] for id in self.run.suite.averaged if id in tasks}})
+        return str(tasks[column]["split"]) if column in tasks else self.split
+
+    def score(self, column: str) -> Score | None:
+        """The score in a column: a task's id, or AVERAGE."""
+        return self.average if column == AVERAGE else self.scores.get(column)

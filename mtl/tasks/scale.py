@@ -1,0 +1,38 @@
+"""How scores are shown. Everywhere else in the package, and in files that programs read back, a score is × 100."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One way to show scores. divisor: of a score × 100. decimals: of a score as shown. unit: what notes and axes call a score."""
+
+    divisor: float
+    decimals: int
+    unit: str
+
+    @property
+    def heading(self) -> str:
+        """What the notes of a table call its scores, as in "Scores × 100"."""
+        return self.unit.replace("score", "Scores")
+
+    def value(self, score: float) -> float:
+        """A score × 100 on this scale, not rounded."""
+        return score / self.divisor
+
+    def show(self, score: float) -> str:
+        """A score × 100 as shown.
+
+        >>> SCALES[100].show(28.61), SCALES[1].show(28.61)
+        ('28.6', '0.286')
+        """
+        return f"{self.value(score):.{self.decimals}f}"
+
+    def difference(self, points: float) -> str:
+        """A difference of two scores × 100 as shown, with its sign."""
+        return f"{self.value(points):+.{self.decimals}f}"
+
+
+# By the value of `scale` in a suite file.
+SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}
+PERCENT = SCALES[100]

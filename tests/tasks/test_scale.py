@@ -1,0 +1,17 @@
+import doctest
+
+import mtl.tasks.scale
+from mtl.tasks.scale import SCALES
+
+
+def test_the_worked_example() -> None:
+    assert doctest.testmod(mtl.tasks.scale).failed == 0
+
+
+def test_differences_have_a_sign() -> None:
+    assert [SCALES[100].difference(points) for points in (1.26, -1.26)] == ["+1.3", "-1.3"]
+    assert [SCALES[1].difference(points) for points in (1.26, -1.26)] == ["+0.013", "-0.013"]
+
+
+def test_scores_below_zero() -> None:
+    assert (SCALES[100].show(-54.1), SCALES[1].show(-54.1)) == ("-54.1", "-0.541")
