@@ -52,31 +52,35 @@ def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
         raise InputError(f"{data_dir}: has no files of suite {suite.name} to compare with; set data_dir=")
     found = read_submission(path)
     problems, left_out = _entry_problems(path, suite, found)
-    submitted: Files = {}
+    known = set[str]()
+    compared = []
     for task in suite.tasks.values():
-        submitted[task.id] = submitted_rows(task, found, path)
-        wanted = data.get(task.id, {})
-        if not submitted[task.id]:
-            if wanted and task.id not in left_out:
-                names = " and ".join(f"{split}.jsonl" for split in wanted)
-                problems.append(f"{path}/{task.id}: the task is missing ({names})")
-            continue
-        problems += [
-            f"{path}/{rows_name(task, split)}: is missing" for split in wanted if split not in submitted[task.id]
-        ]
-        for split, file in submitted[task.id].items():
-            if split in wanted:
-                problems += [f"{file.name}{problem}" for problem in file_problems(file, wanted[split])]
-            else:
-                problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
-    known = {rows_name(task, split) for task in suite.tasks.values() for split in submitted[task.id]}
+        files = submitted_rows(task, found, path)
+        known |= {rows_name(task, split) for split in files}
+        if files:
+            compared.append(data.get(task.id, {}))
+            problems += _task_problems(path, task, files, compared[-1], data_dir)
+        elif task.id not in left_out:
+            problems.append(f"{path}/{task.id}: the task is missing, and the entry does not say so under {LEFT_OUT}")
     problems += [
         f"{path}/{name}: not a file of a submission of suite {suite.name}"
         for name in found
         if name not in known and not _is_entry(name)
     ]
-    of_submitted = [splits for id, splits in data.items() if submitted[id]]
-    return Checked(problems, data_remarks(of_submitted, data_dir))
+    return Checked(problems, data_remarks(compared, data_dir))
+
+
+def _task_problems(
+    path: Path, task: Task, files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path
+) -> list[str]:
+    """What is wrong with a task's files. files, data: of the submission and of the data folder, by split."""
+    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
+    for split, file in files.items():
+        if split in data:
+            problems += [f"{file.name}{problem}" for problem in file_problems(file, data[split])]
+        else:
+            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
+    return problems
 
 
 def read_entry(path: Path, found: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:

@@ -12,12 +12,12 @@ from mtl.data.columns import value_of
 from mtl.data.examples import read_examples
 from mtl.data.lines import decode
 from mtl.errors import InputError
+from mtl.runs.formats.row_file import RowFile
 from mtl.runs.predictions import scored_rows
 from mtl.tasks.kind import Target
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
 
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
@@ -55,13 +55,16 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
     return entry
 
 
-def measure(suite: Suite, task: Task, path: Path, predictions: Sequence[Target]) -> dict[str, float]:
-    """The entry's figures for a split, by name: the measures that the task has. path: the split's file, with a target in each row.
+def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target]) -> dict[str, float]:
+    """The entry's figures for a data file, by name: those of the measures that its task has. None if its rows are not the official
+    ones, or lack targets.
 
     Scores are on the suite's scale: from 0 to 1 if that is 1.
     """
-    plain = replace(task, breakdown=None, group=None)  # no score needs these columns
-    rows = scored_rows(plain, read_examples(plain, path))
+    if not file.labelled or not file.is_official(split):
+        return {}
+    task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
+    rows = scored_rows(task, read_examples(task, Path(file.name)))
     assert rows is not None
     predicted = np.array(predictions, dtype=target_kind(task).dtype)
     figures: dict[str, float] = {}
@@ -70,7 +73,7 @@ def measure(suite: Suite, task: Task, path: Path, predictions: Sequence[Target])
         if known == ROWS:
             figures[name] = len(predicted)
         elif known is not None:
-            figures[name] = score(plain.measured_by(known), predicted, rows) * suite.scale / 100
+            figures[name] = score(task.measured_by(known), predicted, rows) * suite.scale / 100
     return figures
 
 

@@ -13,7 +13,7 @@ from mtl.runs.formats.check import read_entry, read_submission, rows_name, submi
 from mtl.runs.formats.entry import Figures, file_name, fill_entry, measure
 from mtl.runs.formats.kind import Checked
 from mtl.runs.formats.row_file import PREDICTION, RowFile, data_files, prediction_target, read_row_file
-from mtl.runs.formats.rows import data_remarks, is_official
+from mtl.runs.formats.rows import data_remarks
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 
@@ -53,9 +53,7 @@ def rejoin(
                 problems += [f"{file.name}{problem}" for problem in wrong]
                 continue
             texts[rows_name(task, split)] = file.with_predictions([row[PREDICTION] for row in rows])
-            known = file.labelled and is_official(task, split, file)
-            targets = [prediction_target(task, row) for row in rows] if known else []
-            figures[task.id][split] = measure(suite, task, paths[split], targets) if known else {}
+            figures[task.id][split] = measure(suite, split, file, [prediction_target(task, row) for row in rows])
     if not data:
         raise InputError(f"{path}: has no task of suite {suite.name} that {data_dir} has, too")
     if not problems:

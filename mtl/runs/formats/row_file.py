@@ -42,6 +42,10 @@ class RowFile:
         """Whether every row has its target."""
         return None not in self.labels
 
+    def is_official(self, split: str) -> bool:
+        """Whether the file has the number of rows that the suite names for this split; also if it names none for the task."""
+        return not self.task.rows or self.task.rows.get(split) == len(self.lines)
+
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
         for number, row in enumerate(self.rows, start=1):

@@ -19,9 +19,9 @@ from mtl.runs.formats.entry import (
 )
 from mtl.runs.formats.kind import Submitted
 from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, prediction_values, read_row_file
+from mtl.tasks.kind import Target
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Task
 from mtl.untrusted import is_inside
 
 Files = dict[str, dict[str, RowFile]]
@@ -51,43 +51,41 @@ def write(submitted: Submitted) -> list[str]:
 
     Raises InputError if the data has another number of rows than the predictions, or a key `prediction`.
     """
-    suite, facts = submitted.suite, submitted.facts
+    suite, data_dir = submitted.suite, submitted.data_dir
     folder = submitted.folder.submission_folder(submitted.seed)
     files: Files = {}
     figures: Figures = {}
     for task in submitted.tasks:
-        paths = data_files(task, submitted.data_dir)
+        paths = data_files(task, data_dir)
         files[task.id] = {split: read_row_file(task, path) for split, path in paths.items()}
         figures[task.id] = {}
         for split, file in files[task.id].items():
-            predicted = submitted.folder.predictions(submitted.seed, split, task.id)
-            targets = read_targets(task, predicted).tolist()
-            if len(targets) != len(file.lines):
-                raise InputError(
-                    f"{predicted}: {len(targets)} predictions for the {len(file.lines)} rows of {file.name}"
-                )
+            targets = _targets(submitted, split, file)
             values = prediction_values(task, targets, list(files[task.id].values()))
             write_text(folder / task.id / f"{split}.jsonl", file.with_predictions(values))
-            known = file.labelled and is_official(task, split, file)
-            figures[task.id][split] = measure(suite, task, paths[split], targets) if known else {}
-    template = read_template(suite, submitted.data_dir)
-    entry = fill_entry(template or {}, suite, facts, figures)
-    name = file_name(str(facts["name"]))
+            figures[task.id][split] = measure(suite, split, file, targets)
+    template = read_template(suite, data_dir)
+    entry = fill_entry(template or {}, suite, submitted.facts, figures)
+    name = file_name(str(submitted.facts["name"]))
     write_json(folder / name, entry)
-    remarks = data_remarks(list(files.values()), submitted.data_dir)
+    remarks = data_remarks(list(files.values()), data_dir)
     if LEFT_OUT in entry:
         remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
     if template is None and suite.submission.template is not None:
-        missing = submitted.data_dir / suite.submission.template
+        missing = data_dir / suite.submission.template
         remarks.append(f"{missing}: no such file; {name} has only what is known of the system")
     if keys := list(unfilled(entry)):
         remarks.append(f"{name} is as empty as the template in {', '.join(keys)}")
     return remarks
 
 
-def is_official(task: Task, split: str, file: RowFile) -> bool:
-    """Whether a file has the number of rows that the suite names; also if it names none for the task."""
-    return not task.rows or task.rows.get(split) == len(file.lines)
+def _targets(submitted: Submitted, split: str, file: RowFile) -> list[Target]:
+    """The seed's predictions for the rows of a data file."""
+    path = submitted.folder.predictions(submitted.seed, split, file.task.id)
+    targets: list[Target] = read_targets(file.task, path).tolist()
+    if len(targets) != len(file.lines):
+        raise InputError(f"{path}: {len(targets)} predictions for the {len(file.lines)} rows of {file.name}")
+    return targets
 
 
 def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list[str]:
@@ -97,7 +95,7 @@ def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list
     other = [
         f"{file.task.id} {split} ({len(file.lines)} of {file.task.rows[split]} rows)"
         for split, file in files
-        if split in file.task.rows and not is_official(file.task, split, file)
+        if split in file.task.rows and not file.is_official(split)
     ]
     parts = [
         f"{file.task.id} {split} ({len(file.lines)} rows)"
