@@ -319,7 +319,11 @@ def test_superlim_is_as_published() -> None:
     assert words == [*(f"supersim-superlim-{kind}" for kind in ("relatedness", "similarity")), "sweanalogy"]
     answered = {id: task.answered_by for id, task in suite.tasks.items() if task.answered_by}
     assert answered == {"swediagnostics": "swenli", "swewinogender": "swenli"}
-    assert {id for id, task in suite.tasks.items() if task.scored == DEV_OR_TEST} == {*words, *answered, "swesat-synonyms"}
+    assert {id for id, task in suite.tasks.items() if task.scored == DEV_OR_TEST} == {
+        *words,
+        *answered,
+        "swesat-synonyms",
+    }
     for id, task in suite.tasks.items():
         folder = "supersim-superlim" if id.startswith("supersim") else id
         wanted = {split: f"{id}_{split}.jsonl" for split in SPLITS}
