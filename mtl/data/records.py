@@ -22,7 +22,17 @@ from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
 from mtl.errors import InputError
 
 __all__ = [
-    *("FORMATS", "Record", "Value", "column_names", "has_column", "read_fields", "read_records", "text", "write_records"),
+    *(
+        "FORMATS",
+        "Record",
+        "Value",
+        "column_names",
+        "has_column",
+        "read_fields",
+        "read_records",
+        "text",
+        "write_records",
+    ),
 ]
 
 FIRST_ROWS = 100

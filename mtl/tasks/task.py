@@ -64,6 +64,7 @@ class Task:
     scored: str | None = None  # the split that scores are on: dev (None means dev) or test
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
+    license: str | None = None  # of the data, as its publisher names it
     source: Source | None = None
     hub: HubSource | None = None
 
