@@ -9,6 +9,7 @@ import numpy as np
 
 from mtl.audit.findings import Finding, Part
 from mtl.data.records import Value, read_fields
+from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS, ScoredRows, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -41,7 +42,11 @@ def field_findings(part: Part, data_dir: Path) -> list[Finding]:
         return []
     kind = target_kind(part.task)
     targets = np.array([row.target for row in part.rows], dtype=kind.dtype)
-    fields = read_fields(data_dir / part.file)
+    try:
+        fields = read_fields(data_dir / part.file)
+    except InputError as error:  # a parquet file can be too large with all columns
+        what = f"its further columns cannot be read: {str(error).replace(f'{data_dir}/', '')}"
+        return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     found = [
         guesses
         for name in non_inputs(part.task, list(fields))

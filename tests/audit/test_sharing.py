@@ -1,4 +1,4 @@
-from audit_parts import CHOICE, LABELS, PAIR, POSITIVE, only, part
+from audit_parts import ANALOGY, CHOICE, LABELS, PAIR, POSITIVE, only, part
 
 from mtl.audit.sharing import shared_across, shared_within, texts_in_other_pairs
 
@@ -70,3 +70,13 @@ def test_tasks_with_the_same_training_texts_give_one_finding() -> None:
     other = {"train": part("x", task=PAIR), "dev": part("b", task=LABELS, split="dev")}
     found = only(shared_across([one, two, other]))
     assert (found.task, found.count) == ("kansla", 1) and "in train of kansla" in found.what
+
+
+def test_the_order_of_three_texts_has_a_meaning() -> None:
+    """a is to b as c is to what? is another question than c is to b as a is to what?"""
+    train = part(("a", "b", "c"), targets=["d"], task=ANALOGY)
+    dev = part(("c", "b", "a"), ("a", "b", "c"), targets=["x", "d"], task=ANALOGY, split="dev")
+    found = only(shared_within({"train": train, "dev": dev}))
+    assert found.count == 1 and found.where == "likhet/dev.tsv:3 = 2 of likhet/train.tsv"
+    other = {"train": part(("b", "a"), task=PAIR), "dev": part(("x", "y"), task=PAIR, split="dev")}
+    assert shared_across([{"train": train, "dev": part(("c", "b", "a"), task=ANALOGY, split="dev")}, other]) == []

@@ -18,6 +18,8 @@ from mtl.errors import InputError
 VERSION = "v1.1"
 TO_COMPLETE = "[to be completed]"
 
+SHOWN = 40  # characters of an unknown field's name that a message quotes
+
 LAST_HEADING = "VI. OTHER"
 TEMPLATE: dict[str, tuple[str, ...]] = {
     "I. IDENTIFYING INFORMATION": (
@@ -112,7 +114,7 @@ def read_sheet(path: Path) -> Sheet:
             problem = _line_problem(text, entries)
         if problem is not None:
             problems.append(Problem(number, problem))
-        if name:
+        if name and ("\t" in text or name in ORDER):
             entries.append(Entry(number, name))
         if value and entries:
             entries[-1].values.append((number, value))
@@ -217,4 +219,4 @@ def _unknown(entries: Sequence[Entry]) -> Iterator[Problem]:
         if entry.name not in ORDER and heading != LAST_HEADING:
             near = difflib.get_close_matches(entry.name, ORDER, n=1)
             advice = f"did you mean {near[0]!r}?" if near else f"only {LAST_HEADING!r} may have fields of its own"
-            yield Problem(entry.line, f"unknown field {entry.name!r}; {advice}")
+            yield Problem(entry.line, f"unknown field {entry.name[:SHOWN]!r}; {advice}")
