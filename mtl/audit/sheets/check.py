@@ -18,8 +18,9 @@ logger = logging.getLogger("mtl")
 def check_sheet(job: Job, path: Path) -> list[str]:
     """What a sheet lacks, and what it says that the data of its tasks contradicts: one line each, `file:line: message`.
 
-    A size is right if it is the file's or the suite file's official one, so that a sheet of the complete data passes where a file is
-    reduced. The labels are only counted in files with all official rows. Raises InputError for a file that is no sheet, and for one
+    What complete files contradict is a finding. A sheet of the complete data passes where files are reduced: a size may be the file's
+    or the suite file's official one, labels are counted in complete files only, and a size that is neither, of files that are
+    reduced, is logged and is no finding. Raises InputError for a file that is no sheet, and for one
     whose name fits no task of the suite.
     """
     sheet = read_sheet(path)
@@ -28,8 +29,11 @@ def check_sheet(job: Job, path: Path) -> list[str]:
         files = read_files(task, job.data_dir, job.config.held_out).files
         _log_comparison(task, {split: len(part.rows) for split, part in files.items()})
         found += false_claims(sheet, task, files)
-    found.sort(key=lambda problem: problem.line)
-    return [f"{path}:{problem.line}: {problem.message}" for problem in dict.fromkeys(found)]
+    found = sorted(dict.fromkeys(found), key=lambda problem: problem.line)
+    for problem in found:
+        if problem.undecided:
+            logger.info("%s:%d: %s; no finding, since the files are reduced", path, problem.line, problem.message)
+    return [f"{path}:{problem.line}: {problem.message}" for problem in found if not problem.undecided]
 
 
 def _tasks_of(job: Job, path: Path) -> Sequence[Task]:

@@ -2,9 +2,12 @@
 
 Recognised, in the fields that describe the data's size: a split's rows ("3450 train", "131 train items", "Train: 392704 items", "the
 test data consists of 1000 items"), all rows as the first number ("4872 texts", "Total of 20,638 samples", "1106"), and rows with a
-label ("312 positive cases ('entailment')", "pro: 211"), which belong to the split before them in the line. In the fields that
-describe the format and the labels: the list of all labels ("can be pro, con or non", "label (correct or incorrect)"). Other
-sentences are not understood, and give no finding.
+label ("312 positive cases ('entailment')", "pro: 211", and "55 positive, 80 negative" of a task with two labels), which belong to
+the split before them in the line. In the fields that describe the format and the labels: the list of all labels ("can be pro, con
+or non", "label (correct or incorrect)"). Other sentences are not understood, and give no finding.
+
+Sizes are right if they are the files' or the suite file's official ones. Other sizes are false if the files are complete; where
+files are reduced, the data cannot decide.
 """
 
 import re
@@ -38,6 +41,7 @@ _TOTAL = re.compile(
     rf"\W*(?:(?:a\s+)?total(?:\s+of)?:?\s+)?{_NUMBER}(?:(?:\s+[^\W\d][\w-]*){{0,2}}?\s+{_UNIT}|\s+in\s+total|\s*(?:[.;,]|$))",
     re.IGNORECASE,
 )
+_POLAR = re.compile(rf"{_NUMBER}\s+(?P<pole>positive|negative)\b", re.IGNORECASE)
 _QUOTES = "'\"“”‘’"
 _ITEM = rf"[{_QUOTES}]*[\w+-]+[{_QUOTES}]*"
 _LIST = re.compile(rf"{_ITEM}(?:,\s+{_ITEM})*,?\s+(?:or|and)\s+{_ITEM}")
@@ -63,12 +67,14 @@ class Sizes:
         counts = sum(len(part.rows) for part in self.files.values())
         return list(dict.fromkeys(count for count in (counts, sum(self.task.rows.values())) if count))
 
-    def is_complete(self, split: str) -> bool:
-        """Whether the split's file is here with all of its official rows, and with targets."""
+    def is_whole(self, split: str) -> bool:
+        """Whether the split's file is here with as many rows as officially. Without official numbers, every file is whole."""
         part = self.files.get(split)
-        if part is None or self.task.rows.get(split, len(part.rows)) != len(part.rows):
-            return False
-        return all(row.target is not None for row in part.rows)
+        return part is not None and (not self.task.rows or self.task.rows.get(split) == len(part.rows))
+
+    def is_labelled(self, split: str) -> bool:
+        """Whether the split's file is here with all of its official rows and with their targets."""
+        return self.is_whole(split) and all(row.target is not None for row in self.files[split].rows)
 
     def describe(self, split: str) -> str:
         """The split's numbers of rows in words."""
@@ -83,13 +89,14 @@ class Sizes:
 def false_claims(sheet: Sheet, task: Task, files: dict[str, Part]) -> list[Problem]:
     """What the sheet says about the task's data and what is not true of it. files: the files that can be read, by split."""
     sizes = Sizes(task, files)
-    found = [Problem(line, text) for line, value in sheet.values(*SIZE_FIELDS) for text in _false_sizes(value, sizes)]
+    found = [problem for line, value in sheet.values(*SIZE_FIELDS) for problem in _false_sizes(line, value, sizes)]
     lines = list(sheet.values(SIZES))
-    found += [Problem(line, text) for line, value in lines[:1] for text in _false_total(value, sizes)]
+    found += [problem for line, value in lines[:1] for problem in _false_total(line, value, sizes)]
     if task.labels is not None:
         found += [
             Problem(line, text) for line, value in lines for text in _false_label_counts(value, sizes, task.labels)
         ]
+        found += [Problem(line, text) for line, value in lines for text in _false_balance(value, sizes, task.labels)]
         lists = sheet.values(*LABEL_FIELDS)
         found += [Problem(line, text) for line, value in lists for text in _false_label_lists(value, task.labels)]
     return found
@@ -113,14 +120,15 @@ def _number(text: str) -> int:
     return int(re.sub(r"\D", "", text))
 
 
-def _false_sizes(value: str, sizes: Sizes) -> Iterator[str]:
+def _false_sizes(line: int, value: str, sizes: Sizes) -> Iterator[Problem]:
     for _, split, rows in _sizes_in(value):
         known = sizes.known(split)
         if known and rows not in known:
-            yield f"says that {split} has {rows} rows; {sizes.describe(split)}"
+            text = f"says that {split} has {rows} rows; {sizes.describe(split)}"
+            yield Problem(line, text, undecided=not sizes.is_whole(split))
 
 
-def _false_total(value: str, sizes: Sizes) -> Iterator[str]:
+def _false_total(line: int, value: str, sizes: Sizes) -> Iterator[Problem]:
     match = _TOTAL.match(value)
     if match is None or any(place == match.start("number") for place, _, _ in _sizes_in(value)):
         return
@@ -129,7 +137,8 @@ def _false_total(value: str, sizes: Sizes) -> Iterator[str]:
         numbers = [f"the suite file has {known[-1]}"] if sizes.task.rows else []
         if sizes.files and (not numbers or len(known) > 1):
             numbers.insert(0, f"its files have {known[0]}")
-        yield f"says that the data has {rows} rows; {', '.join(numbers)}"
+        whole = all(map(sizes.is_whole, {*sizes.files, *sizes.task.rows}))
+        yield Problem(line, f"says that the data has {rows} rows; {', '.join(numbers)}", undecided=not whole)
 
 
 def _false_label_counts(value: str, sizes: Sizes, labels: Sequence[str]) -> Iterator[str]:
@@ -138,12 +147,24 @@ def _false_label_counts(value: str, sizes: Sizes, labels: Sequence[str]) -> Iter
     for label in labels:
         for place, rows in _label_counts(value, label, labels):
             before = [split for start, split, _ in named if start < place]
-            splits = before[-1:] or list(sizes.files)
-            if not splits or not all(map(sizes.is_complete, splits)):
-                continue
-            count = sum(_rows_with(sizes.files[split], label) for split in splits)
-            if count != rows:
-                yield f"says that {rows} rows of {splits[0] if before else 'the data'} have the label {label}; there are {count}"
+            count = _rows_with(sizes, before[-1:], label)
+            if count not in (None, rows):
+                yield f"says that {rows} rows of {before[-1] if before else 'the data'} have the label {label}; there are {count}"
+
+
+def _false_balance(value: str, sizes: Sizes, labels: Sequence[str]) -> Iterator[str]:
+    """Positive and negative rows of a task with two labels, by the split before them; a sheet need not say which label is which."""
+    given: dict[str, dict[str, int]] = {}
+    for match in _POLAR.finditer(value):
+        before = [split for start, split, _ in _sizes_in(value) if start < match.start("number")]
+        if before:
+            given.setdefault(before[-1], {})[match["pole"].lower()] = _number(match["number"])
+    for split, poles in given.items():
+        counts = [_rows_with(sizes, [split], label) for label in labels]
+        known = [count for count in counts if count is not None]
+        if len(labels) == len(poles) == len(known) == 2 and sorted(known) != sorted(poles.values()):
+            shown = " and ".join(f"{count} {label}" for count, label in zip(counts, labels, strict=True))
+            yield f"says that {poles['positive']} rows of {split} are positive and {poles['negative']} negative; there are {shown}"
 
 
 def _label_counts(value: str, label: str, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -159,9 +180,16 @@ def _label_counts(value: str, label: str, labels: Sequence[str]) -> Iterator[tup
         yield match.start("number"), _number(match["number"])
 
 
-def _rows_with(part: Part, label: str) -> int:
-    kind = target_kind(part.task)
-    return Counter(kind.format(row.target) for row in part.rows if row.target is not None)[label]
+def _rows_with(sizes: Sizes, splits: Sequence[str], label: str) -> int | None:
+    """The rows of these splits with a label; of all splits if none is named. None unless the splits' files are complete."""
+    splits = splits or list(sizes.files)
+    if not splits or not all(map(sizes.is_labelled, splits)):
+        return None
+    kind = target_kind(sizes.task)
+    return sum(
+        Counter(kind.format(row.target) for row in sizes.files[split].rows if row.target is not None)[label]
+        for split in splits
+    )
 
 
 def _false_label_lists(value: str, labels: Sequence[str]) -> Iterator[str]:

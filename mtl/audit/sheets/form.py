@@ -59,10 +59,14 @@ class Entry:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a sheet, and the line that it is about."""
+    """What is wrong with a sheet, and the line that it is about.
+
+    undecided: whether it may be right, since the files that it disagrees with are not complete.
+    """
 
     line: int
     message: str
+    undecided: bool = False
 
 
 @dataclass(frozen=True)

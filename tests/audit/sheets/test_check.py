@@ -31,6 +31,12 @@ def test_reduced_files_are_logged(settings: list[str], suite_file: Path, caplog:
     suite_file.write_text(text + "    rows: {train: 600, dev: 30, test: 10}\n", encoding="utf-8")
     path = write(suite_file.parent, complete(Dataset_in_numbers="600 train, 30 dev"), "betyg_sheet.tsv")
     assert check(settings, path) == 0
+    unknown = write(suite_file.parent, complete(Dataset_in_numbers="601 train, 30 dev"), "betyg_sheet.tsv")
+    assert check(settings, unknown) == 0
+    message = "says that train has 601 rows; scores/train.tsv has 60, the suite file has 600; no finding"
+    assert message in caplog.text
+    wrong = write(suite_file.parent, complete(Dataset_in_numbers="600 train, 31 dev"), "betyg_sheet.tsv")
+    assert check(settings, wrong) == 1
     assert "betyg: train has 60 rows here, officially 600; a sheet may give either number" in caplog.text
 
 

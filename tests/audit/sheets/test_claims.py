@@ -20,8 +20,9 @@ FILES = {
 def false(
     folder: Path, numbers: str | list[str], task: Task = LABELS, files: dict[str, Part] = FILES, **values: str
 ) -> list[str]:
+    """The messages; those of which the data cannot decide begin with a question mark."""
     sheet = read_sheet(write(folder, complete(Dataset_in_numbers=numbers, **values)))
-    return [problem.message for problem in false_claims(sheet, task, files)]
+    return [f"{'? ' * problem.undecided}{problem.message}" for problem in false_claims(sheet, task, files)]
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,9 @@ def false(
         "train: 5 sentences",
         "Train: 5 items, dev: 2 items, test: 4 items",
         "The test data consists of 4 items. Constructed from 558 types: 263 types occurring in one test item, 147 in three.",
+        "5 train, 3 positive, 2 negative; 2 dev, 1 negative and 1 positive",
+        "5 train, 2 positive, 3 negative",  # does not say which label is which
+        "4 test, 4 positive, 0 negative; 5 train, 9 positive",
         "Training data: 5 items, of which 3 glad and 2 arg (=angry).",
         "5 items in train, 2 rows for validation and 4 examples in the test",
         "6 topics, 9 sources, 3 annotators",
@@ -60,6 +64,10 @@ def test_true_and_unrecognised_numbers(tmp_path: Path, numbers: str) -> None:
         ("train:6", ["says that train has 6 rows; kansla/train.tsv has 5"]),
         ("5 train, 2 glad and 2 arg", ["says that 2 rows of train have the label glad; there are 3"]),
         ("train: 5 items; glad: 3, arg: 4", ["says that 4 rows of train have the label arg; there are 2"]),
+        (
+            "5 train, 4 positive, 1 negative",
+            ["says that 4 rows of train are positive and 1 negative; there are 3 glad and 2 arg"],
+        ),
         ("dev: 2 items, 2 positive cases ('glad')", ["says that 2 rows of dev have the label glad; there are 1"]),
     ],
 )
@@ -83,11 +91,29 @@ def test_official_sizes_are_right_where_files_are_reduced(tmp_path: Path) -> Non
     assert of_reduced("56 texts: 50 train and 6 test") == of_reduced("11 texts: 5 train, 2 dev and 4 test") == []
     assert of_reduced("50 train, 40 glad") == []  # the file does not have all of them
     assert of_reduced("57 texts: 52 train") == [
-        "says that train has 52 rows; kansla/train.tsv has 5, the suite file has 50",
-        "says that the data has 57 rows; its files have 11, the suite file has 56",
+        "? says that train has 52 rows; kansla/train.tsv has 5, the suite file has 50",
+        "? says that the data has 57 rows; its files have 11, the suite file has 56",
     ]
-    assert false(tmp_path, "60 texts, 50 train", task, {}) == ["says that the data has 60 rows; the suite file has 56"]
+    assert of_reduced("50 train, 3 dev") == [
+        "? says that dev has 3 rows; kansla/dev.tsv has 2"
+    ]  # officially, there is no dev
+    assert false(tmp_path, "60 texts, 50 train", task, {}) == [
+        "? says that the data has 60 rows; the suite file has 56"
+    ]
     assert false(tmp_path, "60 texts, 50 train", LABELS, {}) == []  # nothing to compare with
+
+
+def test_complete_files_decide(tmp_path: Path) -> None:
+    """Of a task with a reduced train file, the other splits are complete."""
+    task = Task(**{**vars(LABELS), "rows": {"train": 50, "dev": 2, "test": 4}})
+    files = {split: Part(task, split, of.file, of.rows) for split, of in FILES.items()}
+    assert false(tmp_path, "50 train, 3 dev, 2 glad", task, files) == [
+        "says that dev has 3 rows; kansla/dev.tsv has 2",
+        "says that 2 rows of dev have the label glad; there are 1",
+    ]
+    official = Task(**{**vars(LABELS), "rows": {"train": 5, "dev": 2, "test": 4}})
+    files = {split: Part(official, split, of.file, of.rows) for split, of in FILES.items()}
+    assert false(tmp_path, "12 texts", official, files) == ["says that the data has 12 rows; the suite file has 11"]
 
 
 @pytest.mark.parametrize(
