@@ -304,11 +304,16 @@ def _log_suite(job: "Job", settings: Sequence[str]) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> None:
+    from mtl.config.files import find_suite
+    from mtl.data.splits import choose_scored
     from mtl.runs.score import score_predictions
+    from mtl.tasks.suite import load_suite
 
     job = _job(arguments.settings)
     _log_suite(job, arguments.settings)
-    print(score_predictions(arguments.predictions, job.suite, job.tasks, arguments.gold, job.config.held_out))
+    suite = choose_scored(load_suite(find_suite(job.config.suite)), arguments.gold)  # not by data_dir
+    tasks = suite.choose(job.config.tasks)
+    print(score_predictions(arguments.predictions, suite, tasks, arguments.gold, job.config.held_out))
 
 
 def _report(arguments: argparse.Namespace) -> None:

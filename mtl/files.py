@@ -144,3 +144,15 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file's content, as 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_blob_id(path: Path) -> str:
+    """The id that git gives a file's content, as `git hash-object` prints it: 40 hexadecimal digits.
+
+    It is the SHA-1 of the word "blob", a space, the size, a zero byte, and the content (Pro Git, section 10.2).
+    """
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(2**20):
+            digest.update(chunk)
+    return digest.hexdigest()

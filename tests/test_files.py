@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from mtl.errors import InputError
-from mtl.files import Busy, check_space, lock, read_json, replacing, sha256, write_json, write_text
+from mtl.files import Busy, check_space, git_blob_id, lock, read_json, replacing, sha256, write_json, write_text
 
 
 def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
@@ -104,3 +104,14 @@ def test_json(tmp_path: Path) -> None:
         read_json(tmp_path / "x.json")
     with pytest.raises(InputError, match=r"y\.json: no such file; is .* a run folder\?"):
         read_json(tmp_path / "y.json")
+
+
+def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
+    """The ids that `git hash-object` prints."""
+    path = tmp_path / "file"
+    for content, expected in (
+        (b"", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
+        (b"hello\n", "ce013625030ba8dba906f756967f9e9ca394464a"),
+    ):
+        path.write_bytes(content)
+        assert git_blob_id(path) == expected

@@ -108,9 +108,11 @@ def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: 
 
 
 def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
-    """What results depend on, by name: the suite's language, and SHA-256 of each of these tasks' declarations and of each of their
-    files that exists."""
+    """What results depend on, by name: the suite's language, the tasks that its score is the mean of if it names them, and SHA-256 of
+    each of these tasks' declarations and of each of their files that exists."""
     marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
+    if suite.average is not None:
+        marks["average"] = ", ".join(suite.averaged)
     for task in tasks:
         for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
             if path.is_file():

@@ -1,26 +1,19 @@
-"""Download benchmark and embedding files: resume interrupted downloads, verify files, and unpack untrusted archives safely."""
+"""Download benchmark and embedding files: resume interrupted downloads, and verify files."""
 
-import gzip
 import json
 import logging
-import lzma
 import os
 import re
 import shutil
-import stat
 import time
-import zipfile
-import zlib
-from collections.abc import Sequence
-from contextlib import ExitStack
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import pooch
 import requests
 from urllib3 import exceptions as urllib3_errors
 
 from mtl.errors import InputError
-from mtl.files import replacing, write_text
+from mtl.files import git_blob_id, write_text
 from mtl.progress import Progress
 
 ATTEMPTS = 4
@@ -29,11 +22,14 @@ PAUSE = 1.0
 """Seconds before the first retry; each further retry in a row waits one pause longer."""
 TIMEOUT = (15.0, 60.0)
 """The longest time in seconds to wait for a connection, and for the next bytes."""
-UNPACKED_LIMIT = 2**30
-"""The largest total size in bytes of the members that `unpack` writes from one zip."""
 CHUNK = 2**16
+GIT = "git:"  # before a checksum that is the id of a git blob
 
 log = logging.getLogger("mtl")
+
+
+class UnavailableError(InputError):
+    """The server refuses this file, or has another one than expected. Its other files may be available."""
 
 
 class _TemporaryError(Exception):
@@ -76,15 +72,31 @@ class _Part:
         self.validator = self.total = None
 
 
-def download(url: str, path: Path, sha256: str | None = None, size: int | None = None) -> None:
-    """Download `url` to `path`, unless `path` already exists (and has this SHA-256, if one is given).
+def download(url: str, path: Path, checksum: str | None = None, size: int | None = None) -> None:
+    """Download `url` to `path`, unless `path` already exists (and has this checksum, if one is given).
 
     The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
-    file has changed on the server. `path` is created only when the file is complete and verified. `sha256` is 64
-    hexadecimal digits, `size` the exact number of bytes; without a `sha256`, the file's SHA-256 is logged.
+    file has changed on the server. `path` is created only when the file is complete and verified. `checksum` is the SHA-256, 64
+    hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob. `size` is the exact number of bytes. Without a
+    `checksum`, the file's SHA-256 is logged.
 
-    Raises InputError if the file cannot be downloaded, is truncated, or is not the expected one.
+    Raises UnavailableError if the server refuses the file or has another one, and InputError if it cannot be downloaded otherwise.
     """
+    try:
+        if checksum is not None and checksum.startswith(GIT):
+            _download_blob(url, path, checksum.removeprefix(GIT), size)
+        else:
+            _download(url, path, checksum, size)
+    except ValueError as error:
+        # Its message has the expected digest and the actual one.
+        _Part(path, url, checked=True).remove()
+        raise UnavailableError(f"{url}: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
+
+
+def _download(url: str, path: Path, sha256: str | None, size: int | None) -> None:
+    """`download` of a file with a SHA-256 or without a checksum. Raises ValueError for another SHA-256."""
     if sha256 is None and path.exists():
         return
 
@@ -92,9 +104,7 @@ def download(url: str, path: Path, sha256: str | None = None, size: int | None =
         # Pooch made an empty file to reserve the name: delete it, so that it does not remain when the process is killed.
         Path(output).unlink()
         part = _Part(path, url, checked=sha256 is not None)
-        _fetch(part, size)
-        with part.path.open("rb") as file:
-            os.fsync(file.fileno())
+        _fetch_to_disk(part, size)
         # Pooch deletes `output` if it is interrupted while verifying: a hard link keeps the part.
         try:
             os.link(part.path, output)
@@ -103,17 +113,30 @@ def download(url: str, path: Path, sha256: str | None = None, size: int | None =
 
     # Pooch's messages are for its callers in Python; this module has its own messages for users of the command line.
     pooch.get_logger().setLevel(logging.WARNING)
-    try:
-        pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
-        _Part(path, url, checked=True).remove()
-    except ValueError as error:
-        # Its message has the expected digest and the actual one.
-        _Part(path, url, checked=True).remove()
-        raise InputError(f"{url}: {error}") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
+    pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
+    _Part(path, url, checked=True).remove()
     if sha256 is None:
         log.info("%s: not verified, since no SHA-256 is given; the file's is %s", url, pooch.file_hash(str(path)))
+
+
+def _download_blob(url: str, path: Path, blob: str, size: int | None) -> None:
+    """`download` of a file with this git blob id, which Pooch cannot verify. Raises ValueError for another id."""
+    if path.exists() and git_blob_id(path) == blob:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = _Part(path, url, checked=True)
+    _fetch_to_disk(part, size)
+    if (actual := git_blob_id(part.path)) != blob:
+        raise ValueError(f"the git blob id of the downloaded file is {actual}, not the expected {blob}")
+    part.path.replace(path)
+    part.remove()
+
+
+def _fetch_to_disk(part: _Part, size: int | None) -> None:
+    """Download the rest of `part`, and make sure that the disk has it."""
+    _fetch(part, size)
+    with part.path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def _fetch(part: _Part, size: int | None) -> None:
@@ -152,7 +175,7 @@ def _transfer(part: _Part, size: int | None) -> None:
         if status == 429 or status >= 500:
             raise _TemporaryError(f"the server answers {status} {response.reason}")
         if status not in (200, 206, 416) or (status != 200 and not offset):
-            raise InputError(f"{part.url}: the server answers {status} {response.reason}; check the address")
+            raise UnavailableError(f"{part.url}: the server answers {status} {response.reason}; check the address")
         stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
         first, whole = stated.groups() if stated else (None, None)
         total = int(whole) if whole and whole != "*" else part.total
@@ -167,7 +190,8 @@ def _transfer(part: _Part, size: int | None) -> None:
         if status == 200 or (status == 206 and first == str(offset) and same):
             if size is not None and total not in (None, size):
                 part.remove()
-                raise InputError(f"{part.url}: the server has {total} bytes where {size} are expected; it has changed")
+                changed = f"the server has {total} bytes where {size} are expected; it has changed"
+                raise UnavailableError(f"{part.url}: {changed}")
             return _append(part, response, total if total is not None else size)
     # The server has another version, or sent another range than requested: the part cannot be continued.
     part.remove()
@@ -212,81 +236,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, requests.Timeout | urllib3_errors.TimeoutError):
         return "the server does not answer in time"
     return f"the connection broke ({cause})"
-
-
-def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
-    """Write the members of the zip `archive` whose file name is in `names` to `folder/NAME`; on failure, write none.
-
-    Names that the archive lacks are skipped. Raises InputError if the archive has none of them, is damaged, or contains
-    anything suspicious: paths outside the archive, links, encrypted members, two members with the same name, or more
-    than UNPACKED_LIMIT bytes.
-    """
-    name = "the list of members"
-    try:
-        with zipfile.ZipFile(archive) as source, ExitStack() as stack:
-            for name, member in _wanted(archive, source, names).items():
-                partial = stack.enter_context(replacing(folder / name))
-                # zipfile stops at the declared size and checks the CRC there, so it detects a longer stream as well.
-                with source.open(member) as stream, partial.open("wb") as file:
-                    shutil.copyfileobj(stream, file)
-                    if file.tell() != member.file_size:
-                        raise zipfile.BadZipFile("shorter than declared")
-    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, ValueError) as error:
-        raise InputError(
-            f"{archive}: cannot unpack {name}: {error}; delete the archive and download it again"
-        ) from error
-    except OSError as error:
-        raise InputError(f"{archive}: cannot unpack {name} to {folder}: {error}; fix this and run again") from error
-
-
-def _wanted(archive: Path, source: zipfile.ZipFile, names: Sequence[str]) -> dict[str, zipfile.ZipInfo]:
-    """The member for each of `names` that the archive has; raises InputError if the archive is suspicious."""
-    wanted: dict[str, zipfile.ZipInfo] = {}
-    for member in source.infolist():
-        path = PurePosixPath(member.filename.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", str(path)):
-            raise InputError(
-                f"{archive}: member {member.filename} has a path outside the archive; do not use this file"
-            )
-        if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise InputError(f"{archive}: member {member.filename} is a link or a device; do not use this file")
-        # macOS keeps a file's attributes in `__MACOSX/._NAME`.
-        if member.is_dir() or path.name not in names or "__MACOSX" in path.parts:
-            continue
-        if path.name in wanted:
-            other = wanted[path.name].filename
-            raise InputError(f"{archive}: both {other} and {member.filename} are named {path.name}; keep one")
-        if member.flag_bits & 0x1:
-            raise InputError(f"{archive}: member {member.filename} is encrypted; unpack it yourself")
-        wanted[path.name] = member
-    if not wanted:
-        raise InputError(f"{archive}: contains none of {', '.join(names)}; check that it is the right archive")
-    total = sum(member.file_size for member in wanted.values())
-    if total > UNPACKED_LIMIT:
-        listed = ", ".join(member.filename for member in wanted.values())
-        raise InputError(f"{archive}: {listed} would unpack to {total} bytes, over the limit of {UNPACKED_LIMIT}")
-    return wanted
-
-
-def gunzip(archive: Path, path: Path) -> None:
-    """Unpack the gzip file `archive` to `path`, atomically.
-
-    Raises InputError if the archive is truncated, corrupt or no gzip file, or if the disk is too small.
-    """
-    try:
-        with replacing(path) as partial, archive.open("rb") as packed:
-            size = archive.stat().st_size
-            # The unpacked size is not known in advance, but it is hardly ever smaller than the archive.
-            if size > shutil.disk_usage(path.parent).free:
-                raise InputError(f"{path}: needs at least {size} bytes of disk space; free some space")
-            if not size:
-                raise EOFError("the file is empty")
-            shown = Progress(f"unpacking {path.name}", size, "B")
-            with shown, gzip.GzipFile(fileobj=packed) as stream, partial.open("wb") as file:
-                while chunk := stream.read(2**20):
-                    file.write(chunk)
-                    shown.reach(packed.tell())
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{archive}: not a complete gzip file: {error}; delete it and download it again") from error
-    except OSError as error:
-        raise InputError(f"{archive}: cannot be unpacked to {path}: {error}; fix this and run again") from error

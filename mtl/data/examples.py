@@ -1,5 +1,6 @@
 """The rows of a task's files as texts and targets."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from mtl.data.lines import read_lines
-from mtl.data.records import Record, read_records, text
+from mtl.data.records import Record, Value, is_typed, read_records, text
 from mtl.errors import InputError
 from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
@@ -53,8 +54,8 @@ def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]
     """
     further = [task.target, *([task.group] if task.group else []), *(task.columns or [])] if targets else []
     records = read_records(path, [*task.text_columns, *further])
-    kind = target_kind(task)
-    return [_example(task, kind, path, record, targets) for record in records]
+    kind, typed = target_kind(task), is_typed(path)
+    return [_example(task, kind, path, record, targets, typed) for record in records]
 
 
 def read_texts(task: Task, path: Path) -> list[tuple[str, ...]]:
@@ -76,7 +77,7 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
     return np.array(values, dtype=kind.dtype)
 
 
-def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool) -> Example:
+def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool, typed: bool) -> Example:
     columns = task.text_columns
     count = len(columns)
     inputs = make_inputs(task, _texts(columns, path, record))
@@ -86,13 +87,21 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
     if not targets:
         return Example(record.line, inputs)
     try:
-        target = kind.parse(text(record.values[count]), None if task.candidates is None else len(inputs))
+        cell = _target_cell(kind, record.values[count], typed)
+        target = kind.parse(cell, None if task.candidates is None else len(inputs))
     except ValueError as error:
         raise InputError(f"{path}:{record.line}: column {task.target!r}: {error}") from None
     names = [*([task.group] if task.group else []), *(task.columns or [])]
     further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
     group = further.pop(0) if task.group else None
     return Example(record.line, inputs, target, group, tuple(further))
+
+
+def _target_cell(kind: TargetKind, value: Value, typed: bool) -> str:
+    """The cell for a target. typed: whether the file's values have types. Raises ValueError for a value of another type."""
+    if typed and not kind.has_type(value):
+        raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
+    return text(value)
 
 
 def _texts(columns: Sequence[str], path: Path, record: Record) -> list[str]:

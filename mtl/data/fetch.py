@@ -4,7 +4,8 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from mtl.data.download import download, unpack
+from mtl.data.archives import unpack
+from mtl.data.download import UnavailableError, download
 from mtl.data.hub import fetch_from_hub
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError
@@ -19,18 +20,20 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
 
     A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used.
-    Raises InputError if the suite names neither, or if no download succeeds.
+    If the server does not have a single file of a task, a line says so, and the other files are downloaded before the error is raised.
+    Raises InputError if the suite names neither, or if a task still lacks a file.
     """
     if suite.generated:
         write_sample(data_dir)
         logger.info("%s: written to %s", suite.name, data_dir)
         return
     missing = missing_tasks(suite, data_dir)
+    unavailable: list[str] = []
     for task in tasks:
         if task.id not in missing:
             logger.info("%s: already there", task.id)
         elif task.source is not None:
-            _fetch(task, task.source, data_dir)
+            unavailable += _fetch(task, task.source, data_dir)
         elif task.hub is not None:
             logger.info("%s: from the Hugging Face Hub's dataset %s", task.id, task.hub.dataset)
             fetch_from_hub(task, task.hub, data_dir)
@@ -38,15 +41,24 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             raise InputError(
                 f"{missing[task.id]}: no such file, and the suite names no source for task {task.id}; put it there"
             )
+    if unavailable:
+        raise InputError(
+            f"{data_dir}: {', '.join(unavailable)} could not be downloaded; all other files are there;"
+            " put these files there yourself, or run without their tasks"
+        )
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks}:
         raise InputError(f"{data_dir}: the downloaded archives lack files of {', '.join(sorted(still))}")
 
 
-def _fetch(task: Task, source: Source, data_dir: Path) -> None:
-    """Download and unpack a task's zip. If the download fails, use the task's copy on the Hub, if there is one."""
-    archive = data_dir / f"{task.folder or task.id}.zip"
+def _fetch(task: Task, source: Source, data_dir: Path) -> list[str]:
+    """Download a task's files from its source. If this fails, use the task's copy on the Hub, if there is one.
+
+    Returns the names of single files that the server does not have.
+    """
     try:
-        download(source.url, archive, source.sha256, source.size)
+        if source.single_files:
+            return _fetch_files(task, source, data_dir)
+        _fetch_zip(task, source, data_dir)
     except InputError as error:
         if task.hub is None:
             raise
@@ -54,7 +66,34 @@ def _fetch(task: Task, source: Source, data_dir: Path) -> None:
             "%s; task %s comes from the Hugging Face Hub's dataset %s instead", error, task.id, task.hub.dataset
         )
         fetch_from_hub(task, task.hub, data_dir)
-        return
+    return []
+
+
+def _fetch_files(task: Task, source: Source, data_dir: Path) -> list[str]:
+    """Download the files of a task that are not there, each from its own address. Returns the names of those that could not be had.
+
+    Raises UnavailableError instead if the task has a copy on the Hub.
+    """
+    unavailable = []
+    for split, name in task.files.items():
+        path = task.path(split, data_dir)
+        if name is None or path is None or path.exists():
+            continue
+        try:
+            download(source.address(task.folder, name), path, task.checksums.get(split))
+        except UnavailableError as error:
+            if task.hub is not None:
+                raise
+            logger.warning("%s", error)
+            unavailable.append(name)
+    logger.info("%s: downloaded to %s", task.id, data_dir / task.folder)
+    return unavailable
+
+
+def _fetch_zip(task: Task, source: Source, data_dir: Path) -> None:
+    """Download and unpack a task's zip."""
+    archive = data_dir / f"{task.folder or task.id}.zip"
+    download(source.url, archive, source.sha256, source.size)
     folder = data_dir / task.folder
     unpack(archive, folder, [name for name in task.files.values() if name])
     archive.unlink()

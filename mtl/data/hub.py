@@ -13,18 +13,20 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import requests
 
+from mtl.data.archives import UNPACKED_LIMIT
 from mtl.data.columns import Value, listed
-from mtl.data.download import TIMEOUT, UNPACKED_LIMIT, download
+from mtl.data.download import TIMEOUT, download
 from mtl.data.examples import read_examples
 from mtl.data.parquet import parquet_labels
-from mtl.data.records import FORMATS, read_records, write_records
+from mtl.data.records import FORMATS, is_typed, read_records, write_records
 from mtl.errors import InputError
 from mtl.files import check_space, replacing
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, HubSource, Task
 
 ADDRESS = "https://huggingface.co"
@@ -167,7 +169,7 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
     targets = task.has_targets(split)
     further = [task.target, *([task.group] if task.group else []), *(task.columns or ())] if targets else []
     columns = list(dict.fromkeys([*task.text_columns, *further]))
-    rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy)]
+    rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy, typed=is_typed(path))]
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
     read_examples(task, path, targets)
@@ -177,8 +179,13 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
         )
 
 
-def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path) -> Iterator[Sequence[Value]]:
-    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels."""
+def _rows(
+    task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: Path, typed: bool
+) -> Iterator[Sequence[Value]]:
+    """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels.
+
+    typed: whether the values are for a file with types, so that targets from a file without them get one.
+    """
     names = [hub.columns.get(column, column) for column in columns]
     try:
         records = read_records(copy, names)
@@ -190,7 +197,19 @@ def _rows(task: Task, hub: HubSource, columns: Sequence[str], path: str, copy: P
         values = list(record.values)
         if place is not None and isinstance(index := values[place], int) and 0 <= index < len(labels):
             values[place] = labels[index]
+        elif place is not None and typed and not is_typed(copy):
+            values[place] = _with_type(task, str(values[place]))
         yield values
+
+
+def _with_type(task: Task, cell: str) -> Value:
+    """The target in a cell of a file without types, with a type that the task's targets have; the cell itself if it has none."""
+    for type_of_target in target_kind(task).types:
+        try:
+            return cast(Value, type_of_target(cell))
+        except ValueError:
+            continue
+    return cell
 
 
 def _indexed_labels(task: Task, copy: Path, column: str) -> list[str]:

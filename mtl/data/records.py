@@ -22,17 +22,16 @@ from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
 from mtl.errors import InputError
 
 __all__ = [
-    *(
-        "FORMATS",
-        "Record",
-        "Value",
-        "column_names",
-        "has_column",
-        "read_fields",
-        "read_records",
-        "text",
-        "write_records",
-    ),
+    "FORMATS",
+    "Record",
+    "Value",
+    "column_names",
+    "has_column",
+    "is_typed",
+    "read_fields",
+    "read_records",
+    "text",
+    "write_records",
 ]
 
 FIRST_ROWS = 100
@@ -86,6 +85,11 @@ def column_names(path: Path) -> list[str]:
 def has_column(path: Path, column: str) -> bool:
     """Whether a file has this column, as `column_names` says."""
     return column in column_names(path)
+
+
+def is_typed(path: Path) -> bool:
+    """Whether values in a file have types (jsonl, parquet); a cell of a tsv or csv file is a text. Raises InputError for the suffix."""
+    return _format(path).typed
 
 
 def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
@@ -253,13 +257,14 @@ class _Format:
     read: Callable[[Path, Sequence[str], Lookup], list[Record]]
     names: Callable[[Path], list[str]]
     write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
+    typed: bool
 
 
 FORMATS = {
-    ".tsv": _Format(_read_tsv, _tsv_names, _write_tsv),
-    ".csv": _Format(_read_csv, _csv_names, _write_csv),
-    ".jsonl": _Format(_read_jsonl, _jsonl_names, _write_jsonl),
-    ".parquet": _Format(_read_parquet, parquet_names, _write_parquet),
+    ".tsv": _Format(_read_tsv, _tsv_names, _write_tsv, typed=False),
+    ".csv": _Format(_read_csv, _csv_names, _write_csv, typed=False),
+    ".jsonl": _Format(_read_jsonl, _jsonl_names, _write_jsonl, typed=True),
+    ".parquet": _Format(_read_parquet, parquet_names, _write_parquet, typed=True),
 }
 """The formats by suffix."""
 

@@ -12,7 +12,7 @@ from mtl.data.examples import Example, read_examples
 from mtl.errors import InputError
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import SPLITS, Task
+from mtl.tasks.task import DEV_OR_TEST, SPLITS, Task
 
 FORMAT = 2  # version of the rule for held-out rows; increase it when the rule holds out other rows of the same data
 
@@ -146,6 +146,29 @@ def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
     return float(((held - wanted) ** 2 / wanted).sum())
 
 
+def choose_scored(suite: Suite, data_dir: Path) -> Suite:
+    """The suite with each task that is scored on `DEV_OR_TEST` scored on one of them: on dev if the dev file is there.
+
+    Else it is scored on test and has no dev file, so that dev is rows held out of train. Everything that reads data takes this suite.
+    """
+    return replace(suite, tasks={id: _scored_on_one(task, data_dir) for id, task in suite.tasks.items()})
+
+
+def _scored_on_one(task: Task, data_dir: Path) -> Task:
+    if task.scored != DEV_OR_TEST:
+        return task
+    dev = task.path("dev", data_dir)
+    assert dev is not None
+    if dev.is_file():
+        return replace(task, scored="dev")
+    return replace(task, scored="test", files={**task.files, "dev": None})
+
+
+def has_files(task: Task, data_dir: Path) -> bool:
+    """Whether at least one of the task's files is there."""
+    return any(path.is_file() for split in SPLITS if (path := task.path(split, data_dir)))
+
+
 def missing_tasks(suite: Suite, data_dir: Path) -> dict[str, Path]:
     """The ids of the suite's tasks with a missing file, each with the path of the first missing file."""
     missing: dict[str, Path] = {}
@@ -163,7 +186,7 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     wanted = [task.id for task in tasks if task.id in missing]
     if not wanted:
         return
-    there = [id for id in suite.tasks if id not in missing]
+    there = [task.id for task in tasks if task.id not in missing]
     remedy = (
         f"fetch it with: mtl data {suite.name}"
         if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)

@@ -48,7 +48,8 @@ def load_recipe(name: str) -> Recipe:
 
 def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
     """Download the vectors of a recipe and return their path. Raises InputError if that is not possible."""
-    from mtl.data.download import download, gunzip
+    from mtl.data.archives import gunzip
+    from mtl.data.download import download
 
     recipe = load_recipe(recipe_name)
     if recipe.url is None:

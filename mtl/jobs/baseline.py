@@ -40,7 +40,7 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
     config, suite, folder = job.config, job.suite, job.folder
     if not folder.summary.exists():  # a finished run needs no device
         check_precision(config.trainer)
-    tasks = job.tasks
+    tasks = job.run_tasks
     with folder.locked():
         folder.check(config)
         if folder.summary.exists():
@@ -48,6 +48,7 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
             logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
             finished: dict[str, Any] = read_json(folder.summary)
             return finished
+        _log_left_out(job)
         precision = training_precision(config.trainer)
         folder.check_precision(precision)
         if suite.generated and len(missing_tasks(suite, job.data_dir)) == len(suite.tasks):
@@ -81,9 +82,17 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
         keep_memory()
     if config.trainer.threads:
         torch.set_num_threads(config.trainer.threads)
-    dataset = load_dataset(job.suite, job.tasks, job.data_dir, config.held_out)
+    dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out)
     request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path)
     return dataset, METHODS[config.method].build(request)
+
+
+def _log_left_out(job: Job) -> None:
+    """Log the tasks that the run leaves out, one line for each reason."""
+    if job.unanswered:
+        logger.info("left out, since method %s does not answer them: %s", job.config.method, ", ".join(job.unanswered))
+    if job.absent:
+        logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
 
 
 @exact_arithmetic()
@@ -99,8 +108,8 @@ def run_apart(job: Job, seed: int) -> None:
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """Train one seed, and write its predictions, submission and scores.json.
 
-    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average, dev_scores (× 100 on dev), seconds,
-    cost, versions, machine.
+    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), dev_scores (× 100 on
+    dev), seconds, cost, versions, machine.
     """
     config, folder = job.config, job.folder
     done = folder.scores(seed)
@@ -120,11 +129,12 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         folder.submission(seed),
         [folder.predictions(seed, "test", task.id) for task in dataset.tasks if "test" in dataset.splits[task.id]],
     )
-    average = sum(scores.values()) / len(scores)
+    average = job.suite.mean(scores)
     seconds = time.monotonic() - start
     number = f"{config.seeds.index(seed) + 1}/{len(config.seeds)}"
     listed = ", ".join(f"{id} {value:.1f}" for id, value in scores.items())
-    logger.info("seed %d (%s) · %s · average %.1f", seed, number, listed, average)
+    shown = "" if average is None else f" · average {average:.1f}"
+    logger.info("seed %d (%s) · %s%s", seed, number, listed, shown)
     result = {
         "scores": scores,
         "average": average,

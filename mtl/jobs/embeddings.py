@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtl.config.files import shipped
+from mtl.config.files import find_suite, shipped
 from mtl.device import device_of
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import fetch, load_recipe, trained_file
 from mtl.embedders.train import train_on_files, train_on_suite, training_settings
 from mtl.errors import InputError
 from mtl.jobs.job import load_job
+from mtl.tasks.suite import load_suite
 
 logger = logging.getLogger("mtl")
 
@@ -75,7 +76,7 @@ def train_embeddings(
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
     """Download the pretrained vectors of a recipe and return their path. Raises InputError.
 
-    recipe: a name or a path; None: the only recipe for this kind of embeddings that says where to download them.
+    recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them, KLEJ's if there are several.
     """
     if recipe is None:
         recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
@@ -84,8 +85,7 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
             raise InputError(
                 f"embeddings fetch: no recipe says where to download {name} embeddings; name your own: recipe=PATH"
             )
-        if len(names) > 1:
-            raise InputError(f"embeddings fetch: name what to fetch: recipe=NAME, one of {', '.join(names)}")
-        recipe = names[0]
+        klej = load_suite(find_suite("klej")).embeddings.get(name)
+        recipe = klej if klej in names else names[0]
         logger.info("recipe=%s", recipe)
     return fetch(recipe, Path(embeddings_dir))

@@ -3,7 +3,7 @@
 import difflib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -14,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mtl.config.files import find_suite, find_yaml, flatten, shipped
 from mtl.config.schema import CHOICES, LISTS, LOCATIONS, PAPER, Config
+from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.errors import InputError
 from mtl.methods import FORMER_NAMES, METHODS, method_name
@@ -34,6 +35,39 @@ class Job:
     def tasks(self) -> list[Task]:
         """The chosen tasks, in the suite's order. Raises InputError for an unknown id."""
         return self.suite.choose(self.config.tasks)
+
+    @cached_property
+    def run_tasks(self) -> list[Task]:
+        """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`).
+
+        Raises InputError if `tasks` names one that the method does not answer, and if the method answers no task of the suite.
+        """
+        method, unanswered = self.config.method, self.unanswered
+        if unanswered and self.config.tasks is not None:
+            raise InputError(f"tasks: method {method} does not answer {', '.join(unanswered)}; do not name such tasks")
+        if len(unanswered) == len(self.tasks):
+            raise InputError(f"method={method}: answers no task of suite {self.suite.name}; set another method=")
+        return [task for task in self.tasks if task.id not in {*unanswered, *self.absent}]
+
+    @cached_property
+    def unanswered(self) -> list[str]:
+        """The ids of the chosen tasks that the method does not answer."""
+        unanswered = METHODS[self.config.method].unanswered(self.suite)
+        return [task.id for task in self.tasks if task.id in unanswered]
+
+    @cached_property
+    def absent(self) -> list[str]:
+        """The ids of the tasks that a run leaves out because none of their files is there, or because another such task answers them.
+
+        Only a suite that says so (`allow_missing`) has such tasks, and only if `tasks` does not name them. If no task is there, none is
+        left out: the data as a whole is missing.
+        """
+        if not self.suite.allow_missing or self.config.tasks is not None:
+            return []
+        answered = [task for task in self.tasks if task.id not in self.unanswered]
+        there = {task.id for task in answered if has_files(task, self.data_dir)}
+        absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= there]
+        return absent if len(absent) < len(answered) else []
 
     @property
     def data_dir(self) -> Path:
@@ -91,7 +125,8 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         _set(merged, key, value)
     merged.suite = suite_name
     _check_variant(merged, variant)
-    return Job(_checked(merged), suite)
+    job = Job(_checked(merged), suite)
+    return replace(job, suite=choose_scored(suite, job.data_dir))
 
 
 def parse_settings(words: Sequence[str]) -> dict[str, Any]:

@@ -154,7 +154,7 @@ def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any
         raise InputError("run_dir: each run has its own folder, named after the run; set runs_dir=")
     job = load_job(merged)
     folder = job.folder.path
-    assert job.tasks
+    assert job.run_tasks
     name = name or ",".join([folder.name, *_differing(job.config, settings, given)])
     if len(name.encode()) > LONGEST_NAME:
         raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
@@ -193,7 +193,7 @@ def _check_ready(sweep: Sweep) -> None:
             continue
         if not (job.suite.generated and len(missing_tasks(job.suite, job.data_dir)) == len(job.suite.tasks)):
             try:
-                check_present(job.suite, job.tasks, job.data_dir)
+                check_present(job.suite, job.run_tasks, job.data_dir)
             except InputError as error:
                 raise InputError(f"{here}: {error}") from None
         try:

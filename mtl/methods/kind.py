@@ -93,7 +93,8 @@ class MethodKind:
     describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev:
     returns what is chosen on dev, as tables name it. check: called before any data is read; raises InputError if the run could not
     find a file that it needs. load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the
-    best constant answer itself, with which tables compare the other methods.
+    best constant answer itself, with which tables compare the other methods. answers: whether it can answer a task; its runs leave out
+    the others.
     """
 
     family: str
@@ -106,10 +107,18 @@ class MethodKind:
     chosen_on_dev: Callable[[Config], str] = lambda config: "settings"
     check: Callable[[Config, Suite], None] = _nothing
     is_constant: bool = False
+    answers: Callable[[Task], bool] = lambda task: True
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""
         return key.startswith((*COMMON_KEYS, *self.reads))
+
+    def unanswered(self, suite: Suite) -> list[str]:
+        """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
+        tasks = suite.tasks
+        return [
+            id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
+        ]
 
 
 # Configuration keys that every method reads, or their prefixes.

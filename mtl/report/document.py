@@ -11,6 +11,7 @@ from mtl.report.leaderboard import FAMILIES, Leaderboard, Row, Score
 from mtl.report.quantities import COSTS
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -40,6 +41,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                 "metric": METRICS[task.metric].title,
                 "labels": task.labels,
                 "range": task.range,
+                "averaged": task.id in suite.averaged,
             }
             for task in suite.tasks.values()
         ],
@@ -82,8 +84,9 @@ def _row(row: Row, place: int) -> dict[str, Any]:
         "preset": summary.get("preset"),
         "size": _size(row),
         "split": row.split,
-        "average": _short(row.average.median),
-        "average_interval": _pair(row.average.interval),
+        "average_split": row.split_of(AVERAGE),
+        "average": row.average and _short(row.average.median),
+        "average_interval": row.average and _pair(row.average.interval),
         "partial": bool(row.missing),
         "missing": list(row.missing),
         "reduced": list(row.reduced),
@@ -101,7 +104,7 @@ def _details(run: Run) -> dict[str, Any]:
             {
                 "seed": seed,
                 "scores": {id: _short(score) for id, score in scores.items()},
-                "average": _short(float(np.mean(list(scores.values())))),
+                "average": None if (mean := run.suite.mean(scores)) is None else _short(mean),
             }
             for seed, scores in by_seed.items()
         ],

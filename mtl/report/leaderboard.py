@@ -27,7 +27,7 @@ from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import AVERAGE, Published, Suite
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
-FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer"}
+FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer", "llm": "large language model"}
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,21 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One row of the leaderboard. run: None for a published one."""
+    """One row of the leaderboard.
+
+    average: None for a row without one. missing: the tasks of the suite's average that it has no score for. reduced: the tasks whose
+    split sizes differ from the published ones; reduced_average: those of them that the average counts. run: None for a published row.
+    """
 
     name: str
     label: str
     family: str
     split: str
     scores: Mapping[str, Score]  # by task id
-    average: Score
+    average: Score | None
     missing: Sequence[str]
     reduced: Sequence[str]
+    reduced_average: Sequence[str]
     run: Run | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)  # by task id and AVERAGE
 
@@ -63,12 +68,14 @@ class Row:
     def mark(self, column: str) -> str:
         """* for a partial average; † for a task whose split sizes differ from the published ones, and for an average with such a task."""
         if column == AVERAGE:
-            return ("*" if self.missing else "") + ("†" if self.reduced else "")
+            return ("*" if self.missing else "") + ("†" if self.reduced_average else "")
         return "†" if column in self.reduced else ""
 
     def split_of(self, column: str) -> str:
         """The split that a task's score is on, or the splits of an average. column: a task's id, or AVERAGE."""
         tasks = self.run.summary["tasks"] if self.run else {}
+        if self.run and self.average and column == AVERAGE:
+            return splits_text({"tasks": {id: tasks[id] for id in self.run.suite.averaged if id in tasks}})
         return str(tasks[column]["split"]) if column in tasks else self.split
 
     def score(self, column: str) -> Score | None:
@@ -102,7 +109,7 @@ class Leaderboard:
         split = row.split_of(column)
         scored = [other for other in self.rows if other.split_of(column) == split and other.score(column)]
         compared = [other for other in scored if not other.mark(column)] or scored
-        reasons = {(*other.missing, "", *other.reduced) for other in compared if column == AVERAGE}
+        reasons = {(*other.missing, "", *other.reduced_average) for other in compared if column == AVERAGE}
         if row not in compared or len(compared) < 2 or len(reasons) > 1:
             return False
         shown = {other: round(score.median, 1) for other in compared if (score := other.score(column))}
@@ -120,11 +127,14 @@ class Leaderboard:
             "Scores × 100. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. Checkpoints and "
             "settings were chosen on dev, which flatters scores on dev a little."
         ]
-        if any(row.run is None for row in self.rows):
-            notes.append("Published rows are scores on the test sets.")
+        if self.suite.average is not None:
+            notes.append(f"AVG is the mean over {', '.join(self.suite.averaged)}.")
+        if splits := {row.split for row in self.rows if row.run is None}:
+            on = f"on the {splits.pop()} sets" if len(splits) == 1 else "on the split that they name"
+            notes.append(f"Published rows are scores {on}.")
         partial: dict[str, list[str]] = {}
         for row in self.rows:
-            if row.missing:
+            if row.missing and row.average:
                 partial.setdefault(", ".join(row.missing), []).append(row.name)
         notes += [f"* AVG is partial, without {ids}: {', '.join(names)}." for ids, names in partial.items()]
         if reduced := sorted({id for row in self.rows for id in row.reduced}, key=list(self.suite.tasks).index):
@@ -164,6 +174,7 @@ class Leaderboard:
         if held_out:
             counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
             facts.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
+        facts += _unanswered(self.rows)
         facts += _below_constant(self.rows)
         if self.suite.generated:
             facts.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
@@ -190,12 +201,22 @@ def _below_constant(rows: Sequence[Row]) -> list[str]:
     return [f"Not above the best constant answer, with its score: {listed}."] if found else []
 
 
+def _unanswered(rows: Sequence[Row]) -> list[str]:
+    """A note that names the tasks that methods cannot answer, if there are any."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.run and (tasks := row.run.summary.get("unanswered")):
+            found.setdefault(", ".join(tasks), []).append(row.name)
+    listed = "; ".join(f"{', '.join(names)}: {tasks}" for tasks, names in found.items())
+    return [f"Tasks that a method does not answer: {listed}."] if found else []
+
+
 def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
-    """Runs grouped by suite: the same name, tasks, targets and metrics. Runs of a group may be scored on different rows."""
+    """Runs grouped by suite: the same name, tasks, targets, metrics and average. Runs of a group may be scored on different rows."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
-        groups.setdefault(repr((run.suite.name, tasks)), []).append(run)
+        groups.setdefault(repr((run.suite.name, tasks, run.suite.averaged)), []).append(run)
     return list(groups.values())
 
 
@@ -220,9 +241,14 @@ def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title:
         samples[task.id] = Sample(by_seed, {groups: resampled_scores(task, run.predictions(task), rows, groups)})
         interval = _interval(samples[task.id], METRICS[task.metric].lowest)
         scores[task.id] = Score(of["median"], of["min"], of["max"], interval)
-    samples[AVERAGE] = average(list(samples.values()))
-    seeds = samples[AVERAGE].by_seed
-    lowest = fmean(METRICS[task.metric].lowest for task in run.tasks)
+    averaged = {id: samples[id] for id in run.suite.averaged if id in samples}
+    mean = None
+    if averaged:
+        samples[AVERAGE] = average(list(averaged.values()))
+        seeds = samples[AVERAGE].by_seed
+        lowest = fmean(METRICS[run.suite.tasks[id].metric].lowest for id in averaged)
+        interval = _interval(samples[AVERAGE], lowest)
+        mean = Score(summary["average"], float(seeds.min()), float(seeds.max()), interval)
     named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,
@@ -230,9 +256,10 @@ def _of_run(run: Run, recorded: Mapping[tuple[str, str], RowGroups], same_title:
         family=summary["family"],
         split=splits_text(summary),
         scores=scores,
-        average=Score(summary["average"], float(seeds.min()), float(seeds.max()), _interval(samples[AVERAGE], lowest)),
-        missing=summary["missing"],
+        average=mean,
+        missing=run.suite.lacking(scores),
         reduced=summary["reduced"],
+        reduced_average=[id for id in summary["reduced"] if id in averaged],
         run=run,
         samples=samples,
     )
@@ -243,11 +270,12 @@ def _published(row: Published, suite: Suite) -> Row:
         name=row.model,
         label="published",
         family=row.family,
-        split="test",
+        split=row.split,
         scores={id: Score(value, value, value) for id, value in row.scores.items()},
-        average=Score(row.average, row.average, row.average),
-        missing=[id for id in suite.tasks if id not in row.scores],
+        average=None if row.average is None else Score(row.average, row.average, row.average),
+        missing=suite.lacking(row.scores),
         reduced=[],
+        reduced_average=[],
     )
 
 
@@ -268,12 +296,13 @@ def _comparisons(rows: Sequence[Row]) -> dict[tuple[int, int], dict[str, Compari
 
 
 def _compared(one: Row, other: Row) -> dict[str, Comparison]:
-    """One row minus another: the tasks that both have on the same rows, and the average if these are all tasks of both."""
+    """One row minus another: the tasks that both have on the same rows, and the average if these are all that it counts in both."""
     assert one.run and other.run
     shared = [
         task for task in one.run.tasks if task.id in other.scores and one.run.rows_key(task) == other.run.rows_key(task)
     ]
     columns = [task.id for task in shared]
-    if shared and len(shared) == len(one.scores) == len(other.scores):
+    counted = [{id for id in row.scores if id in one.run.suite.averaged} for row in (one, other)]
+    if counted[0] and counted[0] == counted[1] and counted[0] <= set(columns):
         columns.append(AVERAGE)
     return {column: compare(one.samples[column], other.samples[column]) for column in columns}

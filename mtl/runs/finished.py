@@ -58,10 +58,10 @@ class Run:
     def rows_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows."""
         split = self.split(task)
-        path = task.path(split, Path()) or task.path("train", Path())
-        assert path is not None
+        paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
         lines = self._held_out.get(task.id) if split == "dev" else None
-        return hashlib.sha256(repr((self.summary["inputs"].get(path.as_posix()), lines)).encode()).hexdigest()
+        scored = [mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix()))]
+        return hashlib.sha256(repr((scored[0] if scored else None, lines)).encode()).hexdigest()
 
     def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
         """A key that is equal for the same rows in the same groups, and the groups of the rows that the task is scored on.

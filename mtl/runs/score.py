@@ -15,11 +15,14 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
     Raises InputError as `mtl.runs.predictions.gold_and_predictions` does.
     """
     pairs = gold_and_predictions(path, suite, tasks, gold_dir, held_out)
-    lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], []
+    lines, scores = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], {}
     for id, (split, predictions, rows) in pairs.items():
         task = suite.tasks[id]
-        scores.append(score(task, predictions, rows))
-        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {scores[-1]:.1f} |")
-    absent = [id for id in suite.tasks if id not in pairs]
-    partial = f" (of {len(scores)} of {len(suite.tasks)} tasks; not scored: {', '.join(absent)})" if absent else ""
-    return "\n".join([*lines, f"average{partial}: {sum(scores) / len(scores):.1f}"])
+        scores[id] = score(task, predictions, rows)
+        lines.append(f"| {task.title} | {split} | {task.metric} | {len(predictions)} | {scores[id]:.1f} |")
+    absent, average = suite.lacking(scores), suite.mean(scores)
+    if average is None:
+        return "\n".join([*lines, f"average: none, without {', '.join(absent)}"])
+    of = len(suite.averaged)
+    partial = f" (of {of - len(absent)} of {of} tasks; not scored: {', '.join(absent)})" if absent else ""
+    return "\n".join([*lines, f"average{partial}: {average:.1f}"])

@@ -1,7 +1,7 @@
 """A run's scores and costs in one dictionary, the content of summary.json."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from mtl.config.schema import Config
@@ -32,7 +32,9 @@ def summarize(
     seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
     rows: the number of rows in the files, by task id and split.
     constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.constant`) on the scored split.
-    `average` is the mean of the tasks' medians. `partial` is true if tasks of the suite are missing. `reduced` lists the tasks
+    `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true
+    if one of these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that
+    the method cannot answer. `reduced` lists the tasks
     whose splits have other sizes than the published ones, `not_above_constant` those whose median is not above the score of the
     constant answer. DESCRIPTION describes the method, so that tables do not depend on methods.
     """
@@ -56,9 +58,10 @@ def summarize(
         **description(config),
         "seeds": sorted(seeds),
         "tasks": by_task,
-        "average": fmean(values["median"] for values in by_task.values()),
-        "partial": len(tasks) < len(suite.tasks),
+        "average": suite.mean({id: values["median"] for id, values in by_task.items()}),
+        "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
+        "unanswered": METHODS[config.method].unanswered(suite),
         "reduced": [task.id for task in tasks if task.rows and dict(task.rows) != dict(rows[task.id])],
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "cost": cost([done["cost"] for done in seeds.values()]),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mtl.embedders import EMBEDDERS
 from mtl.markdown import MISSING, markdown_table
 from mtl.runs.summary import below_constant, splits_text
 from mtl.tasks.suite import Published, Suite
@@ -12,7 +13,8 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     """The table of a summary, with notes below it."""
     tasks = [(id, task.title) for id, task in suite.tasks.items() if id in summary["tasks"]]
     scores = summary["tasks"]
-    comparable = not summary["partial"] and not summary["reduced"]
+    average = summary["average"]
+    comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     seeds = len(summary["seeds"])
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
     ours = summary["title"]
@@ -21,7 +23,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     body = [
         [
             f"**{ours}**, {runs}",
-            f"**{summary['average']:.1f}**",
+            MISSING if average is None else f"**{average:.1f}**",
             *(f"**{scores[id]['median']:.1f}**" for id, _ in tasks),
         ],
         *([name, "", *(f"{scores[id][name]:.1f}" for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
@@ -30,68 +32,83 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     for row in rows:
         body.append(
             [
-                _name(row),
-                f"{row.average:.1f}" if comparable else MISSING,
+                _name(row, rows),
+                _number(row.average) if comparable else MISSING,
                 *(_number(row.scores.get(id)) for id, _ in tasks),
             ]
         )
     for row in rows:
         floors = row.family == summary["family"] == "floor"
-        if row.family == "transformer" or floors or _same(row, summary):
+        beside = {id for id, _ in tasks if row in _beside(rows, id, scores[id]["split"])}
+        columns = beside - set(summary["reduced"])  # reduced data is comparable with nothing published
+        if columns and (row.family == "transformer" or floors or _same(row, summary)):
+            whole = comparable and columns >= set(suite.averaged)
             body.append(
                 [
-                    f"ours − {row.model}",
-                    f"{summary['average'] - row.average:+.1f}" if comparable else MISSING,
-                    *(
-                        _difference(scores[id]["median"], row.scores.get(id), id in summary["reduced"])
-                        for id, _ in tasks
-                    ),
+                    f"ours − {row.model}{_split(row, rows)}",
+                    _difference(average, row.average if whole else None),
+                    *(_difference(scores[id]["median"], row.scores[id] if id in columns else None) for id, _ in tasks),
                 ]
             )
-    return (
-        "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite, bool(rows))])
-        + "\n"
-    )
+    return "\n\n".join([f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]) + "\n"
+
+
+def _beside(rows: Sequence[Published], task: str, split: str) -> list[Published]:
+    """The published rows whose score on a task is compared with ours on this split: those on the same split; if none is, all."""
+    scored = [row for row in rows if task in row.scores]
+    return [row for row in scored if row.split == split] or scored
 
 
 def _same(row: Published, summary: dict[str, Any]) -> bool:
     return (row.method, row.embeddings, row.variant) == tuple(summary[k] for k in ("method", "embeddings", "variant"))
 
 
-def _name(row: Published) -> str:
-    # The published floor is called Random, which is also the name of embeddings.
-    return f"{row.model}{' guess' if row.family == 'floor' else ''} (published)"
+def _name(row: Published, rows: Sequence[Published]) -> str:
+    # A published floor is called Random, which is also the name of embeddings.
+    guess = " guess" if row.family == "floor" and row.model.lower() in EMBEDDERS else ""
+    return f"{row.model}{guess} (published{_split(row, rows)})"
+
+
+def _split(row: Published, rows: Sequence[Published]) -> str:
+    """The split of a published row, after a comma, if the rows are on several."""
+    return f", {row.split}" if len({other.split for other in rows}) > 1 else ""
 
 
 def _number(value: float | None) -> str:
     return MISSING if value is None else f"{value:.1f}"
 
 
-def _difference(ours: float, published: float | None, reduced: bool) -> str:
-    return MISSING if published is None or reduced else f"{ours - published:+.1f}"
+def _difference(ours: float | None, published: float | None) -> str:
+    return MISSING if ours is None or published is None else f"{ours - published:+.1f}"
 
 
-def _notes(summary: dict[str, Any], suite: Suite, published: bool) -> list[str]:
-    notes = [f"Scores × 100 on {splits_text(summary)}: {_over_seeds(summary['seeds'])}; AVG is the mean over tasks."]
-    if published:
+def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
+    mean = "tasks" if suite.average is None else ", ".join(suite.averaged)
+    notes = [f"Scores × 100 on {splits_text(summary)}: {_over_seeds(summary['seeds'])}; AVG is the mean over {mean}."]
+    if published := suite.published:
+        several = len({row.split for row in published}) > 1
+        on = "split that they name" if several else f"{published[0].split} sets"
         notes[0] += (
-            f" Published rows are scores on the test sets; ours chose their {summary['chosen_on_dev']} on dev,"
+            f" Published rows are scores on the {on}; ours chose their {summary['chosen_on_dev']} on dev,"
             " which flatters scores on dev a little."
         )
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json).")
-    if summary["missing"]:
-        notes.append(
-            f"\\* AVG is partial: {len(summary['tasks'])} of {len(suite.tasks)} tasks, without {', '.join(summary['missing'])}."
-        )
+    if lacking := suite.lacking(summary["tasks"]):
+        of = len(suite.averaged)
+        notes.append(f"\\* AVG is partial: {of - len(lacking)} of {of} tasks, without {', '.join(lacking)}.")
+    if unanswered := summary.get("unanswered"):
+        notes.append(f"Not answered by this method: {', '.join(unanswered)}.")
+    if others := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
+        notes.append(f"Not in this run: {', '.join(others)}.")
     if summary["reduced"]:
         sizes = "; ".join(
             f"{id} {_sizes(summary['tasks'][id]['rows'])} of {_sizes(suite.tasks[id].rows)}"
             for id in summary["reduced"]
         )
         notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).")
-        if not summary["missing"]:
+        if not lacking and set(summary["reduced"]) & set(suite.averaged):
             notes.append("\\* AVG includes tasks that are not comparable.")
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary):

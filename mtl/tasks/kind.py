@@ -35,7 +35,11 @@ class TargetKind(ABC):
         "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
     )
     chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
+    # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
+    types: ClassVar[tuple[type, ...]] = (str,)
+    types_name: ClassVar[str] = "a string"
     dtype: ClassVar[Any] = np.float64  # the dtype of arrays of targets
+    has_head: ClassVar[bool] = True  # whether a head on text vectors can predict it
     declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
 
     def __init__(self, task: Task) -> None:
@@ -45,6 +49,10 @@ class TargetKind(ABC):
     def problem(cls, task: Task) -> str | None:
         """The error in the task's declaration, as "key: message", or None."""
         return None
+
+    def has_type(self, value: object) -> bool:
+        """Whether a value of a file with types can be a target."""
+        return isinstance(value, self.types) and not isinstance(value, bool)
 
     @abstractmethod
     def parse(self, cell: str, candidates: int | None = None) -> Target:

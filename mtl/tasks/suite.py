@@ -1,9 +1,10 @@
 """A suite: the tasks of a benchmark and its published rows, read from one YAML file."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from omegaconf import MISSING, OmegaConf
@@ -12,7 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import TARGET_KINDS
-from mtl.tasks.task import SPLITS, Task
+from mtl.tasks.task import DEV_OR_TEST, LEVELS, SPLITS, Source, Task
 from mtl.untrusted import is_inside, is_web_address, read_yaml
 
 AVERAGE = "average"  # the key of the average, beside the task ids
@@ -20,14 +21,15 @@ AVERAGE = "average"  # the key of the average, beside the task ids
 
 @dataclass
 class Published:
-    """A published row: scores × 100 on the test sets by task, and their average."""
+    """A published row: scores × 100 on one split by task, and their average, which may be missing."""
 
     model: str = MISSING
     family: str = MISSING  # floor, lstm, transformer, …
+    split: str = "test"
     method: str | None = None  # the method of this toolkit that is the same model, if any, with embeddings and variant
     embeddings: str | None = None
     variant: str | None = None
-    average: float = MISSING
+    average: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
 
 
@@ -42,8 +44,25 @@ class Suite:
     files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})
     embeddings: dict[str, str] = field(default_factory=dict)  # by name of embeddings: a recipe or a path
     config: dict[str, Any] = field(default_factory=dict)  # settings that differ from configs/baseline.yaml
+    source: Source | None = None  # of every task without its own
     tasks: dict[str, Task] = MISSING
+    average: list[str] | None = None  # the tasks that the suite's score is the mean of; None: all
+    allow_missing: bool = False  # a task without any of its files is left out of a run, and is no error
     published: list[Published] = field(default_factory=list)
+
+    @property
+    def averaged(self) -> list[str]:
+        """The ids of the tasks that the suite's score is the mean of, in the suite's order."""
+        return [id for id in self.tasks if self.average is None or id in self.average]
+
+    def mean(self, scores: Mapping[str, float]) -> float | None:
+        """The suite's score: the mean of these scores by task id, over the averaged tasks among them; None if there are none."""
+        found = [scores[id] for id in self.averaged if id in scores]
+        return fmean(found) if found else None
+
+    def lacking(self, ids: Container[str]) -> list[str]:
+        """The averaged tasks that are not among these ids: without them, an average is partial."""
+        return [id for id in self.averaged if id not in ids]
 
     def choose(self, ids: Iterable[str] | None) -> list[Task]:
         """The tasks with these ids, in the suite's order; None: all tasks. Raises InputError for an unknown id."""
@@ -88,12 +107,29 @@ def load_suite(path: Path) -> Suite:
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
-        task.files = {**suite.files, **task.files}
+        files = {**suite.files, **task.files}
+        task.files = {split: name and name.replace("{task}", task.id) for split, name in files.items()}
+        task.source = task.source or suite.source
     for id, task in suite.tasks.items():
         if problem := _take_answers(task, suite) or _problem(task, raw["tasks"][id]) or _unsafe(task):
             raise InputError(f"{path}: tasks.{id}.{problem}")
+    if problem := _suite_problem(suite):
+        raise InputError(f"{path}: {problem}")
     suite.title = suite.title or suite.name
     return suite
+
+
+def _suite_problem(suite: Suite) -> str | None:
+    """The error in the keys of the suite itself that name tasks or splits, as "key: message", or None."""
+    if suite.average is not None:
+        if unknown := [id for id in suite.average if id not in suite.tasks]:
+            return f"average: the suite has no task {unknown[0]}; it has {', '.join(suite.tasks)}"
+        if not suite.average or len(set(suite.average)) < len(suite.average):
+            return "average: must name at least one task, and none twice"
+    for row in suite.published:
+        if row.split not in ("dev", "test"):
+            return f"published: {row.model}: split: {row.split!r} must be dev or test"
+    return None
 
 
 def _is_file_name(name: str) -> bool:
@@ -149,7 +185,9 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
     if any(column.endswith("[]") for column in task.text):
         return "text: a column with lists of texts can only be one of candidates"
-    if task.sides not in (1, 2):
+    if task.level not in LEVELS:
+        return f"level: {task.level!r} must be {' or '.join(LEVELS)}"
+    if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
     if task.metric not in METRICS:
         return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
@@ -167,8 +205,10 @@ def _rows_problem(task: Task) -> str | None:
         return "same_source: a task has either group or same_source"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
-    if task.scored_split not in ("dev", "test"):
-        return f"scored: {task.scored!r} must be dev or test"
+    if task.scored not in (None, "dev", "test", DEV_OR_TEST):
+        return f"scored: {task.scored!r} must be dev, test or {DEV_OR_TEST}"
+    if task.scored == DEV_OR_TEST and None in (task.files["dev"], task.files["test"]):
+        return f"scored: {DEV_OR_TEST} is for a task with names of a dev file and a test file"
     if task.answered_by is None and task.files["train"] is None:
         return "files: a task needs a train file, or answered_by: a task whose head predicts it"
     if task.answered_by is not None and task.files["train"] is not None:
@@ -185,4 +225,17 @@ def _unsafe(task: Task) -> str | None:
             return f"{key}: {name!r} must be a path below the data folder, without '..'"
     if task.source is not None and not is_web_address(task.source.url):
         return f"source.url: {task.source.url!r} must begin with https:// or http://"
+    return _checksums_problem(task)
+
+
+def _checksums_problem(task: Task) -> str | None:
+    for split, checksum in task.checksums.items():
+        if split not in SPLITS:
+            return f"checksums: unknown split {split}, expected {', '.join(SPLITS)}"
+        if not re.fullmatch("sha256:[0-9a-f]{64}|git:[0-9a-f]{40}", checksum):
+            return (
+                f"checksums.{split}: {checksum!r} must be sha256: and 64 hexadecimal digits, or git: and a blob id's 40"
+            )
+    if task.checksums and (task.source is None or not task.source.single_files):
+        return "checksums: are of single files; the source's url has no {file}"
     return None

@@ -32,6 +32,10 @@ class Labels(TargetKind):
             return "labels: needs at least two, all different"
         return None
 
+    def has_type(self, value: object) -> bool:
+        """A label is a string. Labels that are whole numbers ("0", "1"), or "true" and "false", may have the JSON type, too."""
+        return isinstance(value, str) or (isinstance(value, int) and str(value).lower() in self.labels)
+
     def parse(self, cell: str, candidates: int | None = None) -> float:
         if cell not in self.labels:
             raise ValueError(f"unknown label {cell!r}, expected one of {', '.join(self.labels)}")
@@ -89,6 +93,8 @@ class Number(TargetKind):
     estimator = "regressor"
     chart = "points"
     declared_by = "range"
+    types = (int, float)
+    types_name = "a number"
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -151,6 +157,8 @@ class Choice(TargetKind):
     """One of a row's candidates: a target is the index of the right one, from 0. The head gives each candidate one output."""
 
     declared_by = "candidates"
+    types = (int,)
+    types_name = "an integer"
 
     @classmethod
     def problem(cls, task: Task) -> str | None:

@@ -4,10 +4,13 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from omegaconf import MISSING
 
 SPLITS = ("train", "dev", "test")
+LEVELS = ("text", "word")
+DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
@@ -18,11 +21,24 @@ SCORES_DEPEND_ON = (
 
 @dataclass
 class Source:
-    """Where a task's official zip is: its address, and its size in bytes and SHA-256 where they are known."""
+    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name.
+
+    `{folder}` in the address stands for the task's folder. size: of a zip, in bytes, and sha256: of a zip, where they are known. The
+    checksums of single files are the task's (`Task.checksums`).
+    """
 
     url: str = MISSING
     size: int | None = None
     sha256: str | None = None
+
+    @property
+    def single_files(self) -> bool:
+        """Whether each file has its own address, instead of one zip with all files."""
+        return "{file}" in self.url
+
+    def address(self, folder: str, file: str) -> str:
+        """The address of a single file of a task."""
+        return self.url.replace("{folder}", quote(folder)).replace("{file}", quote(file))
 
 
 @dataclass
@@ -49,7 +65,11 @@ class Task:
     folder: str = ""  # below the suite's data folder
     # The target kind, a key of `mtl.tasks.targets.TARGET_KINDS`; empty: it follows from labels, range or candidates.
     kind: str = ""
-    text: list[str] = MISSING  # one column, or two for a pair; for a choice none or one, beside the candidates
+    # One column, or two for a pair; for a choice none or one, beside the candidates; at level word any number.
+    text: list[str] = MISSING
+    level: str = (
+        "text"  # what the texts are: text, or word (single words and expressions); methods say what they can answer
+    )
     candidates: list[str] | None = None  # for a choice: columns of texts, or a column of lists of texts
     target: str = MISSING
     labels: list[str] | None = None  # as written in the file
@@ -61,17 +81,20 @@ class Task:
     # Instead of group: the label of pairs whose two texts have the same source; rows of one source stay together.
     same_source: str | None = None
     answered_by: str | None = None  # for a task without training rows: the task whose head predicts it
-    scored: str | None = None  # the split that scores are on: dev (None means dev) or test
+    # The split that scores are on: dev (None means dev) or test; or DEV_OR_TEST: dev if its file is there, else test. The dev file may
+    # then be missing. `mtl.data.splits.choose_scored` replaces DEV_OR_TEST by one of them before any data is read.
+    scored: str | None = None
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
     license: str | None = None  # of the data, as its publisher names it
     source: Source | None = None
+    checksums: dict[str, str] = field(default_factory=dict)  # of single files, by split: sha256:… or git:… (a blob id)
     hub: HubSource | None = None
 
     @property
     def scored_split(self) -> str:
         """The split whose targets the predictions are compared with: dev or test."""
-        return self.scored or "dev"
+        return "dev" if self.scored in (None, DEV_OR_TEST) else str(self.scored)
 
     @property
     def sides(self) -> int:

@@ -1,18 +1,15 @@
-"""Downloads from a test server that can misbehave, and unpacking of good and of malicious archives."""
+"""Downloads from a test server that can misbehave."""
 
 import errno
-import gzip
 import hashlib
 import logging
 import os
 import re
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import threading
-import zipfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -21,12 +18,13 @@ import pytest
 import requests
 
 from mtl.data import download as module
-from mtl.data.download import download, gunzip, unpack
+from mtl.data.download import UnavailableError, download
 from mtl.errors import InputError
 
 CONTENT = bytes(range(256)) * 2000
 OTHER = bytes(reversed(range(256))) * 2000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
+GIT = "git:" + hashlib.sha1(b"blob 512000\0" + CONTENT).hexdigest()
 CUT = 200_000
 
 
@@ -161,7 +159,7 @@ def test_no_progress_without_a_terminal(server: Server, target: Path, capfd: pyt
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper()])
+@pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper(), f"sha256:{SHA256}", GIT])
 def test_existing_file_is_not_downloaded(server: Server, target: Path, sha256: str | None) -> None:
     target.parent.mkdir()
     target.write_bytes(CONTENT)
@@ -169,10 +167,11 @@ def test_existing_file_is_not_downloaded(server: Server, target: Path, sha256: s
     assert not server.requests
 
 
-def test_existing_file_with_another_checksum_is_replaced(server: Server, target: Path) -> None:
+@pytest.mark.parametrize("checksum", [SHA256, GIT])
+def test_existing_file_with_another_checksum_is_replaced(server: Server, target: Path, checksum: str) -> None:
     target.parent.mkdir()
     target.write_bytes(OTHER)
-    download(server.url, target, SHA256)
+    download(server.url, target, checksum)
     assert target.read_bytes() == CONTENT
     assert only(target)
 
@@ -499,165 +498,35 @@ def test_folder_that_cannot_be_created(server: Server, tmp_path: Path) -> None:
         download(server.url, tmp_path / "data" / "file.bin")
 
 
-NAMES = ["train.tsv", "dev.tsv", "test_features.tsv"]
+def test_a_file_with_a_git_blob_id_is_continued_and_verified(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interrupted(server, target, monkeypatch, GIT)
+    download(server.url, target, GIT)
+    assert server.requests[0]["range"] == f"bytes={CUT}-" and server.sent == [len(CONTENT) - CUT]
+    assert target.read_bytes() == CONTENT and only(target)
 
 
-def zipped(path: Path, members: list[tuple[str | zipfile.ZipInfo, bytes]]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return path
+def test_a_file_with_another_git_blob_id_is_refused_and_the_one_that_is_there_stays(
+    server: Server, target: Path
+) -> None:
+    target.parent.mkdir()
+    target.write_bytes(OTHER)
+    with pytest.raises(UnavailableError, match=f"{GIT[4:]}, not the expected {'0' * 40}"):
+        download(server.url, target, f"git:{'0' * 40}")
+    assert target.read_bytes() == OTHER and only(target)
 
 
-def assert_rejected(archive: Path, folder: Path, message: str) -> None:
-    """Unpacking fails with a one-line message that names the archive, and writes nothing."""
-    with pytest.raises(InputError, match=message) as caught:
-        unpack(archive, folder, NAMES)
-    assert str(caught.value).startswith(f"{archive}: ")
-    assert "\n" not in str(caught.value)
-    assert not folder.exists() or list(folder.iterdir()) == []
-
-
-def test_requested_members_are_unpacked_from_any_folder_of_the_archive(tmp_path: Path) -> None:
-    junk = [("__MACOSX/klej/._train.tsv", b"junk"), ("__MACOSX/train.tsv", b"junk"), ("klej/._dev.tsv", b"junk")]
-    wanted = [("klej/", b""), ("klej/train.tsv", b"train"), ("test_features.tsv", b"test"), ("klej/README", b"no")]
-    archive = zipped(tmp_path / "a.zip", [*junk, *wanted])
-    folder = tmp_path / "out" / "task"
-    folder.mkdir(parents=True)
-    (folder / "train.tsv").write_bytes(b"older and longer")
-    unpack(archive, folder, NAMES)
-    assert {path.name: path.read_bytes() for path in folder.iterdir()} == {
-        "train.tsv": b"train",
-        "test_features.tsv": b"test",
-    }
-
-
-@pytest.mark.parametrize("name", ["../evil", "../train.tsv", "a/../../train.tsv", "/train.tsv", "..\\t.tsv", "C:\\t"])
-def test_path_outside_the_archive_is_rejected(tmp_path: Path, name: str) -> None:
-    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train"), (name, b"evil")])
-    assert_rejected(archive, tmp_path / "out", "has a path outside")
-
-
-@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
-def test_link_or_device_is_rejected(tmp_path: Path, kind: int) -> None:
-    member = zipfile.ZipInfo("train.tsv")
-    member.external_attr = (kind | 0o777) << 16
-    assert_rejected(zipped(tmp_path / "a.zip", [(member, b"/etc/passwd")]), tmp_path / "out", "train.tsv is a link")
-
-
-def test_two_members_with_the_same_name_are_rejected(tmp_path: Path) -> None:
-    archive = zipped(tmp_path / "a.zip", [("a/train.tsv", b"1"), ("b/train.tsv", b"2")])
-    assert_rejected(archive, tmp_path / "out", "both a/train.tsv and b/train.tsv are named train.tsv")
-
-
-def test_encrypted_member_is_rejected(tmp_path: Path) -> None:
-    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
-    data = bytearray(archive.read_bytes())
-    data[data.index(b"PK\x01\x02") + 8] |= 1
-    data[6] |= 1
-    archive.write_bytes(data)
-    assert_rejected(archive, tmp_path / "out", "train.tsv is encrypted")
-
-
-def test_zip_bomb_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(600)), ("dev.tsv", bytes(600)), ("no", bytes(5000))])
-    monkeypatch.setattr(module, "UNPACKED_LIMIT", 1199)
-    assert_rejected(archive, tmp_path / "out", "train.tsv, dev.tsv would unpack to 1200 bytes")
-    monkeypatch.setattr(module, "UNPACKED_LIMIT", 1200)
-    unpack(archive, tmp_path / "out", NAMES)
-
-
-@pytest.mark.parametrize("declared", [999, 1001])
-def test_member_with_a_wrong_declared_length_is_rejected(tmp_path: Path, declared: int) -> None:
-    archive = zipped(tmp_path / "a.zip", [("dev.tsv", b"dev"), ("train.tsv", bytes(1000))])
-    data = bytearray(archive.read_bytes())
-    start = data.rindex(b"PK\x01\x02") + 24
-    data[start : start + 4] = declared.to_bytes(4, "little")
-    archive.write_bytes(data)
-    assert_rejected(archive, tmp_path / "out", "cannot unpack train.tsv")
-
-
-@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_corrupt_member_is_rejected_and_no_file_remains(tmp_path: Path, method: int) -> None:
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w", method) as archive:
-        archive.writestr("dev.tsv", b"whole")
-        archive.writestr("train.tsv", CONTENT[:3000])
-        at = archive.infolist()[1].header_offset + 30 + len("train.tsv") + 60
-    data = bytearray(path.read_bytes())
-    data[at] ^= 0xFF
-    path.write_bytes(data)
-    assert_rejected(path, tmp_path / "out", "cannot unpack train.tsv")
-
-
-def test_unknown_compression_is_rejected(tmp_path: Path) -> None:
-    archive = zipped(tmp_path / "a.zip", [("train.tsv", b"train")])
-    data = bytearray(archive.read_bytes())
-    data[data.index(b"PK\x01\x02") + 10] = 97
-    archive.write_bytes(data)
-    assert_rejected(archive, tmp_path / "out", "cannot unpack train.tsv")
-
-
-@pytest.mark.parametrize("content", [b"", b"<html>not here</html>", CONTENT])
-def test_file_that_is_no_zip_is_rejected(tmp_path: Path, content: bytes) -> None:
-    archive = tmp_path / "a.zip"
-    archive.write_bytes(content)
-    assert_rejected(archive, tmp_path / "out", "not a zip file")
-
-
-def test_truncated_zip_is_rejected(tmp_path: Path) -> None:
-    archive = zipped(tmp_path / "a.zip", [("train.tsv", CONTENT)])
-    archive.write_bytes(archive.read_bytes()[:-30])
-    assert_rejected(archive, tmp_path / "out", "cannot unpack")
-
-
-def test_missing_zip_or_zip_without_a_requested_member_is_rejected(tmp_path: Path) -> None:
-    assert_rejected(tmp_path / "none.zip", tmp_path / "out", "No such file")
-    assert_rejected(
-        zipped(tmp_path / "a.zip", [("other.tsv", b"")]), tmp_path / "out", "contains none of train.tsv, dev.tsv"
-    )
-
-
-def test_gunzip_unpacks_all_members(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    archive = tmp_path / "a.gz"
-    archive.write_bytes(gzip.compress(CONTENT) + gzip.compress(OTHER))
-    gunzip(archive, tmp_path / "out" / "a.bin")
-    assert (tmp_path / "out" / "a.bin").read_bytes() == CONTENT + OTHER
-    assert only(tmp_path / "out" / "a.bin")
-    assert capfd.readouterr() == ("", "")
-
-
-COMPLETE = gzip.compress(os.urandom(5000))
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"no gzip at all",
-        COMPLETE[:2000],
-        COMPLETE[:-4],
-        COMPLETE[:-8] + b"\0" * 8,
-        COMPLETE[:10] + b"\xff" + COMPLETE[11:],
-    ],
-    ids=["empty", "text", "truncated", "without its end", "wrong checksum", "corrupt"],
-)
-def test_gunzip_rejects_an_incomplete_gzip_file(tmp_path: Path, content: bytes) -> None:
-    archive, path = tmp_path / "a.gz", tmp_path / "out" / "a.bin"
-    archive.write_bytes(content)
-    path.parent.mkdir()
-    path.write_bytes(b"older")
-    with pytest.raises(InputError, match=f"^{re.escape(str(archive))}: not a complete gzip file"):
-        gunzip(archive, path)
-    assert path.read_bytes() == b"older"
-    assert only(path)
-
-
-def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = tmp_path / "a.gz"
-    with pytest.raises(InputError, match="No such file"):
-        gunzip(archive, tmp_path / "a.bin")
-    archive.write_bytes(COMPLETE)
-    monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with pytest.raises(InputError, match="bytes of disk space"):
-        gunzip(archive, tmp_path / "a.bin")
+def test_what_the_server_refuses_is_told_from_what_cannot_be_reached(
+    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.statuses = [404]
+    with pytest.raises(UnavailableError):
+        download(server.url, target)
+    with pytest.raises(UnavailableError, match="where 7 are expected"):
+        download(server.url, target, size=7)
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    server.statuses = [503]
+    with pytest.raises(InputError) as caught:
+        download(server.url, target)
+    assert not isinstance(caught.value, UnavailableError)

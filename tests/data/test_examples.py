@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -5,6 +6,7 @@ import pytest
 from data_files import write_jsonl, write_table
 
 from mtl.data.examples import Example, make_inputs, read_examples, read_targets, read_texts
+from mtl.data.records import write_records
 from mtl.errors import InputError
 from mtl.tasks.task import Task
 
@@ -67,6 +69,9 @@ def test_inputs_made_from_texts_have_these_texts(task: Task, texts: tuple[str, .
         ({"answers": []}, "column 'answers[]': has 0 candidates"),
         ({"right": 2}, "column 'right': target 2 is not the index of one of the row's 2 candidates"),
         ({"right": -1}, "column 'right': target '-1' is not the index of a candidate"),
+        ({"right": "1"}, "column 'right': target \"1\" must be an integer"),
+        ({"right": 1.0}, "column 'right': target 1.0 must be an integer"),
+        ({"right": True}, "column 'right': target true must be an integer"),
         ({"right": None}, "key 'right': a text or a number is expected, not null"),
     ],
 )
@@ -105,3 +110,71 @@ def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
     assert (read.tolist(), read.dtype) == (["hund", "röd katt"], np.dtype(object))
     with pytest.raises(InputError, match=r"words\.tsv:2: unknown label 'hund'"):
         read_targets(LABELS, words)
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+@pytest.mark.parametrize(
+    ("task", "good", "bad", "problem"),
+    [
+        (NUMBERS, 2.5, "2.5", 'target "2.5" must be a number'),
+        (NUMBERS, 3, True, "target true must be a number"),
+        (WORDS, "katt", 3, "target 3 must be a string"),
+        (WORDS, "katt", False, "target false must be a string"),
+        (replace(LABELS, labels=["pro", "con"]), "pro", 3, "target 3 must be a string"),
+        (replace(LABELS, labels=["pro", "con"]), "con", True, "target true must be a string"),
+        (LABELS, "1", 1.0, "target 1.0 must be a string"),
+    ],
+)
+def test_targets_of_another_type_name_the_line(
+    tmp_path: Path, task: Task, good: object, bad: object, problem: str, suffix: str
+) -> None:
+    columns = [*task.text_columns, *([task.group] if task.group else []), task.target]
+    path = tmp_path / f"x{suffix}"
+    write_records(path, columns, [[*("x" for _ in columns[1:]), good]])
+    assert len(read_examples(task, path)) == 1
+    write_records(path, columns, [[*("x" for _ in columns[1:]), bad]])
+    with pytest.raises(InputError) as caught:
+        read_examples(task, path)
+    assert str(caught.value) == f"{path}:1: column {task.target!r}: {problem}"
+
+
+@pytest.mark.parametrize(("labels", "value"), [(["0", "1"], 1), (["true", "false"], True), (["1", "0"], "1")])
+def test_labels_that_look_like_json_values_may_be_these_values(
+    tmp_path: Path, labels: list[str], value: object
+) -> None:
+    task = replace(LABELS, labels=labels)
+    (example,) = read_examples(task, write_jsonl(tmp_path / "x.jsonl", [{"sentence": "a", "target": value}]))
+    assert example.target == labels.index(str(value).lower())
+
+
+def test_null_targets_are_allowed_only_where_targets_are_not_read(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", [{"x": "a", "y": None}])
+    assert read_texts(WORDS, path) == [("a",)]
+    with pytest.raises(InputError, match=r"x\.jsonl:1: key 'y': a text or a number is expected, not null"):
+        read_examples(WORDS, path)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"first": {"context": "x"}, "label": "a"', "not a row: Expecting ',' delimiter at character 41"),
+        ('{"first": {"text": "x"}, "label": "a"}', "no key 'first.context' in this row; it has first.text, label"),
+        ('{"first": "x", "label": "a"}', "no key 'first.context' in this row; it has first, label"),
+    ],
+)
+def test_broken_rows_and_missing_nested_keys_name_the_line(tmp_path: Path, line: str, problem: str) -> None:
+    task = replace(WORDS, text=["first.context"], target="label")
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"first": {"context": "x"}, "label": "a"}\n' + line + "\n", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_examples(task, path)
+    assert str(caught.value).startswith(f"{path}:2: {problem}") and "\n" not in str(caught.value)
+
+
+def test_a_next_line_character_is_part_of_a_text(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", [{"x": "in\x85side", "y": "a"}, {"x": "b", "y": "c"}])
+    assert b"\xc2\x85" in path.read_bytes()
+    assert [(example.line, example.texts) for example in read_examples(WORDS, path)] == [
+        (1, ("in\x85side",)),
+        (2, ("b",)),
+    ]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hub_server import hub_server
 
+from mtl.cli import main
 from mtl.data.fetch import fetch_suite
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError
@@ -124,3 +125,97 @@ def test_the_hub_is_declared_in_the_suite_file(suite_file: Path) -> None:
     splits = {"train": "train", "dev": "held/out.csv", "test": "test"}
     expected = HubSource("owner/x", None, splits, {"label": "gold"})
     assert load_suite(suite_file).tasks["kansla"].hub == expected
+
+
+@pytest.fixture
+def single(suite_file: Path, tmp_path: Path) -> Iterator[Path]:
+    """The file of the small suite, whose files are single files on a server, in folders named after the tasks' folders."""
+    data = suite_file.parent / "data"
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(data)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    blob = (data / "train.tsv").read_bytes()
+    sums = {
+        "train": "git:" + hashlib.sha1(b"blob %d\0" % len(blob) + blob).hexdigest(),
+        "dev": "sha256:" + hashlib.sha256((data / "dev.tsv").read_bytes()).hexdigest(),
+    }
+    text = suite_file.read_text(encoding="utf-8")
+    text = text.replace(
+        "tasks:", f"source: {{url: 'http://127.0.0.1:{server.server_port}/{{folder}}/{{file}}'}}\ntasks:"
+    )
+    checksums = f"  kansla:\n    checksums: {{train: '{sums['train']}', dev: '{sums['dev']}'}}\n"
+    suite_file.write_text(text.replace("  kansla:\n", checksums), encoding="utf-8")
+    yield suite_file
+    server.shutdown()
+    server.server_close()
+
+
+def fetch(suite_file: Path, target: Path, *settings: str) -> int:
+    return main(["data", str(suite_file), f"data_dir={target}", *settings])
+
+
+def test_single_files_are_fetched_to_their_places(single: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    assert fetch(single, target) == 0
+    files = sorted(path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file())
+    assert files == [
+        *(
+            "dev.tsv",
+            "pairs/train.tsv",
+            "scores/dev.tsv",
+            "scores/test.tsv",
+            "scores/train.tsv",
+            "test.tsv",
+            "train.tsv",
+        )
+    ]
+    assert all((target / file).read_bytes() == (single.parent / "data" / file).read_bytes() for file in files)
+
+
+def test_a_single_file_that_is_there_is_not_fetched(single: Path, tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "train.tsv").write_text("mine", encoding="utf-8")
+    assert fetch(single, target, "tasks=[kansla]") == 0
+    assert (target / "train.tsv").read_text(encoding="utf-8") == "mine" and (target / "dev.tsv").exists()
+
+
+def test_a_single_file_that_is_gone_is_one_line_and_the_others_are_fetched(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "target"
+    (single.parent / "data/dev.tsv").unlink()
+    assert fetch(single, target) == 2
+    (warning,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert "/dev.tsv: the server answers 404" in warning and "\n" not in warning
+    assert not (target / "dev.tsv").exists() and len(list(target.rglob("*.tsv"))) == 6
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith(f"mtl: error: {target}: dev.tsv could not be downloaded; all other files are there")
+
+
+def test_a_single_file_with_another_checksum_is_not_kept(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = single.parent / "data/train.tsv"
+    path.write_text(path.read_text(encoding="utf-8") + "en rad\tglad\n", encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 2
+    assert "git blob id of the downloaded file is" in caplog.text
+    assert sorted(path.name for path in (tmp_path / "target").iterdir()) == ["dev.tsv", "test.tsv"]
+
+
+def test_the_hub_s_copy_where_a_single_file_is_gone(
+    single: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (single.parent / "data/pairs/train.tsv").unlink()
+    suite = load_suite(single)
+    suite.tasks["samma"].hub = HubSource("owner/samma")
+    with hub_server(monkeypatch) as server:
+        server.datasets["owner/samma"] = {"main": {"train.csv": b"topic,a,b,same\n1,x,y,0\n"}}
+        fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
+    assert (tmp_path / "target/pairs/train.tsv").read_text(encoding="utf-8").startswith("a\tb\tsame\ttopic\n")
+
+
+def test_a_dev_file_that_may_be_missing_is_not_fetched(single: Path, tmp_path: Path) -> None:
+    text = single.read_text(encoding="utf-8")
+    single.write_text(text.replace("folder: scores", "folder: scores\n    scored: dev_or_test"), encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[betyg]") == 0
+    assert sorted(path.name for path in (tmp_path / "target/scores").iterdir()) == ["test.tsv", "train.tsv"]

@@ -158,6 +158,17 @@ def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str
         fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
+def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp_path: Path) -> None:
+    files: dict[str, str | None] = {"train": "train.jsonl", "dev": None, "test": None}
+    server.datasets[NAME] = {"main": {"train.csv": b"text,label\na,3\nb,2.5\n"}}
+    content = fetched(make_task(files=files, labels=None, kind="number", range=[0.0, 5.0]), tmp_path)["train.jsonl"]
+    assert content == '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
+    server.datasets[NAME]["main"]["train.csv"] = b"text,label\na,three\n"
+    task = make_task(files=files, folder="g", labels=None, kind="number", range=[0.0, 5.0])
+    with pytest.raises(InputError, match='target "three" must be a number'):
+        fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+
+
 def test_the_conversion_to_parquet_where_main_has_no_data_files(server: HubServer, tmp_path: Path) -> None:
     converted = {
         f"default/{split}/0000.parquet": table(text=["a"], label=[1]) for split in ("train", "validation", "test")

@@ -10,7 +10,7 @@ from small_suite import write_tsv
 
 from mtl.config.files import shipped
 from mtl.data.examples import Example
-from mtl.data.splits import check_present, hold_out, missing_tasks, read_task
+from mtl.data.splits import check_present, choose_scored, has_files, hold_out, missing_tasks, read_task
 from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
@@ -141,3 +141,32 @@ def test_missing_tasks_are_named(suite_file: Path) -> None:
         f"{data / 'scores/dev.tsv'}: no such file; tasks of suite liten without their files: betyg;"
     )
     assert "tasks=[kansla,samma]" in str(caught.value)
+
+
+def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    suite_file.write_text(text.replace("folder: scores", "folder: scores\n    scored: dev_or_test"), encoding="utf-8")
+    declared, data = load_suite(suite_file), suite_file.parent / "data"
+    suite = choose_scored(declared, data)
+    task = suite.tasks["betyg"]
+    assert (task.scored, task.scored_split, task.files["dev"]) == ("dev", "dev", "dev.tsv")
+    assert suite.tasks["kansla"] is declared.tasks["kansla"]
+    assert set(read_task(task, data, 0.1).rows) == {"train", "dev", "test"}
+
+    write_tsv(data / "scores/test.tsv", ("text", "score"), ("ny", "3"), ("gammal", "4"))
+    (data / "scores/dev.tsv").unlink()
+    task = choose_scored(declared, data).tasks["betyg"]
+    assert (task.scored, task.files["dev"]) == ("test", None) and missing_tasks(
+        choose_scored(declared, data), data
+    ) == {}
+    read = read_task(task, data, 0.1)
+    assert [row.target for row in read.rows["test"]] == [3.0, 4.0] and len(read.held_out) == 6
+    assert declared.tasks["betyg"].files["dev"] == "dev.tsv"  # the declaration itself stays
+
+
+def test_a_task_has_files_if_one_is_there(suite_file: Path) -> None:
+    task, data = load_suite(suite_file).tasks["betyg"], suite_file.parent / "data"
+    for split in ("train", "dev", "test"):
+        assert has_files(task, data)
+        (data / "scores" / f"{split}.tsv").unlink()
+    assert not has_files(task, data)

@@ -275,3 +275,64 @@ def test_runs_of_the_version_before_compare_with_new_ones_on_the_same_rows(tmp_p
     )
     assert one == other and one.count == other.count == 15  # the groups of both are those that they recorded
     assert len(board.comparisons) == 3
+
+
+@pytest.fixture(scope="module")
+def averaged(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """A suite whose average has two of five tasks, with published rows on dev and on test; one run has no task of the average."""
+    path = tmp_path_factory.mktemp("averaged")
+    suite = write_kinds_suite(path)
+    row = {"model": "printed", "family": "transformer", "average": 50.0, "scores": {"mood": 40.0, "stars": 60.0}}
+    words = {"model": "words", "family": "llm", "scores": {"opposite": 99.0}}
+    content = yaml.safe_load(suite.read_text(encoding="utf-8"))
+    added = {"average": ["mood", "stars"], "published": [row, {**row, "split": "dev", "average": 55.0}, words]}
+    suite.write_text(yaml.safe_dump({**content, **added}, sort_keys=False), encoding="utf-8")
+    settings = [f"suite={suite}", "method=svm"]
+    make_run(path / "runs/svm", right(0.8), settings, tasks=["mood", "stars", "answer"], reduced=[])
+    make_run(path / "runs/all", right(0.7), [f"suite={suite}"])
+    make_run(path / "runs/word", right(0.7), [f"suite={suite}", "method=constant"], tasks=["opposite"])
+    return leaderboard(find_runs(path / "runs"))
+
+
+def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
+    rows = {(row.name, row.split): row for row in averaged.rows}
+    svm, every = rows["svm", "dev"], rows["all", "dev, test"]
+    for row in (svm, every):
+        assert row.average and row.average.median == pytest.approx(
+            (row.scores["mood"].median + row.scores["stars"].median) / 2
+        )
+        assert row.mark(AVERAGE) == "" and row.split_of(AVERAGE) == "dev"
+    word = rows["word", "test"]
+    assert word.average is None and word.score(AVERAGE) is None
+    printed, on_dev, llm = rows["printed", "test"], rows["printed", "dev"], rows["words", "test"]
+    assert (printed.split_of("mood"), on_dev.split_of("mood"), llm.average) == ("test", "dev", None)
+    assert printed.missing == on_dev.missing == [] and llm.missing == ["mood", "stars"]
+    places = {row: place for place, row in enumerate(averaged.rows)}
+    pair = tuple(sorted((places[svm], places[every]), reverse=True))
+    assert set(averaged.comparisons[pair[0], pair[1]]) == {"mood", "stars", "answer", AVERAGE}
+    assert {row.split for row in averaged.rows if averaged.is_best(row, AVERAGE)} == {svm.split}
+
+
+def test_notes_on_an_average_over_some_tasks(averaged: Leaderboard) -> None:
+    assert averaged.marks[1:3] == [
+        "AVG is the mean over mood, stars.",
+        "Published rows are scores on the split that they name.",
+    ]
+    assert not any("partial" in note for note in averaged.notes)
+
+
+@in_browser
+def test_the_page_averages_the_tasks_that_the_suite_names(averaged: Leaderboard, opened: Opener) -> None:
+    page = opened(document([averaged], "now", "mtl report"))
+    notes, lead = page.find("#notes").text, page.find("#lead").text
+    assert "AVG is the mean over mood and stars." in notes and "Partial average" not in notes
+    assert "Published rows: as printed, on the split that the row names." in notes
+    assert "3 published rows, scored on the validation data (dev) and the test data (test)." in lead
+    shown = {
+        row.name: page.find(f"tr[data-row=r{place}] .average").text
+        for place, row in enumerate(averaged.rows)
+        if row.run and row.average
+    }
+    assert {name: text.split()[0] for name, text in shown.items()} == {
+        row.name: f"{row.average.median:.1f}" for row in averaged.rows if row.run and row.average
+    }

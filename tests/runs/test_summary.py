@@ -118,3 +118,20 @@ def test_reading_runs_imports_neither_torch_nor_lightning() -> None:
     )
     code = f"import sys, {modules}; sys.exit(bool({{'torch', 'pytorch_lightning'}} & set(sys.modules)))"
     assert run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_average_is_over_the_tasks_that_the_suite_names() -> None:
+    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere", "seeds": [1]})
+    tasks = job.suite.choose(["swenli", "swediagnostics", "sweparaphrase"])
+    seeds = {1: done(1, swenli=10.0, swediagnostics=90.0, sweparaphrase=30.0)}
+    rows, constants = {task.id: task.rows for task in tasks}, {task.id: 0.0 for task in tasks}
+    summary = summarize(job.suite, tasks, job.config, seeds, rows, constants)
+    assert (summary["average"], summary["partial"], summary["unanswered"]) == (20.0, True, [])
+    complete = job.suite.choose(job.suite.averaged)
+    seeds = {1: done(1, **dict.fromkeys(job.suite.averaged, 1.0))}
+    rows, constants = {task.id: task.rows for task in complete}, {task.id: 0.0 for task in complete}
+    summary = summarize(job.suite, complete, job.config, seeds, rows, constants)
+    assert not summary["partial"] and len(summary["missing"]) == 6
+    lstm = load_job({"suite": "superlim", "data_dir": "/nowhere"})
+    words = ["supersim-superlim-relatedness", "supersim-superlim-similarity", "sweanalogy", "swesat-synonyms"]
+    assert summarize(job.suite, complete, lstm.config, seeds, rows, constants)["unanswered"] == words

@@ -115,3 +115,48 @@ def test_a_name_with_a_bar_stays_in_its_cell() -> None:
 def test_the_table_is_well_formed() -> None:
     lines = [line for line in render(*klej()).splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in lines}) == 1 and len({len(line) for line in lines}) == 1
+
+
+def superlim(method: str, *ids: str, **rows: dict[str, int]) -> dict[str, list[str]]:
+    """The table of a run on the official data of these tasks, with the score 60 on each; without ids, of all that the method answers.
+
+    rows: by task id, other numbers of rows than the published ones.
+    """
+    job = load_job({"suite": "superlim", "method": method, "data_dir": "/nowhere", "tasks": list(ids) or None})
+    tasks = job.run_tasks
+    sizes = {task.id: rows.get(task.id, task.rows) for task in tasks}
+    summary = summarize(job.suite, tasks, job.config, seeds(tasks, 60.0), sizes, dict.fromkeys(sizes, 0.0))
+    return cells(render(summary, job.suite))
+
+
+def test_differences_are_to_published_rows_on_the_same_split() -> None:
+    rows = superlim("svm")
+    titles = rows[""]
+    assert titles[0] == "AVG" and len(titles) == 11  # eight tasks on dev, two diagnostics on test
+    diagnostics = titles.index("SweDiagnostics")
+    assert rows["SVM (published, dev)"][:2] == ["27.7", "33.6"] and rows["SVM (published, test)"][:2] == [
+        "19.2",
+        "28.6",
+    ]
+    dev, test = rows["ours − SVM, dev"], rows["ours − SVM, test"]
+    assert dev[:2] == ["+32.3", "+26.4"] and dev[diagnostics] == "–"
+    assert test[:2] == ["–", "–"] and test[diagnostics] == "+57.4"
+    assert "Random guess (published, dev)" in rows and "MaxFreq/Avg (published, dev)" in rows
+
+
+def test_tasks_beside_the_average_do_not_mark_it() -> None:
+    assert superlim("svm", swediagnostics={"dev": 340, "test": 764})[""][0] == "AVG"
+    reduced = superlim("svm", swenli={"train": 15001, "dev": 9815, "test": 305})
+    assert reduced[""][0] == "AVG*" and reduced["ours − SVM, dev"][0] == "–"
+
+
+def test_a_published_row_that_nothing_is_compared_with_has_no_differences() -> None:
+    rows = superlim("svm", "absabank-imm")
+    assert "ours − SVM, dev" in rows and "ours − SVM, test" not in rows and "SVM (published, test)" in rows
+
+
+def test_a_run_without_a_task_of_the_average_shows_none() -> None:
+    rows = superlim("random", "supersim-superlim-similarity")
+    assert rows["**Random targets**, one seed"] == ["–", "**60.0**"]
+    assert rows["Static word vectors (published, test)"] == ["–", "-10.9"]
+    assert rows["ours − Static word vectors, test"] == ["–", "+70.9"]

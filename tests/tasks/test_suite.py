@@ -1,11 +1,13 @@
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from kinds_suite import write_kinds_suite
 
-from mtl.config.files import shipped
+from mtl.config.files import find_suite, shipped
 from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
+from mtl.tasks.task import DEV_OR_TEST, SPLITS
 
 
 def test_klej_is_as_published() -> None:
@@ -98,11 +100,46 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("  kansla:", "  kansla:\n    candidates: [x]", "tasks.kansla.labels: exactly one of"),
         ("labels: [glad, arg]", "candidates: []", "tasks.kansla.candidates: a choice names columns of candidates"),
         ("labels: [glad, arg]", "kind: number", "tasks.kansla.range: must be [smallest, largest]"),
-        ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev or test"),
+        ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev, test or dev_or_test"),
         ("group: topic", "scored: test", "tasks.samma.scored: scores are on test, but the task has no test file"),
         ("  kansla:", "  kansla:\n    answered_by: betyg", "tasks.kansla.answered_by: task betyg has other targets"),
         ("  kansla:", "  kansla:\n    answered_by: humor", "answered_by: 'humor' is not a task of the suite with"),
         ("  kansla:", "  kansla:\n    answered_by: kansla", "answered_by: 'kansla' is not a task of the suite with"),
+        ("  kansla:", "  kansla:\n    level: letter", "tasks.kansla.level: 'letter' must be text or word"),
+        (
+            "group: topic",
+            "scored: dev_or_test",
+            "tasks.samma.scored: dev_or_test is for a task with names of a dev file",
+        ),
+        (
+            "language: sv",
+            "average: [kansla, humor]",
+            "average: the suite has no task humor; it has kansla, samma, betyg",
+        ),
+        ("language: sv", "average: [kansla, kansla]", "average: must name at least one task, and none twice"),
+        ("language: sv", "average: []", "average: must name at least one task"),
+        (
+            "language: sv",
+            "source: {url: 'ftp://x/{file}'}",
+            "tasks.kansla.source.url: 'ftp://x/{file}' must begin with",
+        ),
+        ("language: sv", "files: {train: '../{task}.tsv'}", "tasks.kansla.files.train: '../kansla.tsv' must be a path"),
+        (
+            "  kansla:",
+            "  kansla:\n    checksums: {train: 'git:123'}",
+            "checksums.train: 'git:123' must be sha256: and 64",
+        ),
+        ("  kansla:", "  kansla:\n    checksums: {valid: x}", "tasks.kansla.checksums: unknown split valid"),
+        (
+            "  kansla:",
+            f"  kansla:\n    source: {{url: https://x/y.zip}}\n    checksums: {{dev: 'git:{40 * '0'}'}}",
+            "tasks.kansla.checksums: are of single files; the source's url has no {file}",
+        ),
+        (
+            "language: sv",
+            "published: [{model: A, family: llm, split: train, scores: {kansla: 1}}]",
+            "published: A: split: 'train' must be dev or test",
+        ),
         ("language: sv", "language: [", ":4: not YAML"),
         ("name: liten", "namn: liten", "namn"),
     ],
@@ -186,3 +223,64 @@ def test_a_task_is_chosen_with_the_one_that_answers_it(tmp_path: Path) -> None:
     assert [task.id for task in suite.choose(["mood-elsewhere", "mood"])] == ["mood", "mood-elsewhere"]
     with pytest.raises(InputError, match="task mood-elsewhere is answered by mood's head; name that task too"):
         suite.choose(["mood-elsewhere", "stars"])
+
+
+def test_superlim_is_as_published() -> None:
+    suite = load_suite(find_suite("superlim"))
+    assert (suite.title, suite.language, suite.allow_missing) == ("Superlim", "sv", True)
+    assert suite.averaged == list(suite.tasks)[:8]
+    words = [id for id, task in suite.tasks.items() if task.level == "word"]
+    assert words == [
+        *(f"supersim-superlim-{kind}" for kind in ("relatedness", "similarity")),
+        "sweanalogy",
+        "swesat-synonyms",
+    ]
+    answered = {id: task.answered_by for id, task in suite.tasks.items() if task.answered_by}
+    assert answered == {"swediagnostics": "swenli", "swewinogender": "swenli"}
+    assert {id for id, task in suite.tasks.items() if task.scored == DEV_OR_TEST} == {*words, *answered}
+    for id, task in suite.tasks.items():
+        folder = "supersim-superlim" if id.startswith("supersim") else id
+        wanted = {split: f"{id}_{split}.jsonl" for split in SPLITS}
+        assert task.files == (wanted if id not in answered else {**wanted, "train": None}) and task.folder == folder
+        # Without the tasks whose official files have no dev, the published numbers are of all splits.
+        assert set(task.rows) == {split for split in SPLITS if task.files[split]} - ({"dev"} if task.scored else set())
+        assert task.source and task.source.address(task.folder, f"{id}_test.jsonl").endswith(
+            f"/a46f15796eff16ef86f9a946f185fa2ca2a9d84a/{folder}/{id}_test.jsonl"
+        )
+    assert sum(sum(task.rows.values()) for task in suite.tasks.values()) == 500_095
+
+
+def test_superlim_s_published_rows_are_on_dev_and_test() -> None:
+    suite = load_suite(find_suite("superlim"))
+    assert Counter(row.split for row in suite.published) == {"dev": 13, "test": 18}
+    for row in suite.published:
+        assert set(row.scores) <= set(suite.tasks)
+        mean = suite.mean(row.scores)
+        assert (mean is None) == (row.average is None)
+        assert mean is None or row.average is None or abs(mean - row.average) < 0.011
+    scores = {(row.model, row.split): row.scores for row in suite.published}
+    assert scores["SVM", "dev"]["absabank-imm"] == 33.63 and scores["SVM", "test"]["swewinograd"] == 5.5
+    assert scores["Static word vectors", "test"]["swesat-synonyms"] == 36.5
+
+
+def test_keys_of_the_suite_apply_to_its_tasks(suite_file: Path) -> None:
+    keys = "files: {train: '{task}.tsv', test: null}\nsource: {url: 'https://x/{folder}/{file}'}\naverage: [betyg, kansla]\n"
+    own = "  kansla:\n    source: {url: https://y/z.zip}\n    files: {dev: '{task}_{task}'}\n"
+    text = keys + suite_file.read_text(encoding="utf-8").replace("  kansla:\n", own)
+    suite_file.write_text(text, encoding="utf-8")
+    suite = load_suite(suite_file)
+    kansla, samma, betyg = suite.tasks.values()
+    assert kansla.files == {"train": "kansla.tsv", "dev": "kansla_kansla", "test": None}
+    assert samma.files == {"train": "samma.tsv", "dev": None, "test": None}
+    assert betyg.source and betyg.source.single_files
+    assert betyg.source.address("a b/å", "c.tsv") == "https://x/a%20b/%C3%A5/c.tsv"
+    assert kansla.source and kansla.source.url == "https://y/z.zip" and not kansla.source.single_files
+    assert suite.averaged == ["kansla", "betyg"]
+    assert suite.mean({"samma": 1.0}) is None and suite.mean({"samma": 1.0, "betyg": 4.0, "kansla": 3.0}) == 3.5
+    assert suite.lacking(["samma", "betyg"]) == ["kansla"]
+
+
+def test_tasks_on_words_may_have_any_number_of_text_columns(suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8").replace("text: [a, b]", "text: [a, b, c]\n    level: word")
+    suite_file.write_text(text, encoding="utf-8")
+    assert load_suite(suite_file).tasks["samma"].sides == 3

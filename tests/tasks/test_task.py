@@ -55,6 +55,7 @@ def test_a_fingerprint_follows_what_scores_depend_on(suite_file: Path, change: d
     before = task.fingerprint()
     task.title, task.rows, task.source = "Other", {"train": 7}, Source("https://example.org/a.zip")
     task.hub = HubSource("a/b")
+    task.level, task.checksums = "word", {"train": "git:" + 40 * "0"}
     assert task.fingerprint() == before
     assert replace(task, **change).fingerprint() != before  # type: ignore[arg-type]
 

@@ -1,6 +1,7 @@
 """The registry entries of the floors."""
 
 from mtl.methods.kind import BuildRequest, Method, MethodKind
+from mtl.tasks.task import Task
 
 
 def build(request: BuildRequest) -> Method:
@@ -8,6 +9,11 @@ def build(request: BuildRequest) -> Method:
     from mtl.methods.floors.floor import Floor
 
     return Floor(request)
+
+
+def reads_texts(task: Task) -> bool:
+    """Whether a task's texts have words to count: n-grams of single words, each of which occurs once, tell nothing."""
+    return task.level == "text"
 
 
 def _floor(name: str, title: str) -> MethodKind:
@@ -18,6 +24,7 @@ def _floor(name: str, title: str) -> MethodKind:
         reads=("floor.",),
         build=build,
         is_constant=name == "constant",
+        answers=(lambda task: True) if name in ("random", "constant") else reads_texts,
     )
 
 

@@ -4,6 +4,8 @@ from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model
 from mtl.tasks.suite import Suite
+from mtl.tasks.targets import TARGET_KINDS
+from mtl.tasks.task import Task
 
 
 def title(config: Config) -> str:
@@ -34,6 +36,11 @@ def chosen_on_dev(config: Config) -> str:
 def _further_names(config: Config) -> list[str]:
     names = [name for name in (config.architecture, config.preset) if name != PAPER]
     return [*names, "overlap"] if config.head.overlap else names
+
+
+def answers(task: Task) -> bool:
+    """Whether the encoder reads texts, not single words, and a head can predict the task's targets."""
+    return task.level == "text" and TARGET_KINDS[task.kind].has_head
 
 
 def check(config: Config, suite: Suite) -> None:
@@ -70,4 +77,5 @@ LSTM = MethodKind(
     describe=describe,
     chosen_on_dev=chosen_on_dev,
     check=check,
+    answers=answers,
 )

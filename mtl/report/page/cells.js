@@ -70,7 +70,7 @@ function splitCell(row) {
       "span",
       {
         class: `split ${row.source}`,
-        title: row.source === "run" ? `own run, scored on ${row.split}` : "published, scored on test",
+        title: row.source === "run" ? `own run, scored on ${row.split}` : `published, scored on ${row.split}`,
       },
       row.split,
     ),

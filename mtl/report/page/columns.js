@@ -10,7 +10,7 @@ function tableOf(suite, choices) {
     scoreColumn(
       "average",
       "AVG",
-      tasks.length < suite.tasks.length ? `mean of ${tasks.length}` : "mean",
+      averagedTasks(tasks).length < suite.tasks.length ? `mean of ${averagedTasks(tasks).length}` : "mean",
       (row) => row.average,
       { column: "average" },
     ),

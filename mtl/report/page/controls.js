@@ -78,7 +78,7 @@ function sourceField(suite, choices, set) {
       [
         ["", "all"],
         ["run", `own runs (${ownSplits(suite.rows).join(", ")})`],
-        ["published", "published (test)"],
+        ["published", `published (${publishedSplits(suite.rows).join(", ")})`],
       ],
       choices.source,
       set("source"),

@@ -52,7 +52,7 @@ function leadText(suite) {
   return [
     `${withCount(suite.tasks.length, "task")}.`,
     own && `${withCount(own, "own run")}, scored on ${joinWithAnd(ownSplits(suite.rows).map((split) => SPLITS[split]))}.`,
-    published && `${withCount(published, "published row")}, scored on ${SPLITS.test}.`,
+    published && `${withCount(published, "published row")}, scored on ${joinWithAnd(publishedSplits(suite.rows).map((split) => SPLITS[split]))}.`,
     own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.",
   ]
     .filter(Boolean)
@@ -67,7 +67,7 @@ function sourceLegend(suite) {
     : [
         legendList([
           ["patch own", `own run, scored on ${joinWithAnd(ownSplits(suite.rows))}`],
-          ["patch", "published, scored on test"],
+          ["patch", `published, scored on ${joinWithAnd(publishedSplits(suite.rows))}`],
         ]),
       ];
 }

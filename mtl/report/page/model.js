@@ -52,18 +52,24 @@ function median(row, task) {
   return ownValue(row.scores, task.id)?.median ?? null;
 }
 
-/** A row with its average over `tasks`, which are the tasks shown: all tasks of the suite, or some. */
+/** Those of `tasks` that the suite's average counts. */
+function averagedTasks(tasks) {
+  return tasks.filter((task) => task.averaged);
+}
+
+/** A row with its average over those of `tasks`, the tasks shown, that the suite's average counts: all of them, or some. */
 function withAverageOver(row, tasks, suite) {
-  const whole = tasks.length === suite.tasks.length;
-  const present = tasks.filter((task) => known(median(row, task)));
+  const averaged = averagedTasks(tasks);
+  const whole = averaged.length === averagedTasks(suite.tasks).length;
+  const present = averaged.filter((task) => known(median(row, task)));
   const average = mean(present.map((task) => median(row, task)));
   return {
     ...row,
     average: whole ? (row.average ?? average) : average,
     average_interval: whole ? row.average_interval : null,
     average_range: averageRange(row, present),
-    lacking: tasks.filter((task) => !present.includes(task)),
-    other_sizes: tasks.filter((task) => row.reduced?.includes(task.id)),
+    lacking: averaged.filter((task) => !present.includes(task)),
+    other_sizes: averaged.filter((task) => row.reduced?.includes(task.id)),
   };
 }
 
@@ -117,13 +123,22 @@ function marksOf(row, column) {
 
 /** The split that a score is on, or the splits of an average. */
 function splitOf(row, column) {
-  return column === "average" ? row.split : ownValue(row.scores, column.id)?.split;
+  return column === "average" ? row.average_split : ownValue(row.scores, column.id)?.split;
 }
 
 /** The splits that own runs are scored on. */
 function ownSplits(rows) {
-  const own = rows.filter((row) => row.source === "run");
-  return [...new Set(own.flatMap((row) => row.split.split(", ")))].sort();
+  return splitsOf(rows, "run");
+}
+
+/** The splits that published rows are scored on. */
+function publishedSplits(rows) {
+  return splitsOf(rows, "published");
+}
+
+function splitsOf(rows, source) {
+  const splits = rows.filter((row) => row.source === source).flatMap((row) => row.split.split(", "));
+  return [...new Set(splits)].sort();
 }
 
 function valueOf(row, column) {
@@ -173,8 +188,13 @@ function pairedTests(suite, id, reference) {
   );
 }
 
-/** The names of rows outside the table, by row id: the label, and the run's name if several rows have the same label. */
+/**
+ * The names of rows outside the table, by row id: the label, and if several rows have the same label, the run's name, or that a row is
+ * published, with its split if the published rows are on several.
+ */
 function fullNames(suite) {
+  const several = publishedSplits(suite.rows).length > 1;
+  const origin = (row) => (row.source === "published" ? `published${several ? `, ${row.split}` : ""}` : row.name);
   const count = d3.rollup(
     suite.rows,
     (rows) => rows.length,
@@ -183,7 +203,7 @@ function fullNames(suite) {
   return new Map(
     suite.rows.map((row) => [
       row.id,
-      count.get(row.label) > 1 ? `${row.label} (${row.source === "published" ? "published" : row.name})` : row.label,
+      count.get(row.label) > 1 ? `${row.label} (${origin(row)})` : row.label,
     ]),
   );
 }

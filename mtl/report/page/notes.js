@@ -7,11 +7,16 @@ function drawNotes(suite, choices, rows) {
   const own = rows.some((row) => row.source === "run");
   const dev = ownSplits(rows).includes("dev");
   const published = rows.some((row) => row.source === "published");
-  const partial = rows.filter((row) => row.lacking.length);
+  const partial = rows.filter((row) => known(row.average) && row.lacking.length);
+  const averaged = averagedTasks(tasks);
+  const publishedOn = publishedSplits(rows);
   const reduced = tasks.filter((task) => rows.some((row) => row.reduced?.includes(task.id)));
   const reference = suite.rows.find((row) => row.id === choices.reference);
   const notes = [
-    "Scores × 100; higher is better. AVG is the mean over the tasks shown.",
+    "Scores × 100; higher is better. " +
+      (averaged.length === tasks.length
+        ? "AVG is the mean over the tasks shown."
+        : `AVG is the mean over ${joinWithAnd(averaged.map((task) => task.title)) || "no task that is shown"}.`),
     rows.length > 1 &&
       "Bold is the best of a column" +
         (new Set(rows.map((row) => row.split)).size > 1 ? ", for each split separately, since they hold different data." : ".") +
@@ -19,8 +24,8 @@ function drawNotes(suite, choices, rows) {
     own && "Own runs: the median over seeds, on the split that the row names.",
     dev && "dev is the validation data, which is also used to choose checkpoints and settings.",
     published &&
-      "Published rows: as printed, on the test data." +
-        (dev ? " Be careful when you compare scores on dev with scores on test." : ""),
+      `Published rows: as printed, ${publishedOn.length > 1 ? "on the split that the row names" : `on ${SPLITS[publishedOn[0]]}`}.` +
+        (dev && publishedOn.includes("test") ? " Be careful when you compare scores on dev with scores on test." : ""),
     own && !reference && choices.spread === "range" && "Small numbers below a score: the lowest and the highest score over seeds.",
     own && !reference && choices.spread === "interval" && "Small numbers below a score: its 95 % interval." +
         (choices.hidden.size ? " The average has one only while no task is hidden." : ""),

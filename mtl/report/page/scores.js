@@ -17,7 +17,7 @@ function scoreFigures(scene) {
       own && ["dot own", `own run, median, ${ownSplits(rows).join(", ")}`],
       own && ["bar thick", "95 % interval"],
       own && ["bar", "lowest to highest over seeds"],
-      published && ["dot", "published, test"],
+      published && ["dot", `published, ${publishedSplits(rows).join(", ")}`],
       marked && ["", "* † see the notes below the table"],
     ]),
     columns.length
@@ -39,7 +39,7 @@ function panelTitle(column, tasks, suite) {
     h(
       "span",
       { class: "quiet" },
-      tasks.length < suite.tasks.length ? ` over ${tasks.length} tasks` : " over all tasks",
+      averagedTasks(tasks).length < suite.tasks.length ? ` over ${withCount(averagedTasks(tasks).length, "task")}` : " over all tasks",
     ),
   ];
 }

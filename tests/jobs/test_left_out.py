@@ -1,0 +1,187 @@
+"""Tasks that a run leaves out: those that its method cannot answer, and those without any file."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kinds_suite import write_kinds_suite
+
+from mtl.cli import main
+from mtl.errors import InputError
+from mtl.files import read_json
+from mtl.jobs.baseline import run_baseline
+from mtl.jobs.job import Job, load_job
+from mtl.jobs.sweep import load_sweep
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """The suite of all target kinds. "opposite" has single words, and the average has three of the five tasks."""
+    path = write_kinds_suite(tmp_path)
+    text = path.read_text(encoding="utf-8").replace("    kind: word\n", "    kind: word\n    level: word\n")
+    path.write_text(f"average: [mood, stars, answer]\n{text}", encoding="utf-8")
+    return path
+
+
+def job(suite: Path, method: str = "svm", **settings: Any) -> Job:
+    folders = {"data_dir": str(suite.parent / "data"), "runs_dir": str(suite.parent / "runs")}
+    cache = {"cache_dir": str(suite.parent / "cache")}
+    return load_job({"suite": str(suite), "method": method, **folders, **cache, "seeds": [1], **settings})
+
+
+def ids(job: Job) -> list[str]:
+    return [task.id for task in job.run_tasks]
+
+
+def test_methods_answer_what_they_can(suite: Path) -> None:
+    every = ["mood", "stars", "answer", "opposite", "mood-elsewhere"]
+    assert ids(job(suite, "constant")) == ids(job(suite, "random")) == every
+    for method in ("lstm", "svm", "tree", "forest", "overlap"):
+        made = job(suite, method)
+        assert ids(made) == [id for id in every if id != "opposite"] and made.unanswered == ["opposite"]
+        assert [task.id for task in made.tasks] == every  # what `mtl data` and `mtl audit` are about
+
+
+def test_a_task_is_left_out_with_the_task_that_answers_it(suite: Path) -> None:
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace("  mood:  ", "  mood:\n    level: word  "), encoding="utf-8")
+    assert ids(job(suite)) == ["stars", "answer"]
+
+
+def test_tasks_that_are_named_must_be_answered(suite: Path) -> None:
+    with pytest.raises(InputError, match=r"^tasks: method svm does not answer opposite; do not name such tasks$"):
+        _ = job(suite, tasks=["mood", "opposite"]).run_tasks
+    assert ids(job(suite, tasks=["mood"])) == ["mood"]
+    text = suite.read_text(encoding="utf-8").replace("target: label\n", "target: label\n    level: word\n")
+    suite.write_text(text.replace("target: stars\n", "target: stars\n    level: word\n"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"^method=svm: answers no task of suite kinds; set another method=$"):
+        _ = job(suite).run_tasks
+
+
+def test_a_run_says_what_it_leaves_out(suite: Path, caplog: pytest.LogCaptureFixture) -> None:
+    made = job(suite)
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        summary = run_baseline(made)
+    lines = [line for line in caplog.messages if "left out" in line]
+    assert lines == ["left out, since method svm does not answer them: opposite"]
+    assert (summary["missing"], summary["unanswered"], summary["partial"]) == (["opposite"], ["opposite"], False)
+    tasks = summary["tasks"]
+    mean = sum(tasks[id]["median"] for id in ("mood", "stars", "answer")) / 3
+    assert summary["average"] == pytest.approx(mean)
+    assert read_json(made.folder.scores(1))["average"] == pytest.approx(mean)
+    table = made.folder.table.read_text(encoding="utf-8")
+    assert "AVG is the mean over mood, stars, answer." in table
+    assert "Not answered by this method: opposite." in table and "partial" not in table
+
+    run_baseline(job(suite, "constant"))
+    assert main(["report", str(suite.parent / "runs"), "--out", str(suite.parent / "report")]) == 0
+    report = (suite.parent / "report/report.md").read_text(encoding="utf-8")
+    assert "AVG is the mean over mood, stars, answer." in report
+    assert "Tasks that a method does not answer: svm: opposite." in report and "partial" not in report
+
+
+def test_an_average_is_partial_without_one_of_its_tasks(suite: Path) -> None:
+    some = run_baseline(job(suite, "constant", tasks=["mood", "stars", "opposite"], run_dir=str(suite.parent / "some")))
+    assert (some["partial"], some["missing"], some["unanswered"]) == (True, ["answer", "mood-elsewhere"], [])
+    table = (suite.parent / "some/table.md").read_text(encoding="utf-8")
+    assert "AVG is partial: 2 of 3 tasks, without answer." in table and "Not in this run: mood-elsewhere." in table
+
+
+def test_a_run_without_any_task_of_the_average_has_none(suite: Path) -> None:
+    made = job(suite, "constant", tasks=["opposite"], run_dir=str(suite.parent / "runs/words"))
+    summary = run_baseline(made)
+    assert summary["average"] is None and summary["partial"]
+    assert read_json(made.folder.scores(1))["average"] is None
+    row = next(
+        line
+        for line in made.folder.table.read_text(encoding="utf-8").splitlines()
+        if "Best constant" in line and "|" in line
+    )
+    assert [cell.strip() for cell in row.split("|")][2] == "–"
+    assert run_baseline(made) == summary  # a finished run
+    assert main(["report", str(suite.parent / "runs"), "--out", str(suite.parent / "report")]) == 0
+    lines = (suite.parent / "report/scores.csv").read_text(encoding="utf-8").splitlines()
+    assert [line.split(",")[6] for line in lines[1:]] == ["opposite"]
+
+
+def test_another_average_is_another_run(suite: Path) -> None:
+    run_baseline(job(suite, "constant"))
+    text = suite.read_text(encoding="utf-8")
+    suite.write_text(text.replace("average: [mood, stars, answer]", "average: [mood]"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(average\)"):
+        run_baseline(job(suite, "constant"))
+
+
+def remove(suite: Path, folder: str) -> None:
+    for file in (suite.parent / "data" / folder).iterdir():
+        file.unlink()
+
+
+def test_tasks_without_files_are_left_out_if_the_suite_says_so(suite: Path, caplog: pytest.LogCaptureFixture) -> None:
+    remove(suite, "mood")
+    with pytest.raises(InputError, match="tasks of suite kinds without their files: mood"):
+        run_baseline(job(suite))
+    suite.write_text(f"allow_missing: true\n{suite.read_text(encoding='utf-8')}", encoding="utf-8")
+    made = job(suite)
+    assert (ids(made), made.absent) == (
+        ["stars", "answer"],
+        ["mood", "mood-elsewhere"],
+    )  # mood's head would answer the other
+    with caplog.at_level(logging.INFO, logger="mtl"):
+        summary = run_baseline(made)
+    assert f"left out, since {made.data_dir} has none of their files: mood, mood-elsewhere" in caplog.messages
+    assert summary["partial"] and summary["missing"] == ["mood", "opposite", "mood-elsewhere"]
+    # A task that is named, and a task with some of its files, must be complete.
+    with pytest.raises(InputError, match="tasks of suite kinds without their files: mood"):
+        run_baseline(job(suite, tasks=["mood", "stars"], run_dir=str(suite.parent / "named")))
+    (suite.parent / "data/answer/dev.jsonl").unlink()
+    with pytest.raises(InputError, match="tasks of suite kinds without their files: answer"):
+        run_baseline(job(suite, run_dir=str(suite.parent / "incomplete")))
+
+
+def test_no_task_is_left_out_if_none_is_there(suite: Path) -> None:
+    suite.write_text(f"allow_missing: true\n{suite.read_text(encoding='utf-8')}", encoding="utf-8")
+    made = job(suite, data_dir=str(suite.parent / "nowhere"))
+    assert made.absent == [] and len(made.run_tasks) == 4
+    with pytest.raises(InputError, match="no such file; tasks of suite kinds without their files: mood, stars"):
+        run_baseline(made)
+
+
+def test_a_sweep_checks_the_tasks_that_its_runs_have(suite: Path, tmp_path: Path) -> None:
+    remove(suite, "opposite")
+    path = tmp_path / "sweep.yaml"
+    data = {"suite": str(suite), "data_dir": str(suite.parent / "data"), "runs_dir": str(tmp_path / "runs")}
+    path.write_text(f"settings: {json.dumps(data)}\nruns: [{{method: svm}}]\n", encoding="utf-8")
+    assert [run.name for run in load_sweep(str(path)).runs] == ["svm"]
+    path.write_text(f"settings: {json.dumps(data)}\nruns: [{{method: constant}}]\n", encoding="utf-8")
+    with pytest.raises(InputError, match="without their files: opposite"):
+        load_sweep(str(path))
+
+
+def test_a_run_is_scored_on_test_where_there_is_no_dev_file(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = suite.read_text(encoding="utf-8")
+    own = "    metric: macro_f1\n    scored: dev_or_test\n    rows: {train: 48, test: 12}\n"
+    suite.write_text(text.replace("    metric: macro_f1\n", own), encoding="utf-8")
+    data = suite.parent / "data/mood"
+    with_dev = run_baseline(job(suite, "constant", run_dir=str(suite.parent / "runs/with")))
+    assert with_dev["tasks"]["mood"]["split"] == "dev" and with_dev["reduced"] == ["mood"]
+    predictions = suite.parent / "runs/with/seed-1/predictions"
+    score = [
+        "score",
+        str(predictions),
+        f"suite={suite}",
+        "tasks=[mood]",
+        "data_dir=/nowhere",
+        "--gold",
+        str(suite.parent / "data"),
+    ]
+    assert main(score) == 0
+    assert "| mood | dev | macro_f1 | 24 | 33.3 |" in capsys.readouterr().out
+    lines = (data / "dev.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (data / "test.jsonl").write_text("".join(lines[:12]), encoding="utf-8")
+    (data / "dev.jsonl").unlink()
+    without = run_baseline(job(suite, "constant", run_dir=str(suite.parent / "runs/without")))
+    assert without["tasks"]["mood"]["split"] == "test" and without["reduced"] == [] and without["held_out"]["mood"] == 4
+    assert main(["report", str(suite.parent / "runs"), "--out", str(suite.parent / "report")]) == 0
