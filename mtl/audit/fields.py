@@ -56,13 +56,14 @@ def field_findings(part: Part, data_dir: Path) -> list[Finding]:
         return []
     found.sort(key=lambda guesses: -guesses.removed)
     rows = _scored_rows(part, targets)
-    shown = ", ".join(f"{guesses.field} {score(part.task, guesses.targets, rows):.1f}" for guesses in found)
+    shown = ", ".join(f"{of.field} {score(part.task, of.targets, rows):.1f} ({of.removed:.0%})" for of in found)
     constant = kind.repeat(kind.constants(targets)[0], len(targets), rows.candidates)
-    one = len(found) == 1
+    fields = (
+        "a field that is no input predicts" if len(found) == 1 else f"{len(found)} fields that are no input predict"
+    )
     what = (
-        f"{'a field that is' if one else f'{len(found)} fields that are'} no input {'predicts' if one else 'predict'} the target"
-        f" ({METRICS[part.task.metric].title}, cross-validated): {shown}; a constant answer has"
-        f" {score(part.task, constant, rows):.1f}"
+        f"{fields} the target ({METRICS[part.task.metric].title}, and the share of a constant answer's errors that the field removes):"
+        f" {shown}; a constant answer has {score(part.task, constant, rows):.1f}"
     )
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return [part.finding("fields", len(found), what, meaning, part.file)]
@@ -83,7 +84,7 @@ def guess(task: Task, field: str, values: Sequence[Value | None], targets: np.nd
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
     kind = target_kind(task)
-    guessed, constant = np.empty_like(targets), np.empty_like(targets)
+    guessed = np.empty_like(targets)
     folds = np.random.default_rng(0).permutation(len(values)) % FOLDS
     for fold in range(FOLDS):
         others: dict[Value | None, list[int]] = defaultdict(list)
@@ -92,8 +93,9 @@ def guess(task: Task, field: str, values: Sequence[Value | None], targets: np.nd
         overall = kind.constants(targets[folds != fold])[0]
         answers = {value: kind.constants(targets[rows])[0] for value, rows in others.items()}
         for row in np.flatnonzero(folds == fold).tolist():
-            constant[row] = overall
             guessed[row] = answers.get(values[row], overall)
+    # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
+    constant = np.full_like(targets, kind.constants(targets)[0])
     before, after = _errors(task, constant, targets), _errors(task, guessed, targets)
     gains = before - after
     removed = gains.sum() / before.sum() if before.any() else 0.0

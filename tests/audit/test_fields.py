@@ -41,14 +41,15 @@ def test_a_nested_field_that_predicts_the_label(tmp_path: Path) -> None:
     found = only(findings(tmp_path, HALF, pos=mostly(HALF, 10), other=["x", "x", "y", "y"] * 25))
     assert (found.kind, found.count, found.where) == ("fields", 1, "rows.jsonl")
     assert found.what == (
-        "a field that is no input predicts the target (accuracy, cross-validated): meta.pos 90.0; a constant answer has 50.0"
+        "a field that is no input predicts the target (accuracy, and the share of a constant answer's errors that the field"
+        " removes): meta.pos 90.0 (80%); a constant answer has 50.0"
     )
 
 
 def test_several_fields_are_one_finding_with_the_best_first(tmp_path: Path) -> None:
     found = only(findings(tmp_path, HALF, weak=mostly(HALF, 5), strong=mostly(HALF, 10), all=mostly(HALF, ROWS + 1)))
     assert found.count == 3 and "3 fields that are no input predict the target" in found.what
-    assert "meta.all 99.0, meta.strong 90.0, meta.weak 80.0" in found.what
+    assert "meta.all 99.0 (98%), meta.strong 90.0 (80%), meta.weak 80.0 (60%)" in found.what
 
 
 def test_null_is_a_value_of_its_own(tmp_path: Path) -> None:
@@ -61,12 +62,12 @@ def test_a_number_is_guessed_by_the_mean(tmp_path: Path) -> None:
     found = only(
         findings(tmp_path, targets, RATING, third=[i % 3 for i in range(ROWS)], seventh=[i % 7 for i in range(ROWS)])
     )
-    assert found.count == 1 and "(Spearman, cross-validated): meta.third " in found.what
+    assert found.count == 1 and "(Spearman, and" in found.what and "meta.third " in found.what
 
 
 def test_the_index_of_a_candidate(tmp_path: Path) -> None:
     found = only(findings(tmp_path, HALF, CHOICE, year=mostly(HALF, 10)))
-    assert "meta.year 90.0; a constant answer has 50.0" in found.what
+    assert "meta.year 90.0 (80%); a constant answer has 50.0" in found.what
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def draft_sheet(job: Job, task_id: str) -> str:
         "Language*": [f"{suite.language} (ISO 639)"],
         "Dataset in numbers*": _numbers(task, read.files, suite.language, Path(job.config.cache_dir)),
         "Format*": _format(task, read.files, folder),
-        "Data source(s)*": [TO_COMPLETE, *(f"Copy of the files: {address}" for address in _addresses(task))],
+        "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in _addresses(task))],
         "Documentation template version*": [VERSION],
     }
     return write_sheet(values)
@@ -59,8 +59,12 @@ def _identification(suite: Suite, task: Task, folder: Path) -> dict[str, Sequenc
 
 def _addresses(task: Task) -> list[str]:
     """Where the task's data can be downloaded."""
-    hub = [] if task.hub is None else [f"https://huggingface.co/datasets/{task.hub.dataset}"]
-    return [*([] if task.source is None else [task.source.url]), *hub]
+    found = [] if task.hub is None else [f"https://huggingface.co/datasets/{task.hub.dataset}"]
+    if task.source is None:
+        return found
+    if not task.source.single_files:
+        return [task.source.url, *found]
+    return [*(task.source.address(task.folder, name) for name in task.files.values() if name is not None), *found]
 
 
 def _usage(task: Task, files: dict[str, Part]) -> dict[str, Sequence[str]]:

@@ -43,6 +43,21 @@ def test_what_the_data_and_the_suite_file_say(settings: list[str], suite_file: P
     assert values(folder, sheet, "Created by*") == [TO_COMPLETE]
 
 
+def test_addresses_of_single_files(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    source = "    source: {url: 'https://example.org/{folder}/{file}'}\n    hub: {dataset: mine/betyg}\n"
+    suite_file.write_text(f"{text}{source}    files: {{dev: null}}\n", encoding="utf-8")
+    sheet = draft_sheet(job(settings), "betyg")
+    addresses = [
+        "https://example.org/scores/train.tsv",
+        "https://example.org/scores/test.tsv",
+        "https://huggingface.co/datasets/mine/betyg",
+    ]
+    assert values(suite_file.parent, sheet, "Link(s) / permanent identifier(s)*") == addresses
+    sources = values(suite_file.parent, sheet, "Data source(s)*")
+    assert sources == [TO_COMPLETE, *(f"Files: {address}" for address in addresses)]
+
+
 def test_official_sizes_come_first(settings: list[str], suite_file: Path) -> None:
     text = suite_file.read_text(encoding="utf-8")
     suite_file.write_text(text + "    rows: {train: 600, test: 10}\n", encoding="utf-8")
