@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from mtl.config.files import flatten
+from mtl.data.examples import read_examples, span_texts
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.jobs.sweep import load_sweep
@@ -118,6 +119,16 @@ def test_the_example_of_a_suite_is_right(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(next(code_blocks("docs/your-suite.md", "yaml")), encoding="utf-8")
     assert list(load_suite(path).tasks) == ["sentiment", "similarity"]
+
+
+def test_the_example_of_spans_is_right(tmp_path: Path) -> None:
+    (declared,) = [block for block in code_blocks("docs/your-suite.md", "yaml") if "spans:" in block]
+    (tmp_path / "mine.yaml").write_text(f"name: mine\ntasks:\n{declared}", encoding="utf-8")
+    task = load_suite(tmp_path / "mine.yaml").tasks["coreference"]
+    (tmp_path / "x.jsonl").write_text(next(code_blocks("docs/your-suite.md", "json")), encoding="utf-8")
+    (example,) = read_examples(task, tmp_path / "x.jsonl")
+    assert span_texts(task, example.texts, example.spans) == ("she", "Anna")
+    assert repr([list(example.row)]).replace("'", '"') in read("docs/predict.md")
 
 
 def test_the_tables_of_kinds_and_metrics_list_all() -> None:

@@ -76,6 +76,15 @@ class Part:
                 by_key[key].append(row)
         return by_key
 
+    @cached_property
+    def same(self) -> list[list[Example]]:
+        """The rows by their texts and spans, without rows that have a blank text."""
+        groups: dict[object, list[Example]] = defaultdict(list)
+        for key, rows in self.lines.items():
+            for row in rows:
+                groups[key, row.spans].append(row)
+        return list(groups.values())
+
     def where(self, rows: Iterable[Example]) -> str:
         """`file:line, line, …` of the first of these rows."""
         return places(self.file, [str(row.line) for row in islice(rows, SHOWN + 1)])
@@ -227,7 +236,7 @@ def constant_columns(part: Part) -> list[Finding]:
 def duplicates(part: Part) -> Finding | None:
     """Rows that repeat an earlier row: the same texts and, if there are targets, the same target."""
     repeated, firsts = [], []
-    for rows in part.lines.values():
+    for rows in part.same:
         seen: dict[Target | None, Example] = {}
         for row in rows:
             if row.target in seen:
@@ -249,7 +258,7 @@ def duplicates(part: Part) -> Finding | None:
 
 def conflicts(part: Part) -> Finding | None:
     """The same texts with different targets."""
-    groups = [rows for rows in part.lines.values() if len({row.target for row in rows}) > 1]
+    groups = [rows for rows in part.same if len({row.target for row in rows}) > 1]
     if not groups:
         return None
     count = sum(map(len, groups))

@@ -80,9 +80,11 @@ class FinetuneConfig(OptimizerConfig):
 @dataclass
 class LossConfig:
     class_weights: float = 0.0
+    choice: str = "candidates"
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
+        check_choice("loss.choice", self.choice, ("candidates", "pairs"))
         if not 0 <= self.class_weights <= 1:
             raise InputError(f"loss.class_weights={self.class_weights}: must lie between 0 and 1")
 

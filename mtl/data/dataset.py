@@ -3,13 +3,13 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mtl.data.examples import Example
+from mtl.data.examples import Example, span_texts
 from mtl.data.splits import TaskExamples, check_present, read_task
 from mtl.files import sha256
 from mtl.tasks.metrics import ScoredRows
@@ -27,6 +27,9 @@ class Split:
     sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row has one.
     columns: the further columns that the task's metric reads, by name, one string per row.
     overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.data.overlap`); None if no head reads it.
+    spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of `Task.marked`; None
+    if the task has no spans. token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open;
+    None if no head reads them.
     """
 
     texts: np.ndarray
@@ -34,6 +37,8 @@ class Split:
     sizes: np.ndarray | None = None
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     overlap: np.ndarray | None = None
+    spans: np.ndarray | None = None
+    token_spans: np.ndarray | None = None
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -50,6 +55,26 @@ class Split:
             return rows
         starts = np.cumsum(self.sizes) - self.sizes
         return np.concatenate([np.empty(0, np.int64), *(np.arange(self.sizes[row]) + starts[row] for row in rows)])
+
+
+def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
+    """The rows of a choice with two of their candidates: the right one and a random wrong one, in their order in the row.
+
+    A row with one candidate keeps it. All rows must have a target.
+    """
+    assert split.sizes is not None
+    starts = np.cumsum(split.sizes) - split.sizes
+    right = split.targets.astype(np.int64)
+    wrong = rng.integers(np.maximum(split.sizes - 1, 1))
+    wrong += wrong >= right
+    kept = np.sort(np.stack([starts + right, starts + wrong], axis=1), axis=1)
+    both = np.stack([np.ones_like(right), split.sizes > 1], axis=1).astype(bool)
+    inputs = kept[both]
+    sizes = np.minimum(split.sizes, 2)
+    overlap = None if split.overlap is None else split.overlap[inputs]
+    return replace(
+        split, texts=split.texts[inputs], targets=(right > wrong) * (sizes - 1.0), sizes=sizes, overlap=overlap
+    )
 
 
 @dataclass(frozen=True)
@@ -151,17 +176,29 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
     names = task.columns or []
     columns = {name: [row.columns[place] for row in examples if row.columns] for place, name in enumerate(names)}
-    return Split(texts.reshape(-1, task.sides), targets, sizes, columns)
+    spans = None
+    if task.spans is not None:
+        spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
+    return Split(texts.reshape(-1, task.sides), targets, sizes, columns, spans=spans)
+
+
+def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:
+    """The text of each span of each row, in the order of `Task.marked`. texts: of the dataset. The task must have spans."""
+    assert split.spans is not None
+    return [
+        span_texts(task, [texts[number] for number in row], spans)
+        for row, spans in zip(split.texts.tolist(), split.spans.tolist(), strict=True)
+    ]
 
 
 def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
     """What a run records about the rows that a task is scored on. It does not include the texts.
 
-    "texts": SHA-256 of all texts, equal for tasks on the same rows. "groups": the number of each row's group, in order of first
+    "texts": SHA-256 of all texts and spans, equal for tasks on the same rows. "groups": the number of each row's group, in order of first
     occurrence (a row without a group counts as a group); None if no two rows share a group. "candidates": the number of candidates
     in each row of a choice. "columns": the columns that the metric reads. The last two exist only if the task has them.
     """
-    texts = json.dumps([example.texts for example in examples])
+    texts = json.dumps([example.row for example in examples])
     numbers: dict[Any, int] = {}
     groups = [
         numbers.setdefault(("row", place) if example.group is None else example.group, len(numbers))

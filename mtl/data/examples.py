@@ -1,6 +1,7 @@
 """The rows of a task's files as texts and targets."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,20 @@ from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
+Span = tuple[int, int]
+"""The characters of a text from the first number to before the second: 0 <= start < stop <= length of the text.
+
+A character is a Unicode code point, as in a Python string.
+"""
+
+Row = Sequence[str | Sequence[int]]
+"""A row as a user gives it: its texts, and for a task with spans the (start, stop) of each span, in the order of `Task.marked`.
+
+For a choice, the texts are the text that all inputs share, if the task has one, and then the candidates.
+"""
+
 MOST_CANDIDATES = 1000  # of one row; a model reads all of them at once
+INTEGER = re.compile(r"[0-9]{1,18}")
 
 
 @dataclass(frozen=True)
@@ -23,6 +37,7 @@ class Example:
 
     inputs: its model inputs, each one text or two. A row has one input; in a choice, it has one for each candidate.
     target: None if it is not known. group: the value in the task's group column. columns: the values in the task's `columns`.
+    spans: the spans that are marked in the row's texts, in the order of `Task.marked`.
     """
 
     line: int
@@ -30,13 +45,18 @@ class Example:
     target: Target | None = None
     group: str | None = None
     columns: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The row's texts, as `mtl.runs.predictor.Predictor.predict` takes them. For a choice, these are the text that all inputs
-        share, if the task has one, and then the candidates."""
+        """The row's texts. For a choice, these are the text that all inputs share, if the task has one, and then the candidates."""
         first = self.inputs[0]
         return first if len(self.inputs) == 1 else (*first[:-1], *(texts[-1] for texts in self.inputs))
+
+    @property
+    def row(self) -> Row:
+        """The row as `mtl.runs.predictor.Predictor.predict` takes it; `make_example` reads it."""
+        return (*self.texts, *self.spans)
 
 
 def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -47,20 +67,56 @@ def make_inputs(task: Task, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]
     return tuple((*shared, candidate) for candidate in texts[len(task.text) :])
 
 
-def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
-    """All rows of a task's file. targets: whether to read targets, groups and further columns, or only the texts.
+def make_example(task: Task, row: Row, line: int = 0) -> Example:
+    """A row without a target. Raises ValueError that says what is wrong with it."""
+    spans = len(task.marked)
+    texts, given = row[: len(row) - spans], row[len(row) - spans :]
+    if len(texts) != len(task.text) if task.candidates is None else len(texts) <= len(task.text):
+        raise ValueError("has another number of parts")
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("has something else than a text where a text is expected")
+    inputs = make_inputs(task, [text for text in texts if isinstance(text, str)])
+    return Example(line, inputs, spans=make_spans(task, inputs[0], given))
 
-    Raises InputError as `mtl.data.records.read_records` does, and for a target that is not valid, with its line.
+
+def make_spans(task: Task, texts: Sequence[str], given: Sequence[object]) -> tuple[Span, ...]:
+    """The spans of a row with these texts. given: start and stop of each span, in the order of `Task.marked`.
+
+    Raises ValueError that names the span's column, for a span that is not within its text.
+    """
+    spans = []
+    for (side, column), span in zip(task.marked, given, strict=True):
+        if not isinstance(span, list | tuple) or len(span) != 2 or not all(type(end) is int for end in span):
+            raise ValueError(f"span {column!r}: two integers are expected, start and stop, not {span!r}")
+        start, stop = span
+        length = len(texts[side])
+        if not 0 <= start < stop <= length:
+            raise ValueError(
+                f"span {column!r}: {start} to {stop} is not within its text, which has {length} characters"
+            )
+        spans.append((start, stop))
+    return tuple(spans)
+
+
+def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
+    """What is marked: the text of each span. texts: of one input. spans: of the same row, as in `Example.spans`."""
+    return tuple(texts[side][start:stop] for (side, _), (start, stop) in zip(task.marked, spans, strict=True))
+
+
+def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
+    """All rows of a task's file. targets: whether to read targets, groups and further columns, or only texts and spans.
+
+    Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line.
     """
     further = [task.target, *([task.group] if task.group else []), *(task.columns or [])] if targets else []
-    records = read_records(path, [*task.text_columns, *further])
+    records = read_records(path, [*task.text_columns, *task.span_columns, *further])
     kind, typed = target_kind(task), is_typed(path)
     return [_example(task, kind, path, record, targets, typed) for record in records]
 
 
-def read_texts(task: Task, path: Path) -> list[tuple[str, ...]]:
-    """The texts of each row (`Example.texts`) of a file with or without targets. Raises InputError as `read_examples` does."""
-    return [example.texts for example in read_examples(task, path, targets=False)]
+def read_rows(task: Task, path: Path) -> list[Row]:
+    """The rows of a file with or without targets, as `Predictor.predict` takes them. Raises InputError as `read_examples` does."""
+    return [example.row for example in read_examples(task, path, targets=False)]
 
 
 def read_targets(task: Task, path: Path) -> np.ndarray:
@@ -79,13 +135,17 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
 
 def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool, typed: bool) -> Example:
     columns = task.text_columns
-    count = len(columns)
+    count = len(columns) + len(task.span_columns)
     inputs = make_inputs(task, _texts(columns, path, record))
     if not 0 < len(inputs) <= MOST_CANDIDATES:
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
         raise InputError(f"{path}:{record.line}: column {columns[-1]!r}: {problem}")
+    try:
+        spans = make_spans(task, inputs[0], _span_ends(record.values[len(columns) : count], typed))
+    except ValueError as error:
+        raise InputError(f"{path}:{record.line}: {error}") from None
     if not targets:
-        return Example(record.line, inputs)
+        return Example(record.line, inputs, spans=spans)
     try:
         cell = _target_cell(kind, record.values[count], typed)
         target = kind.parse(cell, None if task.candidates is None else len(inputs))
@@ -94,7 +154,18 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
     names = [*([task.group] if task.group else []), *(task.columns or [])]
     further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
     group = further.pop(0) if task.group else None
-    return Example(record.line, inputs, target, group, tuple(further))
+    return Example(record.line, inputs, target, group, tuple(further), spans)
+
+
+def _span_ends(values: Sequence[Value], typed: bool) -> list[tuple[object, object]]:
+    """Start and stop of each span. typed: whether the file's values have types."""
+    ends = values if typed else [span_end(value) for value in values]
+    return list(zip(ends[::2], ends[1::2], strict=True))
+
+
+def span_end(value: Value) -> Value:
+    """The integer that the cell of a file without types holds for start or stop of a span; the cell itself if it holds none."""
+    return int(value) if isinstance(value, str) and INTEGER.fullmatch(value) else value
 
 
 def _target_cell(kind: TargetKind, value: Value, typed: bool) -> str:

@@ -21,7 +21,7 @@ import requests
 from mtl.data.archives import UNPACKED_LIMIT
 from mtl.data.columns import Value, listed
 from mtl.data.download import TIMEOUT, download
-from mtl.data.examples import read_examples
+from mtl.data.examples import read_examples, span_end
 from mtl.data.parquet import parquet_labels
 from mtl.data.records import FORMATS, is_typed, read_records, write_records
 from mtl.errors import InputError
@@ -168,7 +168,7 @@ def _convert(task: Task, hub: HubSource, split: str, copies: dict[str, Path], pa
     """Write the rows of a split's copies (by path on the Hub) to `path`, and check that a run can read them."""
     targets = task.has_targets(split)
     further = [task.target, *([task.group] if task.group else []), *(task.columns or ())] if targets else []
-    columns = list(dict.fromkeys([*task.text_columns, *further]))
+    columns = list(dict.fromkeys([*task.text_columns, *task.span_columns, *further]))
     rows = [values for copy in copies.items() for values in _rows(task, hub, columns, *copy, typed=is_typed(path))]
     if changed := write_records(path, columns, rows):
         logger.warning("%s: %d texts of split %s have tabs or line ends; each becomes a space", task.id, changed, split)
@@ -184,7 +184,7 @@ def _rows(
 ) -> Iterator[Sequence[Value]]:
     """The values of the task's columns in one file of the copy. Indices of labels are replaced by the task's labels.
 
-    typed: whether the values are for a file with types, so that targets from a file without them get one.
+    typed: whether the values are for a file with types, so that targets and spans from a file without them get one.
     """
     names = [hub.columns.get(column, column) for column in columns]
     try:
@@ -193,8 +193,11 @@ def _rows(
         raise InputError(str(error).replace(str(copy), path)) from None
     place = columns.index(task.target) if task.target in columns else None
     labels = [] if place is None else _indexed_labels(task, copy, names[place])
+    ends = [columns.index(column) for column in task.span_columns] if typed and not is_typed(copy) else []
     for record in records:
         values = list(record.values)
+        for end in ends:
+            values[end] = span_end(values[end])
         if place is not None and isinstance(index := values[place], int) and 0 <= index < len(labels):
             values[place] = labels[index]
         elif place is not None and typed and not is_typed(copy):

@@ -74,6 +74,11 @@ def read_fields(path: Path) -> dict[str, list[Value | None]]:
     return {name: [record.values[place] for record in records] for place, name in enumerate(columns)}
 
 
+def is_typed(path: Path) -> bool:
+    """Whether values in a file of this format have a type. Otherwise each of them is a text. Raises InputError for an unknown suffix."""
+    return _format(path).typed
+
+
 def column_names(path: Path) -> list[str]:
     """The names of a file's columns in their order. Raises InputError as `read_records` does.
 
@@ -85,11 +90,6 @@ def column_names(path: Path) -> list[str]:
 def has_column(path: Path, column: str) -> bool:
     """Whether a file has this column, as `column_names` says."""
     return column in column_names(path)
-
-
-def is_typed(path: Path) -> bool:
-    """Whether values in a file have types (jsonl, parquet); a cell of a tsv or csv file is a text. Raises InputError for the suffix."""
-    return _format(path).typed
 
 
 def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:

@@ -122,7 +122,8 @@ class TokenizedTexts:
         return True
 
     def __len__(self) -> int:
-        return len(self.index)
+        """The number of texts: the distinct ones, and those of `with_further`."""
+        return len(self.starts) - 1
 
     @property
     def lengths(self) -> np.ndarray:
@@ -138,6 +139,16 @@ class TokenizedTexts:
         short.starts = np.concatenate([[0], np.cumsum(np.minimum(lengths, max_length))])
         short.cut += int((lengths > max_length).sum())
         return short
+
+    def with_further(self, further: Sequence[Sequence[str]]) -> "TokenizedTexts":
+        """The same texts, and after them texts that are given as tokens, at least one each. They are not in `index`."""
+        longer = copy.copy(self)
+        type_ids = {word: number for number, word in enumerate(self.types)}
+        added = [type_ids.setdefault(word, len(type_ids)) for words in further for word in words]
+        longer.types = list(type_ids)
+        longer.tokens = np.concatenate([self.tokens, np.array(added, dtype=self.tokens.dtype)])
+        longer.starts = np.concatenate([self.starts, self.starts[-1] + np.cumsum([len(words) for words in further])])
+        return longer
 
     def with_boundaries(self) -> "TokenizedTexts":
         """The same texts, each with the words of BOUNDARIES around it."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import torch
 
     from mtl.data.dataset import Dataset
+    from mtl.data.examples import Row
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
 
@@ -46,8 +47,8 @@ class Method(Protocol):
 class Model(Protocol):
     """The trained models of one seed of a finished run."""
 
-    def predict(self, task: Task, rows: Sequence[Sequence[str]]) -> np.ndarray:
-        """Predicted targets (rows,). rows: the texts of each row, see `mtl.data.examples.Example.texts`; at least one row."""
+    def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
+        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Text vectors, float32 (texts, dim). texts: at least one."""

@@ -9,6 +9,7 @@ import torch
 from threadpoolctl import threadpool_limits
 
 from mtl.data.dataset import Dataset
+from mtl.data.examples import Row
 from mtl.tasks.task import Task
 
 ROWS = 16  # the most rows of a task in one batch
@@ -16,11 +17,11 @@ SECONDS = 1.0  # the least time that is measured; each task is measured equally 
 
 
 def sentences_per_second(
-    predict: Callable[[Task, Sequence[Sequence[str]]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
+    predict: Callable[[Task, Sequence[Row]], object], dataset: Dataset, tasks: Sequence[Task] | None = None
 ) -> float:
     """Texts per second on one core, from text to prediction. Each task in turn predicts a batch of its scored rows.
 
-    predict: takes a task and the texts of rows. Before each measured call, it is called once with one row, so that loading a model
+    predict: takes a task and rows. Before each measured call, it is called once with one row, so that loading a model
     is not measured. tasks: some of the dataset's tasks; None: all.
     """
     read, seconds = 0, 0.0
@@ -32,18 +33,19 @@ def sentences_per_second(
                 start = time.perf_counter()
                 predict(task, rows)
                 seconds += time.perf_counter() - start
-                read += sum(map(len, rows))
+                read += sum(isinstance(part, str) for row in rows for part in row)
     return read / seconds
 
 
-def _some_rows(task: Task, dataset: Dataset) -> list[tuple[str, ...]]:
-    """The texts (`mtl.data.examples.Example.texts`) of evenly chosen rows that the task is scored on."""
+def _some_rows(task: Task, dataset: Dataset) -> list[Row]:
+    """Evenly chosen rows that the task is scored on."""
     split = dataset.scored(task)
-    rows = []
+    rows: list[Row] = []
     for row in range(0, len(split), -(-len(split) // ROWS)):
         inputs = [[dataset.texts[text] for text in split.texts[place]] for place in split.inputs(np.array([row]))]
         shared = inputs[0] if task.candidates is None else inputs[0][:-1]
-        rows.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None)))
+        spans = [] if split.spans is None else split.spans[row].tolist()
+        rows.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None), *spans))
     return rows
 
 

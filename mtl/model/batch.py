@@ -17,6 +17,7 @@ class Batch:
     tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
     lengths: int64 (sides * inputs,), tokens. vectors: (sides * inputs, dim). sizes: int64 (rows,), inputs of each row; None: one each.
     overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
+    spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads that read them.
     """
 
     task: str
@@ -27,6 +28,7 @@ class Batch:
     vectors: Tensor | None = None
     sizes: Tensor | None = None
     overlap: Tensor | None = None
+    spans: Tensor | None = None
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
         """The same batch on a device; rows, lengths and sizes stay on the CPU, where packing and splitting need them."""
@@ -41,6 +43,7 @@ class Batch:
             tokens=move(self.tokens),
             vectors=move(self.vectors),
             overlap=move(self.overlap),
+            spans=move(self.spans),
         )
 
     def pin_memory(self) -> "Batch":
@@ -55,4 +58,5 @@ class Batch:
             tokens=pin(self.tokens),
             vectors=pin(self.vectors),
             overlap=pin(self.overlap),
+            spans=pin(self.spans),
         )

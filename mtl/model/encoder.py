@@ -112,6 +112,13 @@ def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
     return outputs.masked_fill(past_end(outputs, lengths)[:, :, None], -math.inf).amax(dim=1)
 
 
+def max_pool_span(outputs: Tensor, span: Tensor) -> Tensor:
+    """The maximum over the steps of a span: (batch, time, dim), start and stop of each text's span (batch, 2) -> (batch, dim)."""
+    steps = torch.arange(outputs.shape[1], device=outputs.device)
+    outside = (steps < span[:, :1]) | (steps >= span[:, 1:])
+    return outputs.masked_fill(outside[:, :, None], -math.inf).amax(dim=1)
+
+
 def past_end(outputs: Tensor, lengths: Tensor) -> Tensor:
     """True at the steps past a text's end: outputs (batch, time, dim), lengths (batch,) -> bool (batch, time)."""
     return torch.arange(outputs.shape[1], device=outputs.device) >= to_device(lengths, outputs.device)[:, None]

@@ -1,9 +1,12 @@
 """The per-task classifiers on top of the shared encoder."""
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import torch
 from torch import Tensor, nn
 
-from mtl.model.encoder import max_pool
+from mtl.model.encoder import max_pool, max_pool_span
 
 OVERLAP_SCALE = 4.0  # shares of 0 to 1 become -2 to 2: about the scale of standardized features
 
@@ -15,15 +18,24 @@ class Head(nn.Module):
     would have the same output.
     """
 
-    reads_tokens = False
-
-    def __init__(self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float, overlap: int = 0) -> None:
+    def __init__(
+        self,
+        dim: int,
+        outputs: int,
+        pair: bool,
+        hidden_size: int,
+        dropout: float,
+        overlap: int = 0,
+        spans: Sequence[int] = (),
+    ) -> None:
         """dim: of a sentence vector. outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
-        overlap: the number of features of a pair's overlap (`mtl.data.overlap`) that a head for pairs reads beside the vectors."""
+        overlap: the number of features of a pair's overlap (`mtl.data.overlap`) that a head for pairs reads beside the vectors.
+        spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a pair's second."""
         super().__init__()
         self.pair = pair
+        self.spans = list(spans)
         self.layers = nn.Sequential(
-            nn.Linear(4 * dim if pair else dim, hidden_size),
+            nn.Linear(((4 if pair else 1) + len(self.spans) ** 2) * dim, hidden_size),
             nn.Tanh(),
             nn.LayerNorm(hidden_size),
             nn.Dropout(dropout),
@@ -33,17 +45,23 @@ class Head(nn.Module):
         self.overlap = nn.Linear(overlap, hidden_size, bias=False) if pair and overlap else None
 
     @property
+    def reads_tokens(self) -> bool:
+        """Whether the head needs the encoder's output for each token: not only for texts as a whole."""
+        return bool(self.spans)
+
+    @property
     def last(self) -> nn.Linear:
         """The layer that computes the outputs."""
         layer = self.layers[-1]
         assert isinstance(layer, nn.Linear)
         return layer
 
-    def forward(self, vectors: Tensor, overlap: Tensor | None = None) -> Tensor:
-        """Sentence vectors (sides * inputs, dim), all first sentences before all second ones, and the overlap (inputs, features)
-        -> (inputs, outputs)."""
+    def forward(self, vectors: Tensor, overlap: Tensor | None = None, marked: Sequence[Tensor] = ()) -> Tensor:
+        """Sentence vectors (sides * inputs, dim), all first sentences before all second ones, the overlap (inputs, features), and the
+        vector of each span (inputs, dim) -> (inputs, outputs)."""
         first, *others, last = self.layers
-        hidden = first(pair_features(*vectors.chunk(2)) if self.pair else vectors)
+        whole = pair_features(*vectors.chunk(2)) if self.pair else vectors
+        hidden = first(torch.cat([whole, span_features(marked)], dim=1) if self.spans else whole)
         if self.overlap is not None:
             assert overlap is not None
             hidden = hidden + self.overlap((overlap - 0.5) * OVERLAP_SCALE)
@@ -53,10 +71,17 @@ class Head(nn.Module):
             outputs: Tensor = last(hidden.to(last.weight.dtype))
         return outputs
 
-    def read(self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None) -> Tensor:
-        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), and the overlap (inputs, features)
-        -> (inputs, outputs)."""
-        result: Tensor = self(max_pool(states, lengths), overlap)
+    def read(
+        self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
+    ) -> Tensor:
+        """Encoder outputs (sides * inputs, time, dim), their lengths (sides * inputs,), the overlap (inputs, features), and start and
+        stop of each span in steps (inputs, spans, 2) -> (inputs, outputs). The vector of a span is the maximum over its steps."""
+        marked: list[Tensor] = []
+        if self.spans:
+            assert spans is not None
+            sides = states.chunk(2 if self.pair else 1)
+            marked = [max_pool_span(sides[side], spans[:, place]) for place, side in enumerate(self.spans)]
+        result: Tensor = self(max_pool(states, lengths), overlap, marked)
         return result
 
 
@@ -69,23 +94,42 @@ class ProjectingHead(nn.Module):
     reads_tokens = True
 
     def __init__(
-        self, dim: int, outputs: int, pair: bool, hidden_size: int, dropout: float, projection: int, overlap: int = 0
+        self,
+        dim: int,
+        outputs: int,
+        pair: bool,
+        hidden_size: int,
+        dropout: float,
+        projection: int,
+        overlap: int = 0,
+        spans: Sequence[int] = (),
     ) -> None:
         """dim: of an encoder output. projection: the projected size. The other arguments are as in `Head`."""
         super().__init__()
         self.projection = nn.Linear(dim, projection)
-        self.head = Head(projection, outputs, pair, hidden_size, dropout, overlap)
+        self.head = Head(projection, outputs, pair, hidden_size, dropout, overlap, spans)
 
     @property
     def last(self) -> nn.Linear:
         """The layer that computes the outputs."""
         return self.head.last
 
-    def read(self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None) -> Tensor:
-        """As `Head.read`."""
-        return self.head.read(self.projection(states), lengths, overlap)
+    def read(
+        self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
+    ) -> Tensor:
+        """As `Head.read`. The vector of a span is that of its projected tokens."""
+        return self.head.read(self.projection(states), lengths, overlap, spans)
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:
     """[u; v; |u − v|; u ∗ v]: u and v (rows, dim) -> (rows, 4 * dim)."""
     return torch.cat([u, v, (u - v).abs(), u * v], dim=1)
+
+
+def span_features(vectors: Sequence[Tensor]) -> Tensor:
+    """The vectors of n spans, then |u − v| and u ∗ v of each two of them: n times (rows, dim) -> (rows, n² * dim).
+
+    Of two spans these are `pair_features`, whether the spans are in one text or in the two texts of a pair.
+    """
+    of_pairs = [feature for u, v in combinations(vectors, 2) for feature in ((u - v).abs(), u * v)]
+    return torch.cat([*vectors, *of_pairs], dim=1)

@@ -39,7 +39,7 @@ class Network(nn.Module):
             states = self.encoder.outputs(batch.tokens, batch.lengths)
         else:
             states = batch.tokens.float()  # token outputs may be kept as float16
-        return head.read(states, batch.lengths, batch.overlap)
+        return head.read(states, batch.lengths, batch.overlap, batch.spans)
 
     def loss(self, batch: Batch) -> Tensor:
         """The mean loss of a batch, as the task's target kind defines it."""
@@ -93,8 +93,9 @@ def _head(
     projection: int | None,
     overlap: int,
 ) -> AnyHead:
+    spans = [side for side, _ in task.marked]
     if task.is_pair and attention_size is not None:
-        return AttentionHead(dim, outputs, hidden_size, dropout, attention_size, overlap)
+        return AttentionHead(dim, outputs, hidden_size, dropout, attention_size, overlap, spans)
     if projection is not None:
-        return ProjectingHead(dim, outputs, task.is_pair, hidden_size, dropout, projection, overlap)
-    return Head(dim, outputs, task.is_pair, hidden_size, dropout, overlap)
+        return ProjectingHead(dim, outputs, task.is_pair, hidden_size, dropout, projection, overlap, spans)
+    return Head(dim, outputs, task.is_pair, hidden_size, dropout, overlap, spans)

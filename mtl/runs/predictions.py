@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.examples import Example, read_examples, read_targets, read_texts
+from mtl.data.examples import Example, read_examples, read_rows, read_targets
 from mtl.data.lines import split_lines
 from mtl.data.records import has_column
 from mtl.data.splits import read_task
@@ -92,7 +92,7 @@ def _rows(task: Task, data_dir: Path) -> int | None:
     if "test" in task.rows:
         return task.rows["test"]
     path = task.path("test", data_dir)
-    return len(read_texts(task, path)) if path is not None and path.is_file() else None
+    return len(read_rows(task, path)) if path is not None and path.is_file() else None
 
 
 def gold_and_predictions(

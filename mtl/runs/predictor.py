@@ -11,7 +11,7 @@ import numpy as np
 
 from mtl.config.files import read_config
 from mtl.config.schema import Config
-from mtl.data.examples import read_texts
+from mtl.data.examples import Row, make_example, read_rows
 from mtl.data.lines import read_lines
 from mtl.device import device_of, exact_arithmetic
 from mtl.embedders import embedder_kind
@@ -78,21 +78,20 @@ class Predictor:
         return cls(config, suite, list(summary["tasks"]), seed, load(request))
 
     @exact_arithmetic()
-    def predict(self, task: str, rows: Sequence[Sequence[str]]) -> list[str]:
+    def predict(self, task: str, rows: Sequence[Row]) -> list[str]:
         """A prediction for each row, in the form of the targets in the task's files. Raises InputError for rows of another form.
 
         rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
+        For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
         """
         known = self._task(task)
-        count = len(known.text)
         for row in rows:
-            if isinstance(row, str) or (len(row) != count if known.candidates is None else len(row) <= count):
-                texts = (
-                    f"{count} texts: {', '.join(known.text)}" if known.candidates is None else "texts and candidates"
-                )
-                raise InputError(f"task {task} takes rows, each a list of {texts}")
-            if not all(isinstance(text, str) for text in row):
-                raise InputError(f"task {task} takes rows, each a list of texts; {row!r} has something else")
+            try:
+                if isinstance(row, str):
+                    raise ValueError("is a text")
+                make_example(known, row)
+            except ValueError as error:
+                raise InputError(f"task {task} takes rows, each a list of {_form(known)}; {row!r} {error}") from None
         if not rows:
             return []
         return list(map(target_kind(known).format, self.model.predict(known, rows).tolist()))
@@ -107,13 +106,13 @@ class Predictor:
         return self.model.encode(texts)
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
-        """Predict the rows of a file with the task's text columns. Write one prediction per line, in row order, after a header.
+        """Predict the rows of a file with the task's columns of texts and spans. Write one prediction per line, in row order, after a header.
 
         The file's suffix says its format (`mtl.data.records`). out: None: standard output. Raises InputError.
         """
         known = self._task(task)
         name = known.target if self.config.submission.header == "task" else "target"
-        lines = [name, *self.predict(task, read_texts(known, path))]
+        lines = [name, *self.predict(task, read_rows(known, path))]
         text = "".join(f"{line}\n" for line in lines)
         if out is None:
             sys.stdout.write(text)
@@ -131,6 +130,17 @@ class Predictor:
         if task not in self.tasks:
             raise InputError(f"task {task!r}: not in this run; it has {', '.join(self.tasks)}")
         return self.suite.tasks[task]
+
+
+def _form(task: Task) -> str:
+    """What a row of the task is a list of."""
+    if task.candidates is not None:
+        return "texts and candidates"
+    form = f"{len(task.text)} texts: {', '.join(task.text)}"
+    if not task.spans:
+        return form
+    spans = ", ".join(f"{column} in {task.text[side]}" for side, column in task.marked)
+    return f"{form}; then (start, stop) of {len(task.marked)} spans: {spans}"
 
 
 def _dev_score(done: Mapping[str, Any], suite: Suite, task: str | None) -> float:

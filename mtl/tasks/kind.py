@@ -89,6 +89,10 @@ class TargetKind(ABC):
         """
         return
 
+    def separate(self) -> None:
+        """Let the loss judge each input by itself, from now on: see `loss.choice`. Kinds with one input a row ignore this."""
+        return
+
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows,) that a head predicts. outputs: (inputs, outputs)."""

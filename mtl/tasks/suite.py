@@ -153,6 +153,8 @@ def _take_answers(task: Task, suite: Suite) -> str | None:
         return f"answered_by: task {source.id} has other targets; leave out kind, labels and range"
     if (task.sides, task.candidates is None) != (source.sides, source.candidates is None):
         return f"answered_by: task {source.id} has a different number of texts"
+    if [side for side, _ in task.marked] != [side for side, _ in source.marked]:
+        return f"answered_by: task {source.id} has other spans"
     return None
 
 
@@ -189,6 +191,8 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return f"level: {task.level!r} must be {' or '.join(LEVELS)}"
     if task.sides == 0 or (task.sides > 2 and task.level == "text"):
         return "text: names one column, or two for a pair"
+    if problem := _span_problem(task):
+        return problem
     if task.metric not in METRICS:
         return f"metric: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     metric = METRICS[task.metric]
@@ -196,6 +200,21 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
     if not issubclass(TARGET_KINDS[task.kind], tuple(TARGET_KINDS[kind] for kind in metric.kinds)):
         return f"metric: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
     return metric.problem(task)
+
+
+def _span_problem(task: Task) -> str | None:
+    if task.spans is None:
+        return None
+    if task.candidates is not None:
+        return "spans: a choice has no spans"
+    columns = [column for names in task.spans.values() for column in names]
+    if not all(task.spans.values()) or not columns or len(set(columns)) < len(columns):
+        return "spans: names for each text one span column or more, all different, as in {text: [pronoun.location]}"
+    if unknown := [name for name in task.spans if name not in task.text]:
+        return f"spans: {unknown[0]!r} is not one of the text columns {', '.join(task.text)}"
+    if any(column.endswith("[]") for column in columns):
+        return "spans: a span column holds an object with start and stop, not a list"
+    return None
 
 
 def _rows_problem(task: Task) -> str | None:

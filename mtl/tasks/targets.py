@@ -160,6 +160,10 @@ class Choice(TargetKind):
     types = (int,)
     types_name = "an integer"
 
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.separately = False  # whether the loss judges each candidate by itself
+
     @classmethod
     def problem(cls, task: Task) -> str | None:
         if not task.candidates:
@@ -182,10 +186,15 @@ class Choice(TargetKind):
         return 1
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy over the candidates of each row."""
+        """Cross-entropy over the candidates of each row; after `separate`, binary cross-entropy of each candidate."""
         from torch.nn import functional as F
 
+        if self.separately:
+            return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
         return F.cross_entropy(_by_row(outputs, sizes), codes.long())
+
+    def separate(self) -> None:
+        self.separately = True
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return _by_row(outputs, sizes).argmax(dim=1)
@@ -261,6 +270,14 @@ def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
     assert sizes is not None
     rows = outputs[:, 0].float().split(sizes.tolist())
     return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
+
+
+def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
+    assert sizes is not None
+    right = codes.new_zeros(int(sizes.sum()))
+    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
+    return right
 
 
 # By the value of `kind` in a suite file.

@@ -9,13 +9,14 @@ from urllib.parse import quote
 from omegaconf import MISSING
 
 SPLITS = ("train", "dev", "test")
+SPAN_ENDS = ("start", "stop")  # the keys of a span
 LEVELS = ("text", "word")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
 
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns"),
+    *("candidates", "scored", "answered_by", "columns", "spans"),
 )
 
 
@@ -71,6 +72,8 @@ class Task:
         "text"  # what the texts are: text, or word (single words and expressions); methods say what they can answer
     )
     candidates: list[str] | None = None  # for a choice: columns of texts, or a column of lists of texts
+    # By text column, the columns of the spans that are marked in the text, for models to read beside the text as a whole.
+    spans: dict[str, list[str]] | None = None
     target: str = MISSING
     labels: list[str] | None = None  # as written in the file
     range: list[float] | None = None  # for numbers: the smallest and the largest
@@ -109,6 +112,16 @@ class Task:
     def text_columns(self) -> list[str]:
         """The columns that hold a row's texts."""
         return [*self.text, *(self.candidates or ())]
+
+    @property
+    def marked(self) -> list[tuple[int, str]]:
+        """The spans of a row, in the order of the texts that they are in: the number of the text, from 0, and the span's column."""
+        return [(side, column) for side, name in enumerate(self.text) for column in (self.spans or {}).get(name, ())]
+
+    @property
+    def span_columns(self) -> list[str]:
+        """The columns that hold the ends of a row's spans: start and stop of each."""
+        return [f"{column}.{end}" for _, column in self.marked for end in SPAN_ENDS]
 
     @property
     def bounds(self) -> tuple[float, float]:

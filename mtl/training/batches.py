@@ -43,13 +43,14 @@ class BatchDataset(Dataset[Batch]):
         inputs = split.inputs(places)
         texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
         overlap = None if split.overlap is None else torch.from_numpy(split.overlap[inputs])
+        spans = None if split.token_spans is None else torch.from_numpy(split.token_spans[inputs])
         targets = self.targets[task][chosen]
         sizes = None if split.sizes is None else torch.from_numpy(split.sizes[places])
         if self.vectors is not None:
             return Batch(task, chosen, targets, vectors=self.vectors[texts], sizes=sizes, overlap=overlap)
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
-        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap)
+        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap, spans=spans)
 
     def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of the sampler's batches. It runs in this process, because gathering a batch takes microseconds."""

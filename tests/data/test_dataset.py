@@ -1,10 +1,20 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from data_files import write_table
 
-from mtl.data.dataset import Dataset, build_dataset, describe_rows, load_dataset, make_split
+from mtl.data.dataset import (
+    Dataset,
+    Split,
+    build_dataset,
+    describe_rows,
+    load_dataset,
+    make_split,
+    marked_texts,
+    with_one_wrong,
+)
 from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
 from mtl.errors import InputError
@@ -137,3 +147,41 @@ def test_the_description_of_a_choice_has_what_its_metric_reads() -> None:
     described = describe_rows(CHOICE, CHOICES)
     assert described["candidates"] == [3, 1, 2]
     assert described["columns"] == {"topic": ["sun", "rain", "sun"], "source": ["x", "y", "z"]}
+
+
+def test_spans_of_rows_and_their_texts() -> None:
+    task = replace(LABELS, spans={"x": ["one", "two"]})
+    rows = [
+        Example(2, (("a bank",),), 1.0, spans=((2, 6), (0, 1))),
+        Example(3, (("en fil",),), 0.0, spans=((0, 2), (3, 6))),
+    ]
+    texts = ["en fil", "a bank"]
+    split = make_split(task, rows, numbered(texts))
+    assert split.spans is not None and split.spans.tolist() == [[[2, 6], [0, 1]], [[0, 2], [3, 6]]]
+    assert split.token_spans is None and marked_texts(task, split, texts) == [("bank", "a"), ("en", "fil")]
+    empty = make_split(task, [], {}).spans
+    assert empty is not None and empty.shape == (0, 2, 2)
+    assert make_split(LABELS, [Example(2, (("a",),), 1.0)], numbered(["a"])).spans is None
+    # Rows with the same texts and other spans are other rows.
+    described = describe_rows(task, rows)["texts"]
+    assert described != describe_rows(task, [rows[0], replace(rows[1], spans=((0, 2), (3, 5)))])["texts"]
+
+
+def test_one_wrong_candidate_beside_the_right_one() -> None:
+    sizes = np.array([5, 1, 2, 3])
+    targets = np.array([2.0, 0.0, 1.0, 0.0])
+    starts = np.cumsum(sizes) - sizes
+    texts = np.stack([np.repeat([90, 91, 92, 93], sizes), np.arange(11)], axis=1)
+    split = Split(texts, targets, sizes, overlap=np.arange(11, dtype=np.float32)[:, None])
+    seen: dict[int, set[int]] = {row: set() for row in range(4)}
+    for seed in range(200):
+        drawn = with_one_wrong(split, np.random.default_rng(seed))
+        assert drawn.sizes is not None and drawn.sizes.tolist() == [2, 1, 2, 2] and drawn.overlap is not None
+        assert drawn.overlap[:, 0].tolist() == drawn.texts[:, 1].tolist()
+        for row in range(4):
+            kept = drawn.texts[drawn.inputs(np.array([row]))]
+            assert (kept[:, 0] == 90 + row).all() and (np.diff(kept[:, 1]) > 0).all()
+            candidates = (kept[:, 1] - starts[row]).tolist()
+            assert candidates[int(drawn.targets[row])] == targets[row] and max(candidates) < sizes[row]
+            seen[row] |= set(candidates)
+    assert [len(candidates) for candidates in seen.values()] == sizes.tolist()  # each wrong candidate is drawn

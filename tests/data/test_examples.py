@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -5,7 +6,15 @@ import numpy as np
 import pytest
 from data_files import write_jsonl, write_table
 
-from mtl.data.examples import Example, make_inputs, read_examples, read_targets, read_texts
+from mtl.data.examples import (
+    Example,
+    make_example,
+    make_inputs,
+    read_examples,
+    read_rows,
+    read_targets,
+    span_texts,
+)
 from mtl.data.records import write_records
 from mtl.errors import InputError
 from mtl.tasks.task import Task
@@ -35,7 +44,7 @@ def test_columns_are_found_by_name(tmp_path: Path) -> None:
 def test_without_targets_only_the_texts_are_read(tmp_path: Path) -> None:
     path = write_table(tmp_path / "test.tsv", ("b", "a"), [("y", "x")])
     assert read_examples(NUMBERS, path, targets=False) == [Example(2, (("x", "y"),))]
-    assert read_texts(NUMBERS, path) == [("x", "y")]
+    assert read_rows(NUMBERS, path) == [("x", "y")]
 
 
 def test_a_choice_has_one_input_for_each_candidate(tmp_path: Path) -> None:
@@ -112,6 +121,96 @@ def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
         read_targets(LABELS, words)
 
 
+SPANS = Task(
+    id="s",
+    kind="labels",
+    text=["one.text", "two.text"],
+    target="y",
+    labels=["n", "p"],
+    metric="accuracy",
+    spans={"two.text": ["two.at"], "one.text": ["one.at", "one.other"]},
+)
+MARKED = {
+    "one": {"text": "hög bank", "at": {"start": 4, "stop": 8}, "other": {"start": 0, "stop": 8}},
+    "two": {"text": "👩 bank", "at": {"start": 2, "stop": 6}},
+    "y": "p",
+}
+
+
+def changed(side: str, column: str, value: object) -> dict[str, object]:
+    row = json.loads(json.dumps(MARKED))
+    row[side][column] = value
+    return dict(row)
+
+
+def test_spans_are_read_in_the_order_of_the_texts(tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", [MARKED])
+    (example,) = read_examples(SPANS, path)
+    assert example.spans == ((4, 8), (0, 8), (2, 6)) and example.target == 1.0
+    assert span_texts(SPANS, example.inputs[0], example.spans) == ("bank", "hög bank", "bank")
+    (row,) = read_rows(SPANS, path)
+    assert row == ("hög bank", "👩 bank", (4, 8), (0, 8), (2, 6)) == example.row
+    assert make_example(SPANS, row) == Example(0, example.inputs, spans=example.spans)
+
+
+def test_spans_of_a_table_are_two_columns_each(tmp_path: Path) -> None:
+    task = replace(SPANS, text=["text"], spans={"text": ["at"]})
+    for suffix, separator in ((".tsv", "\t"), (".csv", ",")):
+        path = write_table(
+            tmp_path / f"x{suffix}", ("text", "at.start", "at.stop", "y"), [("hög bank", 4, 8, "n")], separator
+        )
+        assert read_examples(task, path)[0].spans == ((4, 8),)
+        for ends in (("4", "x"), ("4.0", "8"), ("-4", "8"), ("", "8"), ("8", "4")):
+            write_table(path, ("text", "at.start", "at.stop", "y"), [("hög bank", *ends, "n")], separator)
+            with pytest.raises(InputError, match=rf"x\{suffix}:2: span 'at': "):
+                read_examples(task, path)
+
+
+@pytest.mark.parametrize(
+    ("span", "problem"),
+    [
+        ({"start": 4, "stop": 4}, "span 'two.at': 4 to 4 is not within its text, which has 6 characters"),
+        ({"start": 4, "stop": 3}, "span 'two.at': 4 to 3 is not within its text"),
+        ({"start": -1, "stop": 3}, "span 'two.at': -1 to 3 is not within its text"),
+        ({"start": 2, "stop": 7}, "span 'two.at': 2 to 7 is not within its text"),
+        ({"start": 2.0, "stop": 6}, "span 'two.at': two integers are expected, start and stop, not (2.0, 6)"),
+        ({"start": True, "stop": 6}, "span 'two.at': two integers are expected, start and stop, not (True, 6)"),
+        ({"start": "2", "stop": 6}, "span 'two.at': two integers are expected, start and stop, not ('2', 6)"),
+        ({"start": None, "stop": 6}, "key 'two.at.start': a text or a number is expected, not null"),
+        ({"start": [2], "stop": 6}, "key 'two.at.start': a text or a number is expected, not a list"),
+        ({"start": 2}, "no key 'two.at.stop' in this row"),
+        ({"start": 2, "stop": 10**30}, "key 'two.at.stop': the integer has more than 64 bits"),
+        (None, "no key 'two.at.start' in this row"),
+        ([2, 6], "no key 'two.at.start' in this row"),
+        (2, "no key 'two.at.start' in this row"),
+    ],
+)
+@pytest.mark.parametrize("targets", [True, False])
+def test_wrong_spans_name_the_line(tmp_path: Path, span: object, problem: str, targets: bool) -> None:
+    path = write_jsonl(tmp_path / "x.jsonl", [MARKED, changed("two", "at", span)])
+    with pytest.raises(InputError) as caught:
+        read_examples(SPANS, path, targets)
+    assert str(caught.value).startswith(f"{path}:2: {problem}") and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("hög bank", "bank"),
+        ("hög bank", "bank", (4, 8), (0, 8)),
+        ("hög bank", (4, 8), (0, 8), (0, 4)),
+        ("hög bank", "bank", (4, 8), (0, 8), (0, 5)),
+        ("hög bank", "bank", (4, 8), (0, 8), "bank"),
+        ("hög bank", "bank", (4, 8), (0, 8), (0, 2, 4)),
+        ("hög bank", 7, (4, 8), (0, 8), (0, 4)),
+        (),
+    ],
+)
+def test_rows_that_are_not_of_the_task(row: tuple[object, ...]) -> None:
+    with pytest.raises(ValueError, match=r"has another number|has something else|span 'two.at': "):
+        make_example(SPANS, row)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
 @pytest.mark.parametrize(
     ("task", "good", "bad", "problem"),
@@ -149,7 +248,7 @@ def test_labels_that_look_like_json_values_may_be_these_values(
 
 def test_null_targets_are_allowed_only_where_targets_are_not_read(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [{"x": "a", "y": None}])
-    assert read_texts(WORDS, path) == [("a",)]
+    assert read_rows(WORDS, path) == [("a",)]
     with pytest.raises(InputError, match=r"x\.jsonl:1: key 'y': a text or a number is expected, not null"):
         read_examples(WORDS, path)
 

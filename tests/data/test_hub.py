@@ -158,6 +158,19 @@ def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str
         fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".tsv"])
+def test_spans(server: HubServer, tmp_path: Path, suffix: str) -> None:
+    rows = [{"text": "en bank", "at": {"start": 3, "stop": 7}, "label": "1"}]
+    server.datasets[NAME] = {"main": {"train.jsonl": "\n".join(json.dumps(row) for row in rows).encode()}}
+    task = make_task(files={"train": f"train{suffix}", "dev": None, "test": None}, spans={"text": ["at"]})
+    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    (example,) = read_examples(task, tmp_path / f"data/f/train{suffix}")
+    assert example.spans == ((3, 7),)
+    server.datasets[NAME] = {"main": {"train.csv": b"text,at.start,at.stop,label\nen bank,3,7,1\n"}}
+    fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
+    assert read_examples(task, tmp_path / f"data/f/train{suffix}") == [example]
+
+
 def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp_path: Path) -> None:
     files: dict[str, str | None] = {"train": "train.jsonl", "dev": None, "test": None}
     server.datasets[NAME] = {"main": {"train.csv": b"text,label\na,3\nb,2.5\n"}}

@@ -195,5 +195,8 @@ def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: 
 
 def test_texts_must_be_texts(folder: Path) -> None:
     predictor = mtl.load(run(folder, "random-frozen").path)
-    with pytest.raises(InputError, match=r"task mood takes rows, each a list of texts; \[1\] has something else"):
+    with pytest.raises(
+        InputError,
+        match=r"task mood takes rows, each a list of 1 texts: review.text; \[1\] has something else than a text",
+    ):
         predictor.predict("mood", [[1]])  # type: ignore[list-item]

@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from mtl.model.attention import AttentionHead
-from mtl.model.heads import Head, ProjectingHead, pair_features
+from mtl.model.heads import Head, ProjectingHead, pair_features, span_features
 
 
 def test_pair_features() -> None:
@@ -106,3 +106,97 @@ def test_every_head_of_a_pair_reads_the_overlap(kind: type) -> None:
 
 def test_a_head_of_single_texts_has_no_overlap() -> None:
     assert Head(4, outputs=1, pair=False, hidden_size=8, dropout=0.0, overlap=8).overlap is None
+
+
+SPANS = torch.tensor([[[0, 2], [0, 1], [1, 3]], [[0, 1], [1, 4], [0, 2]]])  # of two inputs, in their texts 0, 1 and 1
+
+
+def span_vectors(states: np.ndarray, sides: list[int]) -> list[np.ndarray]:
+    """The maximum over the steps of each span, (inputs, dim) for each span."""
+    first = {0: 0, 1: len(SPANS)}  # row of the first text of each side
+    return [
+        np.stack(
+            [states[first[side] + i, start:stop].max(axis=0) for i, (start, stop) in enumerate(SPANS[:, k].tolist())]
+        )
+        for k, side in enumerate(sides)
+    ]
+
+
+@pytest.mark.parametrize(("pair", "sides"), [(True, [0, 1, 1]), (True, [0, 1]), (False, [0, 0]), (False, [0])])
+@pytest.mark.parametrize("projection", [None, 5])
+@torch.no_grad()
+def test_a_head_with_spans_against_numpy(pair: bool, sides: list[int], projection: int | None) -> None:
+    torch.manual_seed(0)
+    common = {"outputs": 3, "pair": pair, "hidden_size": 8, "dropout": 0.5, "spans": sides}
+    head: Head | ProjectingHead = (
+        Head(6, **common) if projection is None else ProjectingHead(6, **common, projection=projection)
+    )
+    head = head.double().eval()
+    assert head.reads_tokens
+    texts = 4 if pair else 2
+    states = torch.randn(texts, 7, 6, dtype=torch.float64)
+    lengths = torch.tensor([4, 4, 7, 4][:texts])
+    spans = SPANS[:, : len(sides)]
+    read = states.numpy()
+    if isinstance(head, ProjectingHead):
+        read = read @ head.projection.weight.numpy().T + head.projection.bias.numpy()
+    whole = np.stack([text[:length].max(axis=0) for text, length in zip(read, lengths.tolist(), strict=True)])
+    parts = [whole]
+    if pair:
+        u, v = whole[:2], whole[2:]
+        parts = [u, v, np.abs(u - v), u * v]
+    marked = span_vectors(read, sides)
+    parts += marked
+    for one in range(len(marked)):
+        for other in range(one + 1, len(marked)):
+            parts += [np.abs(marked[one] - marked[other]), marked[one] * marked[other]]
+    mlp_of = head.head if isinstance(head, ProjectingHead) else head
+    expected = mlp(mlp_of, np.concatenate(parts, axis=1))
+    np.testing.assert_allclose(head.read(states, lengths, spans=spans).numpy(), expected, atol=1e-12)
+    # Nothing past a text's end has a weight, and more padding changes nothing.
+    for place, length in enumerate(lengths.tolist()):
+        states[place, length:] = 1e6
+    np.testing.assert_allclose(head.read(states, lengths, spans=spans).numpy(), expected, atol=1e-12)
+    longer = torch.cat([states, torch.full((texts, 3, 6), 1e6, dtype=torch.float64)], dim=1)
+    np.testing.assert_allclose(head.read(longer, lengths, spans=spans).numpy(), expected, atol=1e-12)
+    # Nor does another row of the batch.
+    for row in range(2):
+        chosen = [row, row + 2] if pair else [row]
+        alone = head.read(states[chosen], lengths[chosen], spans=spans[[row]])
+        np.testing.assert_allclose(alone[0].numpy(), expected[row], atol=1e-12)
+
+
+def test_features_of_spans() -> None:
+    u, v, w = (torch.tensor([[x, 1.0]]) for x in (1.0, 2.0, 4.0))
+    assert torch.equal(span_features([u]), u)
+    assert torch.equal(span_features([u, v]), pair_features(u, v))
+    assert span_features([u, v, w]).tolist() == [[1, 1, 2, 1, 4, 1, 1, 0, 2, 1, 3, 0, 4, 1, 2, 0, 8, 1]]
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("kind", [Head, ProjectingHead, AttentionHead])
+def test_gradients_reach_the_tokens_of_spans_and_are_finite(kind: type, autocast: bool) -> None:
+    torch.manual_seed(0)
+    sizes = {
+        Head: {"pair": True},
+        ProjectingHead: {"pair": True, "projection": 5},
+        AttentionHead: {"attention_size": 3},
+    }
+    head = kind(dim=6, outputs=2, hidden_size=8, dropout=0.0, spans=[0, 1], **sizes[kind])
+    states, lengths = torch.randn(4, 7, 6, requires_grad=True), torch.tensor([4, 4, 7, 4])
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+        outputs = head.read(states, lengths, spans=SPANS[:, :2])
+    assert outputs.dtype == torch.float32
+    outputs.sum().backward()
+    assert states.grad is not None and states.grad.isfinite().all()
+    assert all((states.grad[place, length:] == 0).all() for place, length in enumerate(lengths.tolist()))
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in head.parameters())
+
+
+def test_heads_without_spans_have_the_parameters_they_had() -> None:
+    head = Head(4, outputs=3, pair=True, hidden_size=8, dropout=0.0)
+    assert {name: tuple(p.shape) for name, p in head.named_parameters()} == {
+        **{"layers.0.weight": (8, 16), "layers.0.bias": (8,), "layers.2.weight": (8,), "layers.2.bias": (8,)},
+        **{"layers.4.weight": (3, 8), "layers.4.bias": (3,)},
+    }
+    assert not head.reads_tokens

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -58,6 +59,16 @@ def test_heads_without_a_projection_draw_the_same_weights_as_ever() -> None:
     for task in TASKS:
         head = Head(8, OUTPUTS[task.id], task.is_pair, 5, 0.0)
         assert all(torch.equal(one, made[task.id].state_dict()[name]) for name, one in head.state_dict().items())
+
+
+def test_heads_of_tasks_with_spans_read_tokens() -> None:
+    pair = replace(NUMBERS, spans={"z": ["s"], "x": ["t"]})
+    single = replace(LABELS, spans={"x": ["s", "t", "u"]})
+    for sizes in ((None, None), (3, None), (None, 3), (3, 3)):
+        heads = Heads([pair, single], OUTPUTS, 8, 5, 0.0, *sizes)
+        assert all(heads[task.id].reads_tokens for task in (pair, single))
+        mlps = [head if isinstance(head, Head) else head.head for head in (heads["r"], heads["a.b"])]
+        assert [mlp.spans for mlp in mlps] == [[0, 1], [0, 0, 0]]
 
 
 @torch.no_grad()

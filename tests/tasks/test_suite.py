@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 from kinds_suite import write_kinds_suite
+from spans_suite import write_spans_suite
 
 from mtl.config.files import find_suite, shipped
 from mtl.errors import InputError
@@ -223,6 +224,57 @@ def test_a_task_is_chosen_with_the_one_that_answers_it(tmp_path: Path) -> None:
     assert [task.id for task in suite.choose(["mood-elsewhere", "mood"])] == ["mood", "mood-elsewhere"]
     with pytest.raises(InputError, match="task mood-elsewhere is answered by mood's head; name that task too"):
         suite.choose(["mood-elsewhere", "stars"])
+
+
+def test_spans_are_declared_by_text_column(tmp_path: Path) -> None:
+    tasks = load_suite(write_spans_suite(tmp_path)).tasks
+    assert tasks["sense"].marked == [(0, "first.word.location"), (1, "second.word.location")]
+    assert tasks["refers"].spans == {"text": ["pronoun.location", "candidate.location"]}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("spans: {text:", "spans: {texts:", "refers.spans: 'texts' is not one of the text columns text"),
+        ("candidate.location]", "pronoun.location]", "refers.spans: names for each text one span column or more"),
+        ("[pronoun.location, candidate.location]", "[]", "refers.spans: names for each text one span column or more"),
+        ("{text: [pronoun.location, candidate.location]}", "{}", "refers.spans: names for each text one span column"),
+        ("candidate.location]", '"candidate[]"]', "refers.spans: a span column holds an object with start and stop"),
+        ('labels: ["no", "yes"]', "candidates: [a, b]", "refers.spans: a choice has no spans"),
+        ("spans: {text: [pronoun.location, candidate.location]}", "spans: [pronoun]", "spans"),
+    ],
+)
+def test_a_wrong_declaration_of_spans(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    path = write_spans_suite(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        load_suite(path)
+    assert str(caught.value).startswith(f"{path}: ") and complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_head_answers_only_tasks_with_the_same_spans(tmp_path: Path) -> None:
+    path = write_spans_suite(tmp_path)
+    answered = """\
+  answered:
+    folder: refers
+    text: [text]
+    SPANS
+    target: label
+    metric: accuracy
+    answered_by: refers
+    files: {train: null}
+"""
+    whole = path.read_text(encoding="utf-8")
+    for spans, good in (("spans: {text: [a, b]}", True), ("spans: {text: [a]}", False), ("", False)):
+        path.write_text(whole + answered.replace("    SPANS\n", f"    {spans}\n" if spans else ""), encoding="utf-8")
+        if good:
+            assert load_suite(path).tasks["answered"].marked == [(0, "a"), (0, "b")]
+        else:
+            with pytest.raises(InputError, match=r"answered\.answered_by: task refers has other spans"):
+                load_suite(path)
 
 
 def test_superlim_is_as_published() -> None:

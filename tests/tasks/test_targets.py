@@ -173,6 +173,31 @@ def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> No
     assert CHOICE.predict(-outputs.abs() - 5, sizes).tolist() == [int((-abs(row)).argmax()) for row in rows]
 
 
+def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
+    kind = target_kind(CHOICE.task)
+    kind.separate()
+    rng = np.random.default_rng(2)
+    rows = [rng.normal(size=size) for size in (2, 1, 2)]
+    targets = np.array([1, 0, 0])
+    losses = []
+    for row, target in zip(rows, targets, strict=True):
+        for place, output in enumerate(row):
+            probability = 1 / (1 + np.exp(-output))
+            losses.append(-np.log(probability if place == target else 1 - probability))
+    outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.tensor([2, 1, 2])
+    assert float(kind.loss(outputs, torch.from_numpy(targets).float(), sizes)) == pytest.approx(
+        np.mean(losses), rel=1e-5
+    )
+    # The prediction is the candidate with the highest output, as ever.
+    assert kind.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
+    for name in ("labels", "number", "word"):
+        other = target_kind(KINDS[name].task)
+        outputs, codes = torch.randn(3, other.outputs(["a", "b"])), torch.tensor([1.0, 0.0, 1.0])
+        before = other.loss(outputs, codes, None)
+        other.separate()
+        assert torch.equal(other.loss(outputs, codes, None), before)
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_the_loss_has_a_gradient(name: str) -> None:
     kind = KINDS[name]

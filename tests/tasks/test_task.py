@@ -46,6 +46,7 @@ def test_files() -> None:
         {"scored": "test"},
         {"answered_by": "samma"},
         {"columns": ["x"]},
+        {"spans": {"text": ["x"]}},
         {"files": {"train": "dev.tsv", "dev": "train.tsv", "test": "test.tsv"}},
         {"files": {"train": "train.tsv", "dev": None, "test": "test.tsv"}},
     ],
@@ -63,3 +64,10 @@ def test_a_fingerprint_follows_what_scores_depend_on(suite_file: Path, change: d
 def test_a_new_field_without_a_value_leaves_fingerprints_as_they_were() -> None:
     """SHA-256 of the fields that have a value, in the order of their names: runs of older versions recorded it."""
     assert PAIR.fingerprint() == "7ed236644ac10cf7b9cd1e576fb3aada8b3588b0c3b2f8671ee75ea2d5fb25db"
+
+
+def test_marked_spans_are_in_the_order_of_the_texts() -> None:
+    task = replace(PAIR, spans={"b": ["x.at"], "a": ["y", "z"]})
+    assert task.marked == [(0, "y"), (0, "z"), (1, "x.at")]
+    assert task.span_columns == ["y.start", "y.stop", "z.start", "z.stop", "x.at.start", "x.at.stop"]
+    assert PAIR.marked == [] and PAIR.span_columns == []

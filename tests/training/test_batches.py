@@ -151,3 +151,14 @@ def test_predictions_are_in_the_order_of_the_rows(batch: int) -> None:
     for row, inputs in enumerate(([0, 1, 2], [3], [4, 5])):
         texts = [*CHOICE.texts[inputs, 0], *CHOICE.texts[inputs, 1]]
         assert codes[row] == int(head(vectors[texts])[:, 0].argmax())
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_batches_hold_the_spans_of_their_rows(encoded: bool) -> None:
+    spans = np.arange(14).reshape(7, 1, 2)
+    split = Split(np.zeros((7, 1), dtype=np.int64), np.zeros(7), spans=spans + 1, token_spans=spans)
+    rows = np.zeros((3, 4), dtype=np.float16) if encoded else np.array([5, 6, 7])
+    sequences = ArraySequences(rows, np.array([0]), np.array([3]))
+    batch = BatchDataset({"t": split}, sequences)[("t", np.array([4, 0, 6]))]
+    assert batch.spans is not None and batch.spans.tolist() == [[[8, 9]], [[0, 1]], [[12, 13]]]
+    assert BatchDataset({"t": Split(split.texts, split.targets)}, sequences)[("t", np.array([1]))].spans is None

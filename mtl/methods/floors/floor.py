@@ -13,7 +13,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from mtl.data.dataset import Split
-from mtl.data.examples import make_inputs
+from mtl.data.examples import Row, make_example
 from mtl.data.text import moses, tokenized
 from mtl.errors import InputError
 from mtl.files import read_json, write_json
@@ -152,10 +152,10 @@ class Floor:
         known = {text: Document(self.dataset.texts[text], self.texts.words(text)) for text in numbers}
         return [[known[text] for text in row] for row in inputs.tolist()]
 
-    def _predict(self, task: Task, rows: Sequence[Sequence[str]]) -> np.ndarray:
-        """Predicted targets (rows,) for new rows of texts, which are tokenized here."""
+    def _predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """Predicted targets (rows,) for new rows, whose texts are tokenized here."""
         tokenize, length = moses(self.language), self.config.max_length
-        inputs = [make_inputs(task, row) for row in rows]
+        inputs = [make_example(task, row).inputs for row in rows]
         documents = [
             [Document(text, tokenize(text)[:length]) for text in texts] for of_row in inputs for texts in of_row
         ]

@@ -1,9 +1,13 @@
 """The dataset's targets as the codes that heads are trained on."""
 
+import zlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from mtl.data.dataset import Dataset, Split
+import numpy as np
+
+from mtl.config.schema import LossConfig
+from mtl.data.dataset import Dataset, Split, with_one_wrong
 from mtl.data.overlap import with_overlap
 from mtl.model.network import Network
 from mtl.tasks.metrics import METRICS
@@ -42,11 +46,22 @@ class Coded:
         """The words that the outputs of the task's head mean; empty for kinds without words. The head may be another task's."""
         return self.dataset.answers.get(task.answered_by or task.id, [])
 
-    def balance(self, network: Network, power: float) -> None:
-        """Weight the labels of tasks scored by one label in the network's loss; see `loss.class_weights`."""
+    def train(self, task: Task, loss: LossConfig, seed: int) -> Split:
+        """The task's training rows. With `loss.choice=pairs`, rows with candidates have two of them, the same in both stages."""
+        split = self.splits[task.id]["train"]
+        if split.sizes is None or loss.choice != "pairs":
+            return split
+        return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
+
+    def set_loss(self, network: Network, loss: LossConfig) -> None:
+        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so."""
         for task in self.dataset.trained_tasks:
-            if power and task.id in network.kinds and METRICS[task.metric].one_label:
-                network.kinds[task.id].balance(self.splits[task.id]["train"].targets, power)
+            if task.id not in network.kinds:
+                continue
+            if loss.class_weights and METRICS[task.metric].one_label:
+                network.kinds[task.id].balance(self.splits[task.id]["train"].targets, loss.class_weights)
+            if loss.choice == "pairs":
+                network.kinds[task.id].separate()
 
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on its dev rows."""

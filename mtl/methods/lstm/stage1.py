@@ -41,8 +41,11 @@ def pretrain(
     network = new_network(config, tasks, data.outputs, embeddings, seed)
     if load_finished(network, folder, settings.checkpoint):
         return network
-    data.balance(network, config.loss.class_weights)
-    parts = {split: {task.id: data.splits[task.id][split] for task in tasks} for split in ("train", "dev")}
+    data.set_loss(network, config.loss)
+    parts = {
+        "train": {task.id: data.train(task, config.loss, seed) for task in tasks},
+        "dev": {task.id: data.splits[task.id]["dev"] for task in tasks},
+    }
     token_counts = sequences.lengths.numpy()
     lengths = {split: {id: row_lengths(part, token_counts) for id, part in of.items()} for split, of in parts.items()}
     sizes = {

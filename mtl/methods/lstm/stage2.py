@@ -58,7 +58,7 @@ class Finetuning:
         lone.layers[0] = heads[self.task.id]
         network = Network([self.task], lone, self.input.encoder)
         if not load_finished(network, self.folder):
-            self.data.balance(network, self.config.loss.class_weights)
+            self.data.set_loss(network, self.config.loss)
             self._fit(network)
         if self.config.finetune.threshold == "dev" and METRICS[self.task.metric].one_label:
             self._choose_threshold(network)
@@ -94,12 +94,12 @@ class Finetuning:
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune
-        splits = self.data.splits[self.task.id]
-        size = batch_rows(splits["train"], settings.batch_size)
-        steps = math.ceil(len(splits["train"]) / size)  # of an epoch
+        rows, dev = self.data.train(self.task, self.config.loss, self.seed), self.data.splits[self.task.id]["dev"]
+        size = batch_rows(rows, settings.batch_size)
+        steps = math.ceil(len(rows) / size)  # of an epoch
         total_steps = steps * settings.max_epochs
-        schedule = Schedule(self._lengths(splits["train"]), {self.task.id: size}, total_steps, self.seed)
-        train = self._batches(splits["train"])
+        schedule = Schedule(self._lengths(rows), {self.task.id: size}, total_steps, self.seed)
+        train = self._batches(rows)
         title = f"seed {self.seed} · stage 2 · {self.task.id}"
         seconds_only = self.input.vectors is not None  # the training of a head on vectors takes seconds
         module = MultitaskModule(
@@ -121,7 +121,7 @@ class Finetuning:
                 patience=settings.patience,
                 gradient_clip=settings.gradient_clip,
                 train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)),
-                dev=self._batches(splits["dev"]).loader(self._in_order(splits["dev"])),
+                dev=self._batches(dev).loader(self._in_order(dev)),
                 resumable=not seconds_only,
                 lines=not seconds_only,
                 trained_only=True,

@@ -9,8 +9,9 @@ import torch
 
 from mtl.config.schema import Config
 from mtl.data.dataset import make_split
-from mtl.data.examples import Example, make_inputs
+from mtl.data.examples import Row, make_example
 from mtl.data.overlap import with_overlap
+from mtl.data.spans import SpanPlacer
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
@@ -51,15 +52,19 @@ class TrainedLstm:
         self.answers = answers
         self._networks: dict[str, Network] = {}  # of the last task that was predicted
 
-    def predict(self, task: Task, rows: Sequence[Sequence[str]]) -> np.ndarray:
-        """Predicted targets (rows,). rows: the texts of each row, see `mtl.data.examples.Example.texts`; at least one row."""
+    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
         head = task.answered_by or task.id
         kind, answers = target_kind(task), self.answers.get(head, [])
-        texts, sequences = self._sequences([text for row in rows for text in row])
-        examples = [Example(line, make_inputs(task, row)) for line, row in enumerate(rows)]
+        examples = [make_example(task, row) for row in rows]
+        texts = TokenizedTexts([text for row in examples for text in row.texts], self.language, self.config.max_length)
+        raw = list(texts.index)
         split = replace(make_split(task, examples, texts.index), targets=np.full(len(rows), np.nan))
         if self.config.head.overlap and task.is_pair:
-            split = with_overlap(split, list(texts.index))
+            split = with_overlap(split, raw)
+        placer = SpanPlacer(texts, raw, self.language, self.config.max_length, self.config.boundary_words)
+        split = placer.place(task, split)
+        sequences = self.sequences(placer.texts())
         sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
         order = SortedSampler({head: row_lengths(split, sequences.lengths.numpy())}, sizes)
         network = self._networks.get(head) or self._network(replace(task, id=head), kind.outputs(answers))
@@ -74,18 +79,12 @@ class TrainedLstm:
 
         dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set.
         """
-        known, sequences = self._sequences(texts)
+        known = TokenizedTexts(texts, self.language, self.config.max_length)
+        sequences = self.sequences(known.with_boundaries() if self.config.boundary_words else known)
         numbers = [known.index[text] for text in texts]
         with mixed_precision(self.config.trainer, self.encoder.device):
             vectors: np.ndarray = self.encoder.encode(sequences, torch.arange(len(known)))[numbers].numpy()
         return vectors
-
-    def _sequences(self, texts: Sequence[str]) -> tuple[TokenizedTexts, Sequences]:
-        """The distinct texts, tokenized, and the encoder's input for them."""
-        known = TokenizedTexts(texts, self.language, self.config.max_length)
-        if self.config.boundary_words:
-            known = known.with_boundaries()
-        return known, self.sequences(known)
 
     def _network(self, task: Task, outputs: int) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from mtl.data.spans import with_token_spans
 from mtl.data.text import tokenized
 from mtl.device import device_of
 from mtl.embedders.find import build_embeddings
@@ -36,12 +37,13 @@ class TwoStages:
 
     def __init__(self, request: BuildRequest) -> None:
         """Find or train the embeddings. Raises InputError if they cannot be found."""
-        config, suite, dataset = request.config, request.suite, request.dataset
-        self.config, self.suite, self.dataset = config, suite, dataset
+        config, suite = request.config, request.suite
+        texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
+        dataset, texts = with_token_spans(
+            request.dataset, texts, suite.language, config.max_length, config.boundary_words
+        )
+        self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
         self.data = Coded(dataset, config.head.overlap)
-        self.texts = tokenized(dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
-        if config.boundary_words:
-            self.texts = self.texts.with_boundaries()
         self.embeddings = build_embeddings(
             config,
             suite,

@@ -1,8 +1,11 @@
 import numpy as np
+import pytest
 import torch
-from lstm_parts import LABELS, NUMBERS, OTHER, WORDS, mixed_dataset
+from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, WORDS, mixed_dataset
 
+from mtl.config.schema import LossConfig
 from mtl.methods.lstm.coded import Coded
+from mtl.model.network import Heads, Network
 
 DATA = Coded(mixed_dataset())
 
@@ -38,3 +41,24 @@ def test_an_unseen_dev_word_counts_as_wrong() -> None:
     codes = torch.from_numpy(DATA.splits["words"]["dev"].targets).clamp(min=0)
     metric.update(codes, torch.arange(20), torch.tensor(True))
     assert float(metric.compute()) == 95  # all but the first of 20 rows
+
+
+def test_pairs_have_one_wrong_candidate_in_training_rows_alone() -> None:
+    pairs = LossConfig(choice="pairs")
+    whole, drawn = DATA.train(CHOICE, LossConfig(), 1), DATA.train(CHOICE, pairs, 1)
+    assert whole is DATA.splits["choice"]["train"]
+    assert whole.sizes is not None and set(whole.sizes.tolist()) == {2, 3}
+    assert drawn.sizes is not None and set(drawn.sizes.tolist()) == {2} and len(drawn) == len(whole)
+    np.testing.assert_array_equal(drawn.texts, DATA.train(CHOICE, pairs, 1).texts)  # the same in both stages
+    assert not np.array_equal(drawn.texts, DATA.train(CHOICE, pairs, 2).texts)
+    assert DATA.train(LABELS, pairs, 1) is DATA.splits["labels"]["train"]
+
+
+@pytest.mark.parametrize("choice", ["candidates", "pairs"])
+def test_the_loss_of_a_choice_is_what_the_configuration_says(choice: str) -> None:
+    network = Network([LABELS, CHOICE], Heads([LABELS, CHOICE], DATA.outputs, 4, 5, 0.0), None)
+    DATA.set_loss(network, LossConfig(choice=choice))
+    outputs, codes, sizes = torch.tensor([[1.0], [-2.0]]), torch.tensor([1.0]), torch.tensor([2])
+    one, other = np.log1p(np.exp(1.0)), np.log1p(np.exp(2.0))  # no for the first candidate, yes for the second
+    expected = (one + other) / 2 if choice == "pairs" else np.log1p(np.exp(3.0))
+    assert float(network.kinds["choice"].loss(outputs, codes, sizes)) == pytest.approx(expected, rel=1e-6)

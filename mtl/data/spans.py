@@ -1,0 +1,171 @@
+"""Marked spans of texts: from characters of the raw text to the tokens that an encoder reads.
+
+A span is the tokens that share at least one character with it. If it shares none, because the tokenizer drops all of its characters
+(white space, control characters), it is the token that is nearest to it, the first of two; a text without tokens has one unknown token.
+
+A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its
+spans, in their order. So the spans are always read, each with the words around it.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mtl.data.dataset import Dataset, Split
+from mtl.data.text import TokenizedTexts, moses
+from mtl.tasks.task import Task
+
+logger = logging.getLogger("mtl")
+
+
+def with_token_spans(
+    dataset: Dataset, texts: TokenizedTexts, language: str, max_length: int, boundary_words: bool = False
+) -> tuple[Dataset, TokenizedTexts]:
+    """The dataset with the token spans of its splits, and its texts as an encoder reads them.
+
+    texts: of the dataset, each cut to its first `max_length` tokens. Texts that are cut around spans are further texts of both.
+    Warns, with counts, of texts that are cut and of spans without a token.
+    """
+    placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
+    splits = {
+        task.id: {name: placer.place(task, split) for name, split in dataset.splits[task.id].items()}
+        for task in dataset.tasks
+    }
+    placer.warn()
+    read = replace(dataset, splits=splits, texts=[*dataset.texts, *(dataset.texts[text] for text in placer.sources)])
+    return read, placer.texts()
+
+
+class SpanPlacer:
+    """Finds the tokens of spans, and cuts long texts around their spans.
+
+    sources: for each text that is cut in this way, the text that it is cut from. Such a text is a further one: its number follows
+    those of the given texts. missed: how many spans share no character with a token.
+    """
+
+    def __init__(
+        self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
+    ) -> None:
+        """texts: each cut to its first `max_length` tokens. raw: the same texts as strings. boundary_words: whether an encoder reads
+        the words of `mtl.data.text.BOUNDARIES` around each text; `max_length` does not count them."""
+        self._texts, self._raw = texts, raw
+        self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
+        self.sources: list[int] = []
+        self.missed = 0
+        self._cut: dict[tuple[int, bytes], int] = {}  # numbers of further texts, by source and kept tokens
+        self._further: list[list[str]] = []  # their tokens
+        self._tokens: dict[int, tuple[list[str], np.ndarray]] = {}  # of the texts with spans: words and characters
+
+    def place(self, task: Task, split: Split) -> Split:
+        """The split with its token spans, and with the numbers of the texts that are cut around them."""
+        if split.spans is None:
+            return split
+        numbers, places = split.texts.copy(), np.empty_like(split.spans)
+        sides = np.array([side for side, _ in task.marked])
+        for row, (texts, spans) in enumerate(zip(split.texts, split.spans, strict=True)):
+            for side in np.unique(sides):
+                mine = sides == side
+                numbers[row, side], places[row, mine] = self._place(int(texts[side]), spans[mine])
+        return replace(split, texts=numbers, token_spans=places + self._boundary_words)
+
+    def texts(self) -> TokenizedTexts:
+        """The given texts and the further ones, as an encoder reads them."""
+        texts = self._texts.with_further(self._further) if self._further else self._texts
+        return texts.with_boundaries() if self._boundary_words else texts
+
+    def warn(self) -> None:
+        """Log warnings, with counts, about texts that are cut around their spans and about spans without a token of their own."""
+        if self._further:
+            logger.warning(
+                "%d texts with spans are longer than max_length=%d tokens; they keep the tokens nearest to their spans",
+                *(len(self._further), self._max_length),
+            )
+        if self.missed:
+            logger.warning(
+                "%d spans have no token of their own; the token nearest to them is read instead", self.missed
+            )
+
+    def _place(self, text: int, spans: np.ndarray) -> tuple[int, np.ndarray]:
+        """The number of the text that is read, and the tokens of these spans in it, (spans, 2). spans: of this text, in characters."""
+        if text not in self._tokens:
+            words = self._texts.words(text)
+            if len(words) >= self._max_length:  # it may have been cut
+                words = moses(self._language)(self._raw[text]) or words
+            self._tokens[text] = words, token_characters(self._raw[text], words)
+        words, characters = self._tokens[text]
+        tokens, missed = tokens_of(spans, characters)
+        self.missed += missed
+        if len(words) <= self._max_length:
+            return text, tokens
+        kept = nearest_tokens(len(words), tokens, self._max_length)
+        number = self._cut.setdefault((text, kept.tobytes()), len(self._raw) + len(self._further))
+        if number == len(self._raw) + len(self._further):
+            self.sources.append(text)
+            self._further.append([words[token] for token in kept])
+        # A span may lose tokens, but is never empty: with fewer tokens than spans, the last one kept is read for the others.
+        first = np.minimum(np.searchsorted(kept, tokens[:, 0]), len(kept) - 1)
+        stop = np.maximum(np.searchsorted(kept, tokens[:, 1]), first + 1)
+        return number, np.stack([first, stop], axis=1)
+
+
+def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
+    """The characters of the text that each token consists of, from the first to before the last: int64 (tokens, 2).
+
+    words: all tokens of the text, at least one, none empty. A tokenizer splits a text and may drop characters; then the result is
+    exact. If it also changes characters (Moses turns a literal "DOTMULTI" into a dot), it is exact before the first change and after
+    the last one, and a token in between has all characters in between.
+    """
+    joined = "".join(words)
+    known = set(joined)
+    places = np.array([place for place, character in enumerate(text) if character in known], dtype=np.int64)
+    same, same_end = _agreement(joined, "".join(character for character in text if character in known))
+    first, stop = np.empty(len(joined), dtype=np.int64), np.empty(len(joined), dtype=np.int64)
+    first[:same], stop[:same] = places[:same], places[:same] + 1
+    tail = places[len(places) - same_end :]
+    first[len(joined) - same_end :], stop[len(joined) - same_end :] = tail, tail + 1
+    changed = slice(same, len(joined) - same_end)
+    between = slice(places[same - 1] + 1 if same else 0, tail[0] if same_end else len(text))
+    gap = text[between]
+    first[changed] = between.start + len(gap) - len(gap.lstrip()) if gap.strip() else between.start
+    stop[changed] = between.start + len(gap.rstrip())
+    ends = np.cumsum([len(word) for word in words])
+    return np.stack([first[ends - [len(word) for word in words]], stop[ends - 1]], axis=1)
+
+
+def _agreement(one: str, other: str) -> tuple[int, int]:
+    """How many characters two texts have in common at their start, and how many of the others at their end."""
+    shorter = min(len(one), len(other))
+    if one[:shorter] == other[:shorter] and len(one) == len(other):
+        return shorter, 0
+    start = next((i for i in range(shorter) if one[i] != other[i]), shorter)
+    end = next((i for i in range(shorter - start) if one[-1 - i] != other[-1 - i]), shorter - start)
+    return start, end
+
+
+def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
+    """The tokens of each span of a text, half-open, at least one: int64 (spans, 2); and the number of spans without a token.
+
+    spans: in characters, (spans, 2). characters: of each token, as from `token_characters`.
+    """
+    shares = (spans[:, :1] < characters[:, 1]) & (characters[:, 0] < spans[:, 1:])
+    missed = ~shares.any(axis=1)
+    apart = np.maximum(characters[:, 0] - spans[:, 1:], spans[:, :1] - characters[:, 1])
+    shares[missed, apart.argmin(axis=1)[missed]] = True
+    first = shares.argmax(axis=1)
+    stop = shares.shape[1] - shares[:, ::-1].argmax(axis=1)
+    return np.stack([first, stop], axis=1), int(missed.sum())
+
+
+def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
+    """The numbers of the `most` tokens that are nearest to a span, int64, ascending.
+
+    count: of the text's tokens. spans: in tokens, (spans, 2). Of tokens within spans, those near the start of their span come first, so
+    that a long span does not displace another one; of other tokens equally near, the earlier ones.
+    """
+    places = np.arange(count)
+    start, stop = spans[:, :1], spans[:, 1:]
+    apart = np.maximum(np.maximum(start - places, places - (stop - 1)), 0).min(axis=0)
+    depth = np.where((start <= places) & (places < stop), places - start, count).min(axis=0)
+    return np.sort(np.lexsort((places, depth, apart))[:most])
