@@ -62,7 +62,7 @@ def field_findings(part: Part, data_dir: Path) -> list[Finding]:
         "a field that is no input predicts" if len(found) == 1 else f"{len(found)} fields that are no input predict"
     )
     what = (
-        f"{fields} the target ({METRICS[part.task.metric].title}, and the share of a constant answer's errors that the field removes):"
+        f"{subject} the target ({METRICS[part.task.metric].title}, and the share of a constant answer's errors that the field removes):"
         f" {shown}; a constant answer has {score(part.task, constant, rows):.1f}"
     )
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
@@ -70,8 +70,8 @@ def field_findings(part: Part, data_dir: Path) -> list[Finding]:
 
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
-    """The columns that hold neither a text of the task nor its target."""
-    return [name for name in columns if name not in (*task.text_columns, task.target)]
+    """The columns that hold neither a text of the task nor a marked span nor the target."""
+    return [name for name in columns if name not in (*task.text_columns, *task.span_columns, task.target)]
 
 
 def guess(task: Task, field: str, values: Sequence[Value | None], targets: np.ndarray) -> Guesses | None:

@@ -24,11 +24,15 @@ def shared_within(parts: Parts) -> list[Finding]:
 def _within(part: Part, source: Part, other: str) -> Finding | None:
     """Rows of `part` that also occur in `source`. other: the kind of `source`, "train" or "dev"."""
     index = _pairs(source)
-    shared = [(key, row) for key, row in zip(part.keys, part.rows, strict=True) if _unordered(part, key) in index]
+    shared = [
+        (key, row, same)
+        for key, row in zip(part.keys, part.rows, strict=True)
+        if (same := [of for of in index.get(_unordered(part, key), ()) if _marked(part, of) == _marked(part, row)])
+    ]
     if not shared:
         return None
-    swapped = sum(key not in source.lines for key, _ in shared)
-    hits = [(row, index[_unordered(part, key)]) for key, row in shared]
+    swapped = sum(key not in source.lines for key, _, _ in shared)
+    hits = [(row, same) for _, row, same in shared]
     row = hits[0][0]
     what = f"{part.of(len(hits), 'also occur', 'also occurs')} in {source.split}, such as {excerpt(row.texts[0])}"
     if swapped:
@@ -117,6 +121,11 @@ def _unordered(part: Part, key: Key) -> Key:
     """
     ordered = part.task.candidates is None and len(key) > 2
     return key if ordered else tuple(sorted(key))
+
+
+def _marked(part: Part, row: Example) -> list[tuple[str, tuple[int, int]]]:
+    """The row's marked spans with the texts that they are in: the same text is another question where another word is marked."""
+    return sorted((row.texts[side], span) for (side, _), span in zip(part.task.marked, row.spans, strict=True))
 
 
 def same_rows(one: Part, other: Part) -> bool:

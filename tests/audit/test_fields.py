@@ -96,8 +96,18 @@ def test_unlabelled_and_few_rows_are_not_tried(tmp_path: Path) -> None:
 
 
 def test_inputs_are_not_tried() -> None:
-    task = Task(text=["first.text", "second.text"], target="label", candidates=["answers[]"])
-    columns = ["first.text", "first.id", "second.text", "answers[]", "label", "meta.pos"]
+    spans = {"first.text": ["first.word"]}
+    task = Task(text=["first.text", "second.text"], target="label", candidates=["answers[]"], spans=spans)
+    columns = [
+        "first.text",
+        "first.id",
+        "first.word.start",
+        "first.word.stop",
+        "second.text",
+        "answers[]",
+        "label",
+        "meta.pos",
+    ]
     assert non_inputs(task, columns) == ["first.id", "meta.pos"]
 
 

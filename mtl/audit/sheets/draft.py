@@ -151,6 +151,8 @@ def _part_of(column: str, task: Task) -> str:
             if column.endswith("[]")
             else "a candidate"
         )
+    if column in task.span_columns:
+        return "input: an end of a marked span, in characters of its text"
     return "input" if column in task.text else TO_COMPLETE
 
 
