@@ -1,5 +1,6 @@
 """The configuration of a run, as typed values; configs/baseline.yaml explains each key."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,13 +100,22 @@ class TrainerConfig:
 
 @dataclass
 class FloorConfig:
-    """Only floors (`mtl.methods.floors`) read this. grid: settings of scikit-learn's estimator, each with the values to try on dev."""
+    """Only floors (`mtl.methods.floors`) read this.
+
+    grid: settings of scikit-learn's estimator, each with the values to try on dev, or None for the estimator's default.
+    train_rows: by task id, the most training rows.
+    """
 
     word_ngrams: list[int] = MISSING
     char_ngrams: list[int] = MISSING
     min_count: int = MISSING
     max_features: int = MISSING
     grid: dict[str, Any] = field(default_factory=dict)
+    features: str = "pair"  # older runs do not have this key, nor the next ones
+    vectorizers: list[str] = field(default_factory=lambda: ["counts-1-2", "counts-1-3", "tfidf-1-2", "tfidf-1-3"])
+    separator: str = " [SEP] "
+    train_rows: dict[str, int] = field(default_factory=dict)
+    choice: str = "candidates"
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
@@ -115,8 +125,49 @@ class FloorConfig:
             if len(span) != 2 or not 1 <= span[0] <= span[1]:
                 raise InputError(f"floor.{key}={span}: must be [shortest, longest]")
         for key, tried in self.grid.items():
-            if not isinstance(tried, list) or not tried:
-                raise InputError(f"floor.grid.{key}={tried}: must be a list of values to try, as in [0.1,1]")
+            if tried is not None and (not isinstance(tried, list) or not tried):
+                raise InputError(
+                    f"floor.grid.{key}={tried}: must be a list of values to try, as in [0.1,1], or null for the default"
+                )
+        check_choice("floor.features", self.features, ("pair", "joined"))
+        check_choice("floor.choice", self.choice, ("candidates", "pairs"))
+        if not self.vectorizers:
+            raise InputError("floor.vectorizers=[]: must name one or more, as in [counts-1-2,tfidf-1-3]")
+        for name in self.vectorizers:
+            found = re.fullmatch(r"(?:counts|tfidf)-([1-9])-([1-9])", name)
+            if not found or found[1] > found[2]:
+                raise InputError(
+                    f"floor.vectorizers: {name!r} must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2"
+                )
+        for task, rows in self.train_rows.items():
+            check_least(f"floor.train_rows.{task}", rows)
+
+
+@dataclass
+class WordVectorsConfig:
+    """Only the method `word_vectors` reads this."""
+
+    number: str = "cosine"
+    algebra: str = "b-a+c"
+    exclude_question: bool = True
+    ignore_case: bool = False
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        check_choice("word_vectors.number", self.number, ("cosine", "line"))
+        check_choice("word_vectors.algebra", self.algebra, ("b-a+c", "a-b+c"))
+
+
+@dataclass
+class LeadConfig:
+    """Only the method `lead` reads this."""
+
+    sentences: int | None = None
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        if self.sentences is not None:
+            check_least("lead.sentences", self.sentences)
 
 
 @dataclass
@@ -152,6 +203,10 @@ class Config:
     finetune: FinetuneConfig = MISSING
     trainer: TrainerConfig = MISSING
     floor: FloorConfig = MISSING
+    word_vectors: WordVectorsConfig = field(
+        default_factory=WordVectorsConfig
+    )  # older runs do not have this section, nor the next
+    lead: LeadConfig = field(default_factory=LeadConfig)
     submission: SubmissionConfig = MISSING
 
     def check(self) -> None:
@@ -193,6 +248,8 @@ class Config:
         if not seeds or len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
             raise InputError(f"seeds={seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
         self.floor.check()
+        self.word_vectors.check()
+        self.lead.check()
         self.embeddings.check()
 
 
@@ -206,7 +263,15 @@ LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "
 INDIFFERENT = (*LOCATIONS, "seeds_in_parallel", "trainer.force_precision")
 
 # Keys that hold lists, with an example of each.
-LISTS = {"seeds": "[1,2,3]", "tasks": "[cbd,dyk]", "floor.word_ngrams": "[1,2]", "floor.char_ngrams": "[2,5]"}
+LISTS = {
+    "seeds": "[1,2,3]",
+    "tasks": "[cbd,dyk]",
+    "floor.word_ngrams": "[1,2]",
+    "floor.char_ngrams": "[2,5]",
+    "floor.vectorizers": "[counts-1-2,tfidf-1-3]",
+}
+# Keys that hold one value for each task id.
+BY_TASK = ("floor.train_rows",)
 
 
 def check_positive(section: str, values: Any, names: Sequence[str]) -> None:

@@ -127,7 +127,7 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
     kind, values = target_kind(task), []
     for number, cell in enumerate(read_lines(path)[1:], start=2):
         try:
-            values.append(kind.parse(cell))
+            values.append(kind.from_line(cell))
         except ValueError as error:
             raise InputError(f"{path}:{number}: {error}") from None
     return np.array(values, dtype=kind.dtype)

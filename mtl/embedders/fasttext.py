@@ -235,6 +235,7 @@ FASTTEXT = EmbedderKind(
         problem=lambda path: None,
         training=lambda: FastTextTraining,
         trained_name=lambda suite: f"{suite}.bin",
+        by_word=True,
     ),
     audit_note=lambda options: (
         "fastText's vectors"

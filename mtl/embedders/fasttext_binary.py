@@ -9,14 +9,17 @@ are read, all into one buffer. The matrix is not memory-mapped, since the pages 
 import os
 import struct
 from array import array
+from collections import deque
 from collections.abc import Iterator, Sequence
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from mtl.embedders.ngrams import ngram_hashes
 from mtl.errors import InputError
 from mtl.progress import Progress
 
@@ -62,6 +65,35 @@ def read_binary(path: Path, words: Sequence[bytes]) -> _Arrays:
         return _vectors(file, header, start, words, rows, shown)
 
 
+def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+    """All words of a `.bin` model in the order of its dictionary, with their vectors as `read_binary` gives them, in blocks.
+
+    A block's vectors, float32 (words, dimension), have at most `block_bytes` bytes. Each block reads most n-gram rows, so large blocks
+    are faster. Raises InputError as `read_binary`.
+    """
+    with path.open("rb") as dictionary, path.open("rb") as file:
+        header = _read_header(path, file)
+        hidden = _Hidden(path.name, None, "B")
+        deque(_entries(path, file, header, hidden), maxlen=0)  # only to find the matrix after it
+        start = _find_matrix(path, file, header)
+        _read_header(path, dictionary)
+        words = (word for word, _ in islice(_entries(path, dictionary, header, hidden), header.words))
+        done = 0
+        with Progress(f"searching {path.name}", header.words, "words") as shown:
+            while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
+                rows = np.arange(done, done + len(block))
+                yield block, _vectors(file, header, start, block, rows, hidden)[0]
+                done += len(block)
+                shown.reach(done)
+
+
+class _Hidden(Progress):
+    """The progress of an operation whose parts are too small to show."""
+
+    def reach(self, done: int) -> None:
+        """Show nothing."""
+
+
 class IndexedModel:
     """A model whose dictionary is read once, for several calls of `read`.
 
@@ -97,42 +129,6 @@ def _vectors(
     sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
     found = rows >= 0
     return sums, found, ~found & (counts > 0)
-
-
-def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarray, np.ndarray]:
-    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does.
-
-    Returns the hash of each n-gram (uint32) and the index of its word in `words` (int64), in no particular order. A character
-    is a byte and the UTF-8 continuation bytes after it. The hash is FNV-1a over bytes that are sign-extended to 32 bits,
-    because fastText reads them as C's signed char. If minn is 1, single characters are n-grams, except `<` and `>`.
-    """
-    text = np.frombuffer(b"".join(b"<" + word + b">" for word in words), dtype=np.int8)
-    lengths = np.fromiter((len(word) + 2 for word in words), dtype=np.int64, count=len(words))
-    signed = text.astype(np.int32).view(np.uint32)
-    begins = np.flatnonzero((text.view(np.uint8) & 0xC0) != 0x80)  # of the characters
-    sizes = np.diff(begins, append=len(text))
-    owners = np.repeat(np.arange(len(words)), lengths)[begins]
-    is_edge = np.ones(len(begins), dtype=bool)
-    is_edge[1:-1] = (owners[1:-1] != owners[:-2]) | (owners[1:-1] != owners[2:])
-
-    all_hashes, all_owners = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
-    firsts = np.arange(len(begins))  # the first character of each n-gram that still fits its word
-    hashes = np.full(len(begins), 2166136261, dtype=np.uint32)
-    for n in range(1, maxn + 1):
-        fits = firsts + n - 1 < len(begins)
-        fits[fits] = owners[firsts[fits] + n - 1] == owners[firsts[fits]]
-        firsts, hashes = firsts[fits], hashes[fits]
-        if not len(firsts):
-            break
-        lasts = firsts + n - 1
-        for byte in range(int(sizes[lasts].max())):
-            longer = np.flatnonzero(sizes[lasts] > byte)
-            hashes[longer] = (hashes[longer] ^ signed[begins[lasts[longer]] + byte]) * np.uint32(16777619)
-        if n >= minn:
-            kept = ~is_edge[firsts] if n == 1 else slice(None)
-            all_hashes.append(hashes[kept].copy())
-            all_owners.append(owners[firsts[kept]])
-    return np.concatenate(all_hashes), np.concatenate(all_owners)
 
 
 def _take(path: Path, file: BufferedReader, layout: str) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ def build_embeddings(
     not only looked up.
     """
     kind = EMBEDDERS[config.embeddings.name]
-    path = None if kind.files is None else _obtain_vectors(config, suite, data_dir, device)
+    path = None if kind.files is None else obtain_vectors(config, suite, data_dir, device)
     return kind.build(BuildRequest(config.embeddings, texts, training_texts, path, Path(config.cache_dir), device))
 
 
@@ -78,7 +78,7 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
     raise InputError(f"{path}: no such vectors; {'; '.join(remedies)}")
 
 
-def _obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path:
+def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path:
     """The file or folder of the vectors, trained first if necessary. Raises InputError as `check_obtainable` does."""
     to_train = check_obtainable(config, suite)
     path, recipe = find_vectors(config, suite)

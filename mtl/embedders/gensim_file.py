@@ -5,16 +5,19 @@ a pickle names becomes a placeholder that only stores its arguments. The words a
 """
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from mtl.embedders import fasttext_binary
+from mtl.embedders.ngrams import ngram_hashes
 from mtl.errors import InputError
+from mtl.progress import Progress
 
 _FLOATS = ("f2", "f4", "f8")
 
@@ -25,10 +28,28 @@ def read_gensim(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndar
     Returns the vectors (float32, len(words) × dimension, zeros for unknown words) and two masks (bool, len(words)): the word is
     in the file; the word is not, but it has n-grams. Raises InputError if the file is damaged or holds anything else.
     """
+    with _damage_reported(path):
+        return _look_up(_load(path), words)
+
+
+def gensim_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+    """All words of a file that gensim 4 saved, with their vectors as `read_gensim` gives them, in blocks.
+
+    A block's vectors, float32 (words, dimension), have at most `block_bytes` bytes. Raises InputError as `read_gensim`.
+    """
+    with _damage_reported(path), Progress(f"searching {path.name}", None, "words") as shown:
+        keyed = _load(path)
+        words = (str(word).encode("utf-8", "surrogateescape") for word in keyed.rows)
+        while block := list(islice(words, max(1, block_bytes // (4 * keyed.vectors.shape[1])))):
+            yield block, _look_up(keyed, block)[0]
+            shown.advance(len(block))
+
+
+@contextmanager
+def _damage_reported(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file raises into an InputError."""
     try:
-        with path.open("rb") as file:
-            keyed = _keyed_vectors(path, _Unpickler(file).load())
-        return _look_up(keyed, words)
+        yield
     except InputError:
         raise
     except Exception as error:  # unpickling a damaged file can raise anything
@@ -87,6 +108,11 @@ class _KeyedVectors:
     max_n: int
 
 
+def _load(path: Path) -> _KeyedVectors:
+    with path.open("rb") as file:
+        return _keyed_vectors(path, _Unpickler(file).load())
+
+
 def _keyed_vectors(path: Path, saved: Any) -> _KeyedVectors:
     name = str(path)
     if isinstance(saved, _Placeholder) and isinstance(saved.state, dict) and "wv" in saved.state:
@@ -132,7 +158,7 @@ def _look_up(keyed: _KeyedVectors, words: Sequence[bytes]) -> tuple[np.ndarray, 
     vectors[found] = keyed.vectors[rows[found]]
     counts = np.zeros(len(words), dtype=np.int64)
     if keyed.ngrams is not None and len(words):
-        hashes, owners = fasttext_binary.ngram_hashes(words, keyed.min_n, keyed.max_n)
+        hashes, owners = ngram_hashes(words, keyed.min_n, keyed.max_n)
         counts = np.bincount(owners, minlength=len(words))
         buckets = len(keyed.ngrams)
         ones = np.ones(len(owners), dtype=np.float32)

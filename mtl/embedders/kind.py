@@ -113,13 +113,15 @@ class VectorFiles:
 
     exists: whether a path holds complete vectors. problem: the error to report for a path that holds none, or None.
     training: returns the class of the training settings (`mtl.embedders.train.Training`).
-    trained_name: returns the name of the file or folder of vectors trained on a suite, for the suite's name.
+    trained_name: returns the name of the file or folder of vectors trained on a suite, for the suite's name. by_word: whether they are
+    a file with one vector for each word (`mtl.embedders.vectors.VectorFile`).
     """
 
     exists: Callable[[Path], bool]
     problem: Callable[[Path], str | None]
     training: Callable[[], type]
     trained_name: Callable[[str], str]
+    by_word: bool = False
 
 
 @dataclass(frozen=True)

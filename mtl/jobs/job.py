@@ -13,11 +13,11 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.config.files import find_suite, find_yaml, flatten, shipped
-from mtl.config.schema import CHOICES, LISTS, LOCATIONS, PAPER, Config
+from mtl.config.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.errors import InputError
-from mtl.methods import FORMER_NAMES, METHODS, method_name
+from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
@@ -83,13 +83,15 @@ class Job:
 
 # The settings that choose a file of settings, with their defaults.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
+METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
 SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any settings
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) describe.
 
-    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config`,
+    Values come from baseline.yaml, embeddings/NAME.yaml, method/NAME.yaml, variant/NAME.yaml, the suite file's `config`, its section
+    `methods` for the method,
     architecture/NAME.yaml, preset/NAME.yaml and the settings, in this order; later values replace earlier ones.
     Raises InputError for an unknown key, a bad value or a missing file.
     """
@@ -111,7 +113,11 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         f"embeddings={files['embeddings']}: config": training,
         f"method={files['method']}": method,
         f"variant={files['variant']}": variant,
-        f"suite {suite.name}: config": suite.config,
+        **{
+            f"suite {suite.name}: {where}": section
+            for where, section in _sections(suite).items()
+            if where in ("config", f"config.{METHODS_KEY}.{method['method']}")
+        },
         **{
             f"{kind}={files[kind]}": _read_settings(kind, files[kind], configs / kind, embeddings["name"])
             for kind in SETTINGS_KINDS
@@ -145,7 +151,6 @@ def parse_settings(words: Sequence[str]) -> dict[str, Any]:
 
 def _read_method(name: str, folder: Path) -> dict[str, Any]:
     """The content of the method file with this name or path. A method without a file has no settings."""
-    name = FORMER_NAMES.get(name, name)
     if name in METHODS and not (folder / f"{name}.yaml").is_file():
         return {"method": name}
     content = read_yaml(find_yaml("method", name, folder))
@@ -233,11 +238,32 @@ def _default_suite(data_dir: Path | None) -> str:
 
 def _load_suite(name: str) -> Suite:
     suite = load_suite(find_suite(name))
-    if locations := [key for key in flatten(suite.config) if key in LOCATIONS]:
-        raise InputError(f"suite {suite.name}: config: {locations[0]}: only the command line says where files are")
-    if chosen := [key for key in CHOICES if key in suite.config]:
-        raise InputError(f"suite {suite.name}: config: {chosen[0]}: only the command line and sweeps choose it")
+    for where, settings in _sections(suite).items():
+        if locations := [key for key in flatten(settings) if key in LOCATIONS]:
+            raise InputError(f"suite {suite.name}: {where}: {locations[0]}: only the command line says where files are")
+        if chosen := [key for key in CHOICES if key in settings]:
+            raise InputError(f"suite {suite.name}: {where}: {chosen[0]}: only the command line and sweeps choose it")
     return suite
+
+
+def _sections(suite: Suite) -> dict[str, Mapping[str, Any]]:
+    """The settings in a suite file: those for every run, and those for the runs of each method. Raises InputError for an unknown method."""
+    common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
+    of_methods = suite.config.get(METHODS_KEY, {})
+    if not isinstance(of_methods, dict) or not all(isinstance(settings, dict) for settings in of_methods.values()):
+        raise InputError(
+            f"suite {suite.name}: config.{METHODS_KEY}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}"
+        )
+    for method, settings in of_methods.items():
+        if method not in METHODS:
+            raise InputError(
+                f"suite {suite.name}: config.{METHODS_KEY}.{method}: unknown method; known: {', '.join(METHODS)}"
+            )
+        if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
+            raise InputError(
+                f"suite {suite.name}: config.{METHODS_KEY}.{method}: {unread[0]}: the method does not read it"
+            )
+    return {"config": common, **{f"config.{METHODS_KEY}.{method}": of for method, of in of_methods.items()}}
 
 
 def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictConfig:
@@ -251,7 +277,7 @@ def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictCon
 
 def _set(config: DictConfig, key: str, value: Any) -> None:
     known = list(flatten(OmegaConf.to_container(config)))
-    if key not in known:
+    if key not in known and key.rpartition(".")[0] not in BY_TASK:
         raise InputError(_unknown_key(key, known, str(config.embeddings.name)))
     if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
         raise InputError(f"{key}={value}: must be a list, as in {key}={LISTS[key]}")

@@ -4,15 +4,15 @@ from mtl.errors import InputError
 from mtl.methods.floors.entries import FLOORS
 from mtl.methods.kind import MethodKind
 from mtl.methods.lstm.entry import LSTM
+from mtl.methods.word_vectors.entry import WORD_VECTORS
 
 # By the name that `method` has in a configuration.
-METHODS: dict[str, MethodKind] = {"lstm": LSTM, **FLOORS}
-FORMER_NAMES = {"majority": "constant"}  # older names of methods, which are still accepted
+METHODS: dict[str, MethodKind] = {"lstm": LSTM, **FLOORS, "word_vectors": WORD_VECTORS}
+FORMER_NAMES = {"majority": "constant"}  # what methods were called in runs whose summaries do not describe their method
 
 
 def method_name(name: str) -> str:
-    """The current name of a method. Raises InputError for an unknown name."""
-    name = FORMER_NAMES.get(name, name)
+    """The name itself. Raises InputError if it is not the name of a method."""
     if name not in METHODS:
         raise InputError(f"method={name}: must be one of {', '.join(METHODS)}")
     return name

@@ -90,12 +90,12 @@ class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
 
     family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
-    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`, or their prefixes.
-    describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev:
-    returns what is chosen on dev, as tables name it. check: called before any data is read; raises InputError if the run could not
-    find a file that it needs. load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the
-    best constant answer itself, with which tables compare the other methods. answers: whether it can answer a task; its runs leave out
-    the others.
+    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot
+    means all keys that begin with it. describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the
+    method has them. chosen_on_dev: returns what is chosen on dev, as tables name it. check: called before any data is read; raises
+    InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
+    is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
+    answer a task; its runs leave out the others.
     """
 
     family: str
@@ -112,7 +112,8 @@ class MethodKind:
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""
-        return key.startswith((*COMMON_KEYS, *self.reads))
+        names = (*COMMON_KEYS, *self.reads)
+        return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
 
     def unanswered(self, suite: Suite) -> list[str]:
         """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
@@ -122,7 +123,7 @@ class MethodKind:
         ]
 
 
-# Configuration keys that every method reads, or their prefixes.
+# Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
     *("held_out", "trainer.threads", "submission."),

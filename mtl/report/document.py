@@ -141,7 +141,7 @@ def _curves(run: Run, seed: int) -> list[dict[str, Any]]:
 
 def _size(row: Row) -> int | None:
     """The encoder's hidden size; None for a row without an encoder."""
-    has_encoder = row.run is not None and row.run.summary["embeddings"] is not None
+    has_encoder = row.run is not None and row.run.summary["variant"] is not None
     return row.run.summary["config"].get("encoder.hidden_size") if row.run and has_encoder else None
 
 

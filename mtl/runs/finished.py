@@ -17,7 +17,7 @@ from mtl.data.examples import read_targets
 from mtl.embedders import embedder_kind
 from mtl.errors import InputError
 from mtl.files import read_json
-from mtl.methods import method_name
+from mtl.methods import FORMER_NAMES, method_name
 from mtl.runs.folder import RunFolder
 from mtl.runs.predictions import recorded_rows
 from mtl.runs.summary import DESCRIPTION, KEYS, NAMES, description
@@ -185,4 +185,5 @@ def _completed(summary: dict[str, Any], folder: RunFolder) -> dict[str, Any]:
     """The summary of a run of an older version, with what it lacks: the method's description, and the split, which was dev."""
     config = read_config(folder.config, lambda name: embedder_kind(name).options)
     tasks = {id: {"split": "dev", **task} for id, task in summary["tasks"].items()}
-    return {**summary, **description(replace(config, method=method_name(config.method))), "tasks": tasks}
+    method = method_name(FORMER_NAMES.get(config.method, config.method))
+    return {**summary, **description(replace(config, method=method)), "tasks": tasks}

@@ -80,7 +80,7 @@ def file_problems(
     for number, line in enumerate(lines[1:], start=2):
         try:
             known = candidates is not None and number - 2 < len(candidates)
-            kind.parse(line, int(candidates[number - 2]) if known and candidates is not None else None)
+            kind.from_line(line, int(candidates[number - 2]) if known and candidates is not None else None)
         except ValueError as error:
             problems.append(f":{number}: {error}")
     if rows is not None and len(lines) - 1 != rows:
@@ -118,7 +118,7 @@ def gold_and_predictions(
             if problems := file_problems(task, found[name], len(gold.targets), gold.candidates):
                 raise InputError(f"{path}/{name}{problems[0].replace(' test rows', ' gold rows')}")
             kind = target_kind(task)
-            pairs[task.id] = split, np.array([kind.parse(line) for line in found[name][1:]], dtype=kind.dtype), gold
+            pairs[task.id] = split, np.array([kind.from_line(line) for line in found[name][1:]], dtype=kind.dtype), gold
             break
     if not pairs:
         raise InputError(

@@ -12,13 +12,13 @@ from mtl.tasks.task import Task
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, after a header.
+    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header.
 
     header: "task" for the name of the task's target column, else the header is the word "target".
     """
     name = task.target if header == "task" else "target"
-    cells = map(target_kind(task).format, predictions.tolist())
-    write_text(path, "".join(f"{cell}\n" for cell in [name, *cells]))
+    lines = map(target_kind(task).to_line, predictions.tolist())
+    write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
 
 
 def write_submission(path: Path, files: Sequence[Path]) -> None:

@@ -1,8 +1,8 @@
 """The interface of a target kind: how a target is read and written, what a head outputs for it, the loss, and how outputs become
 predictions.
 
-A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word). Arrays of targets have the
-shape (rows,) and the dtype float64, or object for words. A row without a target has NaN, or None for words.
+A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word or a text). Arrays of targets
+have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings.
 """
 
 from abc import ABC, abstractmethod
@@ -39,8 +39,9 @@ class TargetKind(ABC):
     types: ClassVar[tuple[type, ...]] = (str,)
     types_name: ClassVar[str] = "a string"
     dtype: ClassVar[Any] = np.float64  # the dtype of arrays of targets
-    has_head: ClassVar[bool] = True  # whether a head on text vectors can predict it
     declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
+    # Whether a head on text vectors, or an estimator, can predict it: a number, or one of finitely many answers.
+    has_head: ClassVar[bool] = True
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -61,6 +62,14 @@ class TargetKind(ABC):
     def format(self, target: Target) -> str:
         """The cell for a target or a prediction; `parse` reads it back unchanged."""
         return str(target)
+
+    def to_line(self, target: Target) -> str:
+        """The line for a target or a prediction in a file of one column, without a line end."""
+        return self.format(target)
+
+    def from_line(self, line: str, candidates: int | None = None) -> Target:
+        """The target or prediction that `to_line` wrote. candidates and errors: as in `parse`."""
+        return self.parse(line, candidates)
 
     def answers(self, train: np.ndarray) -> list[str]:
         """The words that the outputs of a head mean. train: the targets of the training rows, (rows,)."""
@@ -113,6 +122,16 @@ class TargetKind(ABC):
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,) with the same distribution as the targets of the training rows."""
         return rng.choice(train, size=rows)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Random targets (rows,). Each answer that occurs in the training rows is equally probable."""
+        answers = np.array(sorted(set(train.tolist())), dtype=self.dtype)
+        return rng.choice(answers, size=rows)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The most frequent target of the training rows; among equally frequent ones, the first in the order of their cells."""
+        counts = Counter(train.tolist())
+        return min(counts, key=lambda target: (-counts[target], self.format(target)))
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """The answers that may be the best constant answer. Among equal scores, the first one is preferred."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mtl.tasks.rouge import rouge1, rouge1_words
 from mtl.tasks.task import Task
 
 
@@ -184,4 +185,6 @@ METRICS: dict[str, Metric] = {
     "spearman": Metric("Spearman", ("number",), spearman, lowest=-100.0),
     "pearson": Metric("Pearson", ("number",), pearson, lowest=-100.0),
     "one_minus_wmae": Metric("1 − wMAE", ("number",), one_minus_wmae),
+    "rouge1": Metric("ROUGE-1", ("text",), rouge1),
+    "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
 }

@@ -172,7 +172,7 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
     if sum(value is not None for value in (task.labels, task.range, task.candidates)) > 1 or not task.kind:
         return (
             "labels: exactly one of labels (classification), range (regression) and candidates (choice) must be given,"
-            " or kind: word"
+            " or kind: word or text"
         )
     if task.kind not in TARGET_KINDS:
         return f"kind: unknown kind {task.kind!r}, expected one of {', '.join(TARGET_KINDS)}"

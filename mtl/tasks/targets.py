@@ -1,4 +1,4 @@
-"""Target kinds: labels, numbers, a choice among a row's candidates, and words. `mtl.tasks.kind` describes what they have in common."""
+"""Target kinds: labels, numbers, a choice among a row's candidates, words, and texts. `mtl.tasks.kind` describes what they have in common."""
 
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,6 +7,7 @@ import numpy as np
 
 from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.task import Task
+from mtl.tasks.text import Text
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -65,6 +66,10 @@ class Labels(TargetKind):
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         return targets.astype(np.int64)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each of the task's labels is equally probable, whether it occurs or not."""
+        return rng.integers(len(self.labels), size=rows).astype(np.float64)
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """Every label, the most frequent first."""
@@ -132,6 +137,14 @@ class Number(TargetKind):
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each number between the smallest and the largest of the training rows is equally probable."""
+        return rng.uniform(train.min(), train.max(), size=rows)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The mean."""
+        return float(train.mean())
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """The mean, then the median of the distinct numbers.
@@ -225,6 +238,13 @@ class Choice(TargetKind):
         assert sizes is not None
         return rng.integers(sizes).astype(np.float64)
 
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        return self.draw(train, sizes, rows, rng)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The first candidate: the order of candidates carries no meaning."""
+        return 0.0
+
 
 class Word(TargetKind):
     """A word without a fixed list of labels. A trained model chooses among the targets of the training rows."""
@@ -281,7 +301,13 @@ def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
 
 
 # By the value of `kind` in a suite file.
-TARGET_KINDS: dict[str, type[TargetKind]] = {"labels": Labels, "number": Number, "choice": Choice, "word": Word}
+TARGET_KINDS: dict[str, type[TargetKind]] = {
+    "labels": Labels,
+    "number": Number,
+    "choice": Choice,
+    "word": Word,
+    "text": Text,
+}
 
 
 def target_kind(task: Task) -> TargetKind:

@@ -106,7 +106,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("head.projection=0", "head.projection=0: must be at least 1"),
         ("finetune.token_outputs=int8", "finetune.token_outputs=int8: must be one of float32, float16, recompute"),
         ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
-        ("method=bayes", "method=bayes: unknown; known: constant, forest, lstm, overlap, random, svm, tree"),
+        ("method=bayes", "method=bayes: unknown; known: constant, forest, lead, lstm, majority, overlap, random, svm"),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
         ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),
     ],
@@ -135,12 +135,48 @@ def test_a_key_that_only_other_methods_read_is_refused(key: str) -> None:
         load_job({"suite": "klej", "method": "svm", key: 8})
 
 
-def test_majority_is_the_former_name_of_constant(tmp_path: Path) -> None:
-    job = load_job({"suite": "klej", "method": "majority"})
-    assert job.config.method == "constant" and job.folder.path == Path("runs/klej/constant")
-    own = tmp_path / "own.yaml"
-    own.write_text("method: majority\n", encoding="utf-8")
-    assert load_job({"suite": "klej", "method": str(own)}).config.method == "constant"
+FOR_METHODS = """\
+config:
+  max_length: 9
+  methods:
+    svm: {floor: {features: joined, train_rows: {kansla: 20}, grid: {C: null, max_iter: [7]}}}
+    lstm: {max_length: 11}
+"""
+
+
+def test_a_suite_has_settings_for_single_methods(suite_file: Path) -> None:
+    with suite_file.open("a", encoding="utf-8") as file:
+        file.write(FOR_METHODS)
+    suite = {"suite": str(suite_file)}
+    svm, tree, lstm = (load_job({**suite, "method": name}).config for name in ("svm", "tree", "lstm"))
+    assert (svm.floor.features, svm.floor.train_rows, svm.max_length) == ("joined", {"kansla": 20}, 9)
+    # A list of values replaces the one in the method's file; null stands for the estimator's default.
+    assert svm.floor.grid == {"C": None, "class_weight": [None, "balanced"], "max_iter": [7]}
+    assert (tree.floor.features, tree.floor.train_rows, tree.max_length, lstm.max_length) == ("pair", {}, 9, 11)
+    given = {**suite, "method": "svm", "floor.features": "pair", "floor.train_rows.betyg": 5}
+    floor = load_job(given).config.floor
+    assert floor.features == "pair" and floor.train_rows == {"kansla": 20, "betyg": 5}
+
+
+@pytest.mark.parametrize(
+    ("methods", "complaint"),
+    [
+        ("{bayes: {max_length: 1}}", "config.methods.bayes: unknown method; known: lstm, random, constant"),
+        ("{svm: {encoder: {hidden_size: 1}}}", "config.methods.svm: encoder.hidden_size: the method does not read it"),
+        ("{svm: {data_dir: x}}", "config.methods.svm: data_dir: only the command line says where files are"),
+        ("{lstm: {variant: frozen}}", "config.methods.lstm: variant: only the command line and sweeps choose it"),
+        ("{svm: 3}", "config.methods: must hold settings for methods, as in {svm: "),
+        ("[svm]", "config.methods: must hold settings for methods, as in {svm: "),
+        ("{svm: {floor: {min_count: x}}}", "config.methods.svm: floor.min_count: "),
+        ("{svm: {floor: {mincount: 3}}}", "config.methods.svm: floor.mincount: "),
+    ],
+)
+def test_bad_settings_for_single_methods(suite_file: Path, methods: str, complaint: str) -> None:
+    with suite_file.open("a", encoding="utf-8") as file:
+        file.write(f"config: {{methods: {methods}}}\n")
+    with pytest.raises(InputError) as caught:
+        load_job({"suite": str(suite_file), "method": "svm"})
+    assert f"suite liten: {complaint}" in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("key", ["embeddings", "method", "variant", "architecture", "preset"])

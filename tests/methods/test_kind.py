@@ -11,6 +11,7 @@ from mtl.errors import InputError
 from mtl.jobs.job import load_job
 from mtl.methods import FORMER_NAMES, METHODS, method_name
 from mtl.methods.kind import COMMON_KEYS, MethodKind
+from mtl.tasks.task import Task
 
 TITLES = {
     "lstm": "LSTM, random, frozen",
@@ -20,7 +21,12 @@ TITLES = {
     "svm": "TF-IDF + linear SVM",
     "tree": "TF-IDF + decision tree",
     "forest": "TF-IDF + random forest",
+    "uniform": "Uniform",
+    "majority": "Majority or mean",
+    "lead": "First sentences",
+    "word_vectors": "Word vectors, random",
 }
+READ_FLOOR = ["random", "constant", "uniform", "majority", "overlap", "svm", "tree", "forest"]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +55,9 @@ def test_the_lstm_is_named_by_its_embeddings_and_variant(embeddings: str, varian
 
 
 def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
-    assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name != "lstm")
+    embedded = ("lstm", "word_vectors")
+    assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name not in embedded)
+    assert METHODS["word_vectors"].describe(configs["word_vectors"]) == {"embeddings": "random"}
 
 
 def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dict[str, Config]) -> None:
@@ -61,7 +69,10 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
         if key in common:
             assert readers == list(METHODS)
         else:
-            assert readers == ([name for name in METHODS if name != "lstm"] if key.startswith("floor.") else ["lstm"])
+            section = key.partition(".")[0]
+            only = {"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"]}.get(section, ["lstm"])
+            shared = key in ("embeddings_dir", "embeddings.dim")
+            assert readers == (["lstm", "word_vectors"] if shared else only), key
 
 
 def test_every_method_has_a_file_of_its_settings() -> None:
@@ -84,12 +95,44 @@ def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, config
     job = load_job(missing)
     with pytest.raises(InputError, match=r"none\.bin: no such vectors; "):
         METHODS["lstm"].check(job.config, job.suite)
+    with pytest.raises(InputError, match=r"none\.bin: no such vectors; "):
+        METHODS["word_vectors"].check(job.config, job.suite)
     for name in ("svm", "random"):
         METHODS[name].check(replace(job.config, method=name), job.suite)
 
 
-def test_former_names_still_mean_a_method() -> None:
-    assert {method_name(former) for former in FORMER_NAMES} <= set(METHODS)
-    assert method_name("svm") == "svm"
+@pytest.mark.parametrize("embeddings", ["random", "elmo"])
+def test_word_vectors_need_a_file_of_vectors(embeddings: str) -> None:
+    job = load_job({"suite": "klej-sample", "method": "word_vectors", "embeddings": embeddings})
+    complaint = f"^embeddings={embeddings}: method word_vectors reads a file of word vectors; set embeddings=fasttext$"
+    with pytest.raises(InputError, match=complaint):
+        METHODS["word_vectors"].check(job.config, job.suite)
+
+
+def test_what_a_method_answers() -> None:
+    tasks = {
+        "labels": Task(kind="labels", text=["a"], labels=["x", "y"]),
+        "number": Task(kind="number", text=["a", "b"], range=[0, 1]),
+        "summary": Task(kind="text", text=["a"]),
+        "summary of a pair": Task(kind="text", text=["a", "b"]),
+        "similarity": Task(kind="number", text=["a", "b"], range=[0, 1], level="word"),
+        "synonym": Task(kind="choice", text=["a"], candidates=["b[]"], level="word"),
+        "analogy": Task(kind="word", text=["a", "b", "c"], level="word"),
+        "candidates alone": Task(kind="choice", text=[], candidates=["b[]"], level="word"),
+        "opposite": Task(kind="word", text=["a"], level="word"),
+    }
+
+    def answered(method: str) -> set[str]:
+        return {name for name, task in tasks.items() if METHODS[method].answers(task)}
+
+    texts = {"summary", "summary of a pair"}
+    assert answered("random") == answered("constant") == set(tasks)
+    assert answered("uniform") == answered("majority") == set(tasks) - texts
+    assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", "lstm"))
+    assert answered("lead") == {"summary"} and answered("word_vectors") == {"similarity", "synonym", "analogy"}
+
+
+def test_a_name_that_no_method_has() -> None:
+    assert set(FORMER_NAMES.values()) <= set(METHODS) and method_name("svm") == "svm"
     with pytest.raises(InputError, match="^method=bayes: must be one of lstm, random, constant"):
         method_name("bayes")

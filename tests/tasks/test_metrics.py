@@ -2,7 +2,9 @@
 
 import doctest
 import math
+import re
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +32,7 @@ def task(metric: str, kind: str = "", labels: int = 3) -> Task:
         "number": {"range": [1, 5]},
         "choice": {"candidates": ["z[]"]},
         "word": {},
+        "text": {},
     }[kind]
     return Task(id="t", kind=kind, text=["x"], target="y", metric=metric, **declared)
 
@@ -70,7 +73,32 @@ def word_case(rng: np.random.Generator, metric: str) -> Case:
     return task(metric, "word"), words[predictions.astype(int)], words[gold.astype(int)]
 
 
-CASES = {"labels": labels_case, "number": numbers_case, "choice": choice_case, "word": word_case}
+def text_case(rng: np.random.Generator, metric: str) -> Case:
+    """Texts of no to nine words, with letters that Google's tokenizer drops."""
+    rows = int(rng.choice([1, 2, 5, 17]))
+    words = ["på", "en", "Väg", "går", "vi", "2", "år_24", "—", "C3PO"]
+    gold, predictions = (
+        np.array([" ".join(rng.choice(words, rng.integers(0, 10))) + "." for _ in range(rows)], dtype=object)
+        for _ in range(2)
+    )
+    return task(metric, "text"), predictions, gold
+
+
+def unigram_f1(pattern: str) -> Callable[[np.ndarray, np.ndarray], float]:
+    """The mean F1 of the words that a pattern finds, from precision and recall."""
+
+    def of_pair(predicted: str, gold: str) -> float:
+        one, other = (Counter(re.findall(pattern, text.lower())) for text in (predicted, gold))
+        shared = sum(min(count, other[word]) for word, count in one.items())
+        if not shared:
+            return 0.0
+        precision, recall = shared / sum(one.values()), shared / sum(other.values())
+        return 2 * precision * recall / (precision + recall)
+
+    return lambda predictions, gold: float(np.mean([of_pair(p, g) for p, g in zip(predictions, gold, strict=True)]))
+
+
+CASES = {"labels": labels_case, "number": numbers_case, "choice": choice_case, "word": word_case, "text": text_case}
 
 
 def correlation(predictions: np.ndarray, gold: np.ndarray, function: Callable[..., Any]) -> float:
@@ -90,6 +118,8 @@ EXPECTED: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "spearman": lambda p, g: correlation(p, g, stats.spearmanr),
     "pearson": lambda p, g: correlation(p, g, stats.pearsonr),
     "one_minus_wmae": one_minus_wmae,
+    "rouge1": unigram_f1(r"[a-z0-9]+"),
+    "rouge1_words": unigram_f1(r"[a-z0-9åäö]+"),
 }
 
 

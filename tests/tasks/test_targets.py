@@ -21,12 +21,17 @@ LABELS = target_kind(task("labels", labels=["glad", "arg", "trött"]))
 NUMBER = target_kind(task("number", range=[1, 5]))
 CHOICE = target_kind(task("choice", candidates=["z[]"]))
 WORD = target_kind(task("word"))
-KINDS = {"labels": LABELS, "number": NUMBER, "choice": CHOICE, "word": WORD}
+TEXT = target_kind(task("text"))
+KINDS = {"labels": LABELS, "number": NUMBER, "choice": CHOICE, "word": WORD, "text": TEXT}
+HEADS = [name for name, kind in KINDS.items() if kind.has_head]
 TARGETS = {
     "labels": np.array([0.0, 2, 2, 1]),
     "number": np.array([1.0, 5, 1 / 3 + 1, 5]),
     "choice": np.array([0.0, 3, 11, 0]),
     "word": np.array(["sol", "åska och regn", "sol", " dag "], dtype=object),
+    "text": np.array(
+        ["Solen skiner.\n\tOch \\n det är \r\n ingen rad.", " ", "regn\x85\u2028", "regn\x85\u2028"], dtype=object
+    ),
 }
 SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 
@@ -38,9 +43,11 @@ def test_every_kind_is_here() -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_a_cell_is_read_back_as_the_same(name: str) -> None:
     kind, targets = KINDS[name], TARGETS[name]
-    cells = [kind.format(target) for target in targets.tolist()]
-    assert all(isinstance(cell, str) and "\t" not in cell and "\n" not in cell for cell in cells)
-    assert np.array([kind.parse(cell) for cell in cells], dtype=kind.dtype).tolist() == targets.tolist()
+    lines = [kind.to_line(target) for target in targets.tolist()]
+    assert all(isinstance(line, str) and not {"\t", "\n", "\r"} & set(line) for line in lines)
+    assert np.array([kind.from_line(line) for line in lines], dtype=kind.dtype).tolist() == targets.tolist()
+    cells = [kind.format(target) for target in targets.tolist() if str(target).strip()]
+    assert [kind.format(kind.parse(cell)) for cell in cells] == cells
 
 
 def test_cells_as_they_stand_in_files() -> None:
@@ -70,6 +77,7 @@ def test_cells_as_they_stand_in_files() -> None:
         ("word", " ", "is not a word"),
         ("word", "två\trader", "is not a word"),
         ("word", "två\nrader", "is not a word"),
+        ("text", " \n", "the target is an empty text"),
     ],
 )
 def test_a_cell_that_is_no_target(name: str, cell: str, problem: str) -> None:
@@ -94,6 +102,7 @@ def test_a_cell_that_is_no_target(name: str, cell: str, problem: str) -> None:
         ("choice", {}, "candidates: a choice names columns of candidates"),
         ("choice", {"candidates": ["a", "b"]}, None),
         ("word", {}, None),
+        ("text", {}, None),
     ],
 )
 def test_a_declaration(kind: str, declared: dict[str, Any], problem: str | None) -> None:
@@ -109,7 +118,7 @@ def test_a_choice_has_one_text_beside_its_candidates_or_none() -> None:
     assert TARGET_KINDS["choice"].problem(choice) == "text: a choice has at most one text column beside its candidates"
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", HEADS)
 def test_codes_stand_for_targets(name: str) -> None:
     kind, targets = KINDS[name], TARGETS[name]
     answers = kind.answers(targets)
@@ -120,7 +129,8 @@ def test_codes_stand_for_targets(name: str) -> None:
 
 
 def test_outputs() -> None:
-    assert [KINDS[name].outputs(KINDS[name].answers(TARGETS[name])) for name in KINDS] == [3, 1, 1, 3]
+    assert [KINDS[name].outputs(KINDS[name].answers(TARGETS[name])) for name in KINDS] == [3, 1, 1, 3, 0]
+    assert HEADS == ["labels", "number", "choice", "word"]
     assert WORD.answers(TARGETS["word"]) == [" dag ", "sol", "åska och regn"]
     assert LABELS.answers(TARGETS["labels"]) == []
 
@@ -198,7 +208,7 @@ def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
         assert torch.equal(other.loss(outputs, codes, None), before)
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", HEADS)
 def test_the_loss_has_a_gradient(name: str) -> None:
     kind = KINDS[name]
     sizes = torch.tensor([2, 1]) if name == "choice" else None
@@ -236,13 +246,34 @@ def test_what_an_estimator_predicts() -> None:
     assert CHOICE.from_estimator(Estimator(predict_proba=probabilities), None, sizes).tolist() == [1, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["labels", "number", "word"])
+@pytest.mark.parametrize("name", ["labels", "number", "word", "text"])
 def test_random_targets_are_distributed_as_in_training(name: str) -> None:
     train = TARGETS[name]
     drawn = Counter(KINDS[name].draw(train, None, 4000, np.random.default_rng(3)).tolist())
     for target, count in Counter(train.tolist()).items():
         assert drawn[target] / 4000 == pytest.approx(count / len(train), abs=0.04)
     assert set(drawn) <= set(train.tolist())
+
+
+def test_uniform_targets() -> None:
+    rng = np.random.default_rng(5)
+    labels = Counter(LABELS.uniform(np.array([0.0, 0, 0]), None, 3000, rng).tolist())
+    assert set(labels) == {0, 1, 2} and all(abs(count / 3000 - 1 / 3) < 0.04 for count in labels.values())
+    numbers = NUMBER.uniform(np.array([2.0, 4.0, 4.0, 4.0]), None, 3000, rng)
+    assert 2 <= numbers.min() < 2.01 and 3.99 < numbers.max() <= 4 and abs(numbers.mean() - 3) < 0.05
+    words = Counter(WORD.uniform(TARGETS["word"], None, 3000, rng).tolist())
+    assert set(words) == set(TARGETS["word"]) and all(abs(count / 3000 - 1 / 3) < 0.04 for count in words.values())
+    choices = CHOICE.uniform(TARGETS["choice"], np.repeat([2, 4], 1500), 3000, rng)
+    assert set(choices[:1500]) == {0, 1} and set(choices[1500:]) == {0, 1, 2, 3}
+
+
+def test_the_commonest_target() -> None:
+    assert LABELS.commonest(np.array([2.0, 2, 0])) == 2
+    # "arg" is before "glad" and "trött" in the alphabet, although not in the suite file.
+    assert LABELS.commonest(np.array([0.0, 2, 1, 2, 1, 0])) == 1
+    assert NUMBER.commonest(np.array([1.0, 1, 4])) == 2
+    assert CHOICE.commonest(np.array([3.0, 3, 1])) == 0
+    assert WORD.commonest(np.array(["sol", "dag"], dtype=object)) == "dag"
 
 
 def test_random_choices_are_even_among_the_row_s_candidates() -> None:
@@ -259,6 +290,7 @@ def test_candidates_for_the_best_constant_answer() -> None:
     assert NUMBER.constants(np.array([1.0, 2, 5, 5])) == [3.25, 2]  # the mean; the median of 1, 2, 5
     assert CHOICE.constants(np.array([3.0, 1, 1])) == [1, 3]
     assert WORD.constants(np.array(["dag", "sol", "sol"], dtype=object)) == ["sol", "dag"]
+    assert TEXT.constants(TARGETS["text"]) == ["regn\x85\u2028"]
     assert len(WORD.constants(np.array([str(number) for number in range(99)], dtype=object))) == MOST_CONSTANTS
 
 

@@ -1,6 +1,11 @@
 """The registry entries of the floors."""
 
+from collections.abc import Callable
+from typing import Any
+
+from mtl.config.schema import Config
 from mtl.methods.kind import BuildRequest, Method, MethodKind
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 
@@ -11,31 +16,55 @@ def build(request: BuildRequest) -> Method:
     return Floor(request)
 
 
+def build_lead(request: BuildRequest) -> Method:
+    """The first sentences of each text."""
+    from mtl.methods.floors.lead import Lead
+
+    return Lead(request)
+
+
+def has_head(task: Task) -> bool:
+    """Whether the task's targets are numbers or one of finitely many answers."""
+    return target_kind(task).has_head
+
+
 def reads_texts(task: Task) -> bool:
     """Whether a task's texts have words to count: n-grams of single words, each of which occurs once, tell nothing."""
-    return task.level == "text"
+    return has_head(task) and task.level == "text"
 
 
-def _floor(name: str, title: str) -> MethodKind:
+def summarizes(task: Task) -> bool:
+    """Whether the task's targets are texts, and its rows single texts."""
+    return not has_head(task) and not task.is_pair
+
+
+def _floor(title: Callable[[Config], str], name: str, **further: Any) -> MethodKind:
     return MethodKind(
-        family="floor",
-        title=lambda config: title,
-        folder=lambda config: name,
-        reads=("floor.",),
-        build=build,
-        is_constant=name == "constant",
-        answers=(lambda task: True) if name in ("random", "constant") else reads_texts,
+        **{
+            "family": "floor",
+            "title": title,
+            "folder": lambda config: name,
+            "reads": ("floor.",),
+            "build": build,
+            "answers": reads_texts,
+            **further,
+        }
     )
 
 
+def _estimator(model: str) -> Callable[[Config], str]:
+    """The title of a floor with a scikit-learn estimator."""
+    return lambda config: f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {model}"
+
+
 FLOORS = {
-    name: _floor(name, title)
-    for name, title in {
-        "random": "Random targets",
-        "constant": "Best constant",
-        "overlap": "TF-IDF, overlap of a pair",
-        "svm": "TF-IDF + linear SVM",
-        "tree": "TF-IDF + decision tree",
-        "forest": "TF-IDF + random forest",
-    }.items()
+    "random": _floor(lambda config: "Random targets", "random", answers=lambda task: True),
+    "constant": _floor(lambda config: "Best constant", "constant", answers=lambda task: True, is_constant=True),
+    "uniform": _floor(lambda config: "Uniform", "uniform", answers=has_head),
+    "majority": _floor(lambda config: "Majority or mean", "majority", answers=has_head),
+    "overlap": _floor(lambda config: "TF-IDF, overlap of a pair", "overlap"),
+    "svm": _floor(_estimator("linear SVM"), "svm"),
+    "tree": _floor(_estimator("decision tree"), "tree"),
+    "forest": _floor(_estimator("random forest"), "forest"),
+    "lead": _floor(lambda config: "First sentences", "lead", reads=("lead.",), build=build_lead, answers=summarizes),
 }

@@ -51,7 +51,7 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
     for key, values in grid.items():
         if key not in known:
             raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(known))}")
-        for kind, value in product(ESTIMATORS[method].values(), values):
+        for kind, value in product(ESTIMATORS[method].values(), values or ()):
             if key not in kind().get_params():
                 continue
             try:
@@ -61,9 +61,12 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
 
 
 def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of the grid's values, for the settings that the estimator has. estimator: classifier or regressor."""
+    """Every combination of the grid's values, for the settings that the estimator has. estimator: classifier or regressor.
+
+    A setting whose values are None has its default.
+    """
     known = ESTIMATORS[method][estimator]().get_params()
-    keys = [key for key in grid if key in known]
+    keys = [key for key, values in grid.items() if key in known and values is not None]
     for values in product(*(grid[key] for key in keys)):
         yield dict(zip(keys, values, strict=True))
 
@@ -81,10 +84,27 @@ def new_estimator(method: str, task: Task, chosen: Mapping[str, Any], seed: int,
     return kind(**{**fixed, **chosen})
 
 
+class YesOrNo:
+    """A trained classifier of pairs of a text and a candidate, which calls each pair right (1) or not (0).
+
+    `mtl.tasks.targets.Choice` takes a row's first candidate with the highest score: the first that is called right, else the first.
+    """
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = classifier
+
+    def decision_function(self, features: Any) -> np.ndarray:
+        """1 for pairs that are called right, 0 for others, (pairs,)."""
+        called: np.ndarray = self.classifier.predict(features)
+        return called
+
+
 def numbers(estimator: Any) -> int:
     """How many numbers a trained estimator holds: a linear model's weights, or a tree's nodes."""
     if isinstance(estimator, CosineInRange):
         return 0
+    if isinstance(estimator, YesOrNo):
+        return numbers(estimator.classifier)
     if hasattr(estimator, "coef_"):
         return int(estimator.coef_.size + estimator.intercept_.size)
     trees = getattr(estimator, "estimators_", [estimator])

@@ -61,18 +61,22 @@ class Tfidf:
 
 
 class TaskFeatures:
-    """The features that a method reads for the rows of one task: `bag` for single texts, PAIR_FEATURES for pairs."""
+    """The features that a method reads for the rows of one task: PAIR_FEATURES for pairs, `bag` for all others.
+
+    problem: the error to report if no n-gram is left.
+    """
 
     def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
         self._title = task.id
         self._tfidf = Tfidf(config)
         self._of_pair = PAIR_FEATURES[method] if task.is_pair else None
         self._scaler = StandardScaler()
+        self.problem = f"no n-gram occurs in floor.min_count={config.min_count} training texts; set fewer"
 
     def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
         """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features.
 
-        rows: the documents of each row, one or two. Raises ValueError if no n-gram occurs in enough texts.
+        rows: the documents of each row, equally many. Raises ValueError if no n-gram occurs in enough texts.
         """
         documents, places = _distinct(rows)
         sides = _sides(self._tfidf.fit(documents, self._title), places)
@@ -92,7 +96,7 @@ class TaskFeatures:
 def bag(sides: Sequence[Vectors]) -> csr_matrix:
     """The TF-IDF vector of each row, (rows, n-grams of both kinds).
 
-    The vectors of a pair are added, and the sum is scaled to length 1.
+    The vectors of a row's texts are added, and the sum is scaled to length 1.
     """
     return hstack([normalize(sum(side[kind] for side in sides)) for kind in KINDS], format="csr")
 
@@ -142,6 +146,9 @@ PAIR_FEATURES: dict[str, Callable[[Sequence[Vectors], np.ndarray], Matrix]] = {
     "tree": tree_features,
     "forest": forest_features,
 }
+
+
+COMPARES_PAIRS = ("overlap",)  # methods without features of joined texts
 
 
 def _differences(sides: Sequence[Vectors]) -> list[csr_matrix]:

@@ -4,31 +4,37 @@ import logging
 import time
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
-from mtl.data.dataset import Split
-from mtl.data.examples import Row, make_example
+from mtl.data.dataset import Split, marked_texts
+from mtl.data.examples import Row, make_example, span_texts
 from mtl.data.text import moses, tokenized
 from mtl.errors import InputError
 from mtl.files import read_json, write_json
 from mtl.memory import peak_memory
-from mtl.methods.floors.estimators import ESTIMATORS, check_grid, new_estimator, numbers, settings
-from mtl.methods.floors.features import Document, Matrix, TaskFeatures
+from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, new_estimator, numbers, settings
+from mtl.methods.floors.features import COMPARES_PAIRS, Document, Matrix, TaskFeatures
 from mtl.methods.floors.guesses import guess_for
+from mtl.methods.floors.joined import JoinedFeatures
+from mtl.methods.floors.training_inputs import TrainingInputs, training_inputs
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.progress import progress
 from mtl.tasks.metrics import TIE, score
+from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 logger = logging.getLogger("mtl")
+
+VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is chosen for joined texts
+Features: TypeAlias = TaskFeatures | JoinedFeatures
 
 
 class Floor:
@@ -42,15 +48,19 @@ class Floor:
         self.language = request.suite.language
         self.fingerprints: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
+        self.joined = config.floor.features == "joined"
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
-            self.texts = tokenized(dataset.texts, self.language, config.max_length, Path(config.cache_dir))
+            self._check_names(request.suite)
+            if not self.joined:
+                self.texts = tokenized(dataset.texts, self.language, config.max_length, Path(config.cache_dir))
             if guessed := [task.id for task in dataset.tasks if guess_for(config.method, task)]:
                 self.facts["notes"] = [
                     f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(guessed)}."
                 ]
-        self._features: dict[str, tuple[TaskFeatures, dict[str, Matrix]]] = {}  # by task, for all seeds
-        self._trained: dict[str, Any] = {}  # the last seed's estimators, by task
+        # By task and vectorizer (None for features of pairs), for all seeds.
+        self._features: dict[tuple[str, str | None], tuple[Features, dict[str, Matrix]]] = {}
+        self._trained: dict[str, Learned] = {}  # of the last seed, by task
 
     def save(self, folder: Path) -> None:
         """Write nothing: a floor's models are not kept."""
@@ -65,17 +75,14 @@ class Floor:
                     splits = self._to_predict(other)
                     yield other, {name: guess(task, train, split, rng) for name, split in splits.items()}
             else:
-                estimator = self._learn(task, seed, folder)
+                learned = self._learn(task, seed, folder)
                 for other in answered:
-                    yield (
-                        other,
-                        {name: self._predicted(other, task, estimator, name) for name in self._to_predict(other)},
-                    )
+                    yield other, {name: self._predicted(other, task, learned, name) for name in self._to_predict(other)}
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
         learned = [read_json(_chosen(folder, task)) for task in self._trained]
-        parameters = sum(numbers(estimator) for estimator in self._trained.values())
+        parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
         return {
             "parameters": parameters,
@@ -89,79 +96,134 @@ class Floor:
     def _to_predict(self, task: Task) -> dict[str, Split]:
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
 
-    def _learn(self, task: Task, seed: int, folder: Path) -> Any:
+    def _learn(self, task: Task, seed: int, folder: Path) -> "Learned":
         """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
         splits = self.dataset.splits[task.id]
         start = time.monotonic()
-        _, features = self._task_features(task)
-        done = _chosen(folder, task.id)
+        candidates, done = self._candidates(task), _chosen(folder, task.id)
+        self._task_features(
+            task, candidates[0].get(VECTORIZER)
+        )  # before the trials: n-grams have their own progress bars
         if done.exists():
-            estimator = self._fit(task, read_json(done)["settings"], seed, features["train"])
+            found = self._trial(task, read_json(done)["settings"], seed)
         else:
             trials: list[dict[str, Any]] = []
-            best, estimator, chosen = -np.inf, None, dict[str, Any]()
-            candidates = list(settings(self.config.method, target_kind(task).estimator, self.config.floor.grid))
+            best, chosen = -np.inf, dict[str, Any]()
             for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
-                trained = self._fit(task, candidate, seed, features["train"])
+                trained = self._trial(task, candidate, seed)
                 value = score(task, self._predicted(task, task, trained, "dev"), splits["dev"].scored)
                 trials.append({"settings": candidate, "score": value})
                 if value > best + TIE:
-                    best, estimator, chosen = value, trained, {"settings": candidate, "score": value}
+                    best, found, chosen = value, trained, {"settings": candidate, "score": value}
             seconds = time.monotonic() - start
             write_json(done, {**chosen, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
             logger.info("seed %d · %s · %.1f with %s", seed, task.id, best, _settings_text(chosen["settings"]))
-        self._trained[task.id] = estimator
-        return estimator
+        self._trained[task.id] = found
+        return found
+
+    def _candidates(self, task: Task) -> list[dict[str, Any]]:
+        """The settings to try: of the vectorizer, if there are several, and of the estimator."""
+        floor = self.config.floor
+        vectorizers = [{VECTORIZER: name} for name in floor.vectorizers] if self.joined else [dict[str, Any]()]
+        estimators = list(settings(self.config.method, target_kind(task).estimator, floor.grid))
+        return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
+
+    def _trial(self, task: Task, chosen: Mapping[str, Any], seed: int) -> "Learned":
+        """An estimator that is trained with these settings."""
+        of_estimator = {key: value for key, value in chosen.items() if key != VECTORIZER}
+        vectorizer = chosen.get(VECTORIZER)
+        features = self._task_features(task, vectorizer)[1]["train"]
+        return Learned(self._fit(task, of_estimator, seed, features), vectorizer)
 
     def _fit(self, task: Task, chosen: dict[str, Any], seed: int, features: Matrix) -> Any:
         estimator = new_estimator(self.config.method, task, chosen, seed, torch.get_num_threads())
-        kind, train = target_kind(task), self.dataset.splits[task.id]["train"]
-        targets = kind.fit_targets(train.targets, train.sizes)
+        kind, targets = target_kind(task), self._training(task).targets
         if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the scores on dev show it
-            return estimator.fit(features, targets)
+            trained = estimator.fit(features, targets)
+        return YesOrNo(trained) if self._in_pairs(task) else trained
 
-    def _predicted(self, task: Task, learned: Task, estimator: Any, split: str) -> np.ndarray:
-        """Predicted targets (rows,) of a split. learned: the task that the estimator was trained on."""
-        features, of_splits = self._task_features(learned)
+    def _in_pairs(self, task: Task) -> bool:
+        """Whether the estimator learns which pairs of a text and a candidate are right, from one wrong candidate of each row."""
+        return task.candidates is not None and self.config.floor.choice == "pairs"
+
+    def _training(self, task: Task) -> TrainingInputs:
+        train = self.dataset.splits[task.id]["train"]
+        return training_inputs(task, train, self.config.floor.train_rows.get(task.id), self._in_pairs(task))
+
+    def _predicted(self, task: Task, source: Task, learned: "Learned", split: str) -> np.ndarray:
+        """Predicted targets (rows,) of a split. source: the task that the estimator was trained on."""
+        features, of_splits = self._task_features(source, learned.vectorizer)
         rows = self.dataset.splits[task.id][split]
-        matrix = of_splits[split] if task is learned else features.transform(self._documents(rows.texts))
-        return target_kind(learned).from_estimator(estimator, matrix, rows.sizes)
+        matrix = of_splits[split] if task is source else features.transform(self._documents(task, rows))
+        return target_kind(source).from_estimator(learned.estimator, matrix, rows.sizes)
 
-    def _task_features(self, task: Task) -> tuple[TaskFeatures, dict[str, Matrix]]:
-        """The task's features by split, computed once for all seeds."""
-        if task.id not in self._features:
-            features = TaskFeatures(self.config.method, self.config.floor, task)
-            documents = {name: self._documents(part.texts) for name, part in self.dataset.splits[task.id].items()}
+    def _task_features(self, task: Task, vectorizer: str | None) -> tuple["Features", dict[str, Matrix]]:
+        """The task's features by split, computed once for all seeds. Those of train are of the inputs to train on."""
+        if (task.id, vectorizer) not in self._features:
+            floor = self.config.floor
+            features: Features = (
+                JoinedFeatures(vectorizer, floor.separator)
+                if vectorizer
+                else TaskFeatures(self.config.method, floor, task)
+            )
+            documents = {name: self._documents(task, part) for name, part in self.dataset.splits[task.id].items()}
+            train = documents.pop("train")
             try:
-                by_split = {"train": features.fit(documents.pop("train"))}
+                by_split = {"train": features.fit([train[place] for place in self._training(task).places.tolist()])}
             except ValueError:
-                least = self.config.floor.min_count
-                raise InputError(
-                    f"task {task.id}: no n-gram occurs in floor.min_count={least} training texts; set fewer"
-                ) from None
+                raise InputError(f"task {task.id}: {features.problem}") from None
             by_split |= {name: features.transform(rows) for name, rows in documents.items()}
-            self._features[task.id] = features, by_split
-        return self._features[task.id]
+            self._features[task.id, vectorizer] = features, by_split
+        return self._features[task.id, vectorizer]
 
-    def _documents(self, inputs: np.ndarray) -> list[list[Document]]:
-        """The texts of model inputs. inputs: int64 (inputs, sides), indices into the dataset's texts."""
-        numbers = np.unique(inputs).tolist()
-        known = {text: Document(self.dataset.texts[text], self.texts.words(text)) for text in numbers}
-        return [[known[text] for text in row] for row in inputs.tolist()]
+    def _documents(self, task: Task, split: Split) -> list[list[Document]]:
+        """The parts of each model input, in the order in which `JoinedFeatures` joins them: its texts, then what is marked in them."""
+        numbers = np.unique(split.texts).tolist()
+        known = {
+            text: Document(self.dataset.texts[text], [] if self.joined else self.texts.words(text)) for text in numbers
+        }
+        rows = [[known[text] for text in row] for row in split.texts.tolist()]
+        if not (self.joined and task.marked):
+            return rows
+        marked = marked_texts(task, split, self.dataset.texts)
+        return [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
 
     def _predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,) for new rows, whose texts are tokenized here."""
+        """Predicted targets (rows,) for new rows, whose texts are tokenized here if the features are of tokens."""
         tokenize, length = moses(self.language), self.config.max_length
-        inputs = [make_example(task, row).inputs for row in rows]
+        examples = [make_example(task, row) for row in rows]
         documents = [
-            [Document(text, tokenize(text)[:length]) for text in texts] for of_row in inputs for texts in of_row
+            [Document(text, []) for text in (*texts, *span_texts(task, texts, example.spans))]
+            if self.joined
+            else [Document(text, tokenize(text)[:length]) for text in texts]
+            for example in examples
+            for texts in example.inputs
         ]
-        features = self._task_features(task)[0].transform(documents)
-        sizes = None if task.candidates is None else np.array([len(of_row) for of_row in inputs])
-        return target_kind(task).from_estimator(self._trained[task.id], features, sizes)
+        learned = self._trained[task.id]
+        features = self._task_features(task, learned.vectorizer)[0].transform(documents)
+        sizes = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
+        return target_kind(task).from_estimator(learned.estimator, features, sizes)
+
+    def _check_names(self, suite: Suite) -> None:
+        """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
+        if self.joined and self.config.method in COMPARES_PAIRS:
+            raise InputError(
+                f"floor.features=joined: method {self.config.method} compares the texts of a pair; drop it"
+            )
+        if unknown := set(self.config.floor.train_rows) - set(suite.tasks):
+            raise InputError(
+                f"floor.train_rows.{min(unknown)}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}"
+            )
+
+
+class Learned(NamedTuple):
+    """A trained estimator, and the vectorizer of its features (None for features of pairs)."""
+
+    estimator: Any
+    vectorizer: str | None
 
 
 def _chosen(folder: Path, task: str) -> Path:

@@ -23,7 +23,23 @@ def constant(task: Task, train: Split, rows: Split, rng: np.random.Generator) ->
     return target_kind(task).repeat(best_constant(task, train.scored), len(rows), rows.sizes)
 
 
-GUESSES: dict[str, Guess] = {"random": random_targets, "constant": constant}
+def uniform(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
+    """Each possible answer is equally probable: "Random" in the Superlim paper."""
+    return target_kind(task).uniform(train.targets, rows.sizes, len(rows), rng)
+
+
+def majority(task: Task, train: Split, rows: Split, rng: np.random.Generator) -> np.ndarray:
+    """The most frequent target of the training rows; for numbers, their mean: "MaxFreq/Avg" in the Superlim paper."""
+    kind = target_kind(task)
+    return kind.repeat(kind.commonest(train.targets), len(rows), rows.sizes)
+
+
+GUESSES: dict[str, Guess] = {
+    "random": random_targets,
+    "constant": constant,
+    "uniform": uniform,
+    "majority": majority,
+}
 
 
 def guess_for(method: str, task: Task) -> Guess | None:

@@ -69,7 +69,7 @@ LSTM = MethodKind(
     title=title,
     folder=folder,
     reads=(
-        *("embeddings", "variant", "architecture", "preset", "boundary_words"),
+        *("embeddings", "embeddings.", "embeddings_dir", "variant", "architecture", "preset", "boundary_words"),
         *("encoder.", "head.", "loss.", "pretrain.", "finetune.", "trainer."),
     ),
     build=build,

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from mtl.errors import InputError
-from mtl.methods.floors.estimators import CosineInRange, check_grid, new_estimator, numbers, settings
+from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, new_estimator, numbers, settings
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 LABELS = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
@@ -19,10 +20,13 @@ def test_every_combination_of_the_settings_that_the_estimator_has() -> None:
     ]
     assert list(settings("svm", "regressor", grid)) == [{"C": 1}, {"C": 2}]
     assert list(settings("tree", "classifier", {})) == [{}]
+    assert list(settings("svm", "classifier", {"C": None, "class_weight": [None]})) == [{"class_weight": None}]
 
 
 def test_an_unknown_setting_is_named() -> None:
-    check_grid("svm", {"class_weight": [None], "epsilon": [0]})  # one of the classifier's, one of the regressor's
+    check_grid(
+        "svm", {"C": None, "class_weight": [None], "epsilon": [0]}
+    )  # one of the classifier's, one of the regressor's
     with pytest.raises(InputError, match=r"floor.grid.D: svm has no such setting; it has C, "):
         check_grid("svm", {"D": [1]})
 
@@ -43,6 +47,17 @@ def test_learned_numbers_are_counted(method: str, task: Task) -> None:
     assert estimator.predict(features).round().tolist() == targets.tolist()
     # A weight for each feature and a bias; a root and two leaves for each tree.
     assert numbers(estimator) == {"svm": 3, "tree": 3, "forest": 9}[method]
+
+
+def test_of_pairs_the_first_candidate_that_is_called_right_is_predicted_or_else_the_first() -> None:
+    choice = Task("c", kind="choice", text=["x"], candidates=["z[]"], target="y", metric="accuracy")
+    features = np.array([[0.0, 1], [1, 0], [0, 1], [1, 0]])
+    pairs = YesOrNo(new_estimator("svm", choice, {"C": 100}, 1, 1).fit(features, [1, 0, 1, 0]))
+    right, wrong = [0.0, 1.0], [1.0, 0.0]
+    rows = np.array([wrong, [0.0, 1.1], [0.0, 9.0], wrong, wrong, wrong, right])
+    predicted = target_kind(choice).from_estimator(pairs, rows, np.array([3, 2, 2]))
+    assert predicted.tolist() == [1, 0, 1]  # a higher score of a later candidate does not count
+    assert numbers(pairs) == 3
 
 
 def test_a_cosine_becomes_a_number_in_the_range_of_the_task_whatever_the_targets_are() -> None:

@@ -6,7 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import content, job
-from sklearn.feature_extraction.text import TfidfVectorizer
+from kinds_suite import write_kinds_suite
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.metrics import f1_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 from small_suite import write_tsv
 
 import mtl.methods.floors.floor as floor
@@ -201,12 +205,92 @@ def test_in_parallel_it_is_the_same(
         ("embeddings=fasttext", r"embeddings: method svm does not read it"),
         ("floor.grid.D=[1]", r"unknown key 'floor.grid.D'"),
         ("floor.grid.C=[-1]", r"floor.grid.C=-1: The 'C' parameter of LinearSVC must be a float"),
+        ("floor.vectorizers=[tfidf-2-1]", r"floor.vectorizers: 'tfidf-2-1' must be counts or tfidf with its shortest"),
+        ("floor.vectorizers=[]", r"floor.vectorizers=\[\]: must name one or more"),
+        ("floor.features=joint", r"floor.features=joint: must be one of pair, joined"),
+        ("floor.choice=all", r"floor.choice=all: must be one of candidates, pairs"),
+        (
+            "floor.train_rows.nemo=3",
+            r"floor.train_rows.nemo: suite liten has no such task; it has kansla, samma, betyg",
+        ),
+        ("floor.train_rows.samma=0", r"floor.train_rows.samma=0: must be at least 1"),
+        (
+            "floor.grid.C=3",
+            r"floor.grid.C=3: must be a list of values to try, as in \[0.1,1\], or null for the default",
+        ),
         ("floor.min_count=1000", r"task kansla: no n-gram occurs in floor.min_count=1000 training texts"),
     ],
 )
 def test_bad_settings(floor_settings: list[str], setting: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         run_baseline(job([*floor_settings, "method=svm", setting]))
+
+
+def test_overlap_has_no_features_of_joined_texts(floor_settings: list[str]) -> None:
+    with pytest.raises(InputError, match="floor.features=joined: method overlap compares the texts of a pair"):
+        run_baseline(job([*floor_settings, "method=overlap", "floor.features=joined"]))
+
+
+JOINED = ["method=svm", "floor.features=joined", "floor.grid.C=null", "floor.grid.class_weight=null", "seeds=[1]"]
+
+
+def test_joined_texts_are_those_of_a_plain_pipeline(pairs: list[str], tmp_path: Path) -> None:
+    """The best vectorizer on dev, trained on some of the rows, beside scikit-learn's own pipeline on the joined texts."""
+    settings = [*pairs, *JOINED, 'floor.separator=" | "', "floor.train_rows.lika=40", "tasks=[lika]"]
+    summary = run_baseline(job(settings))
+    assert summary["title"] == "Word n-grams + linear SVM"
+    lines = [line.split("\t") for line in (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    held_out = json.loads((tmp_path / "run/held_out.json").read_text(encoding="utf-8"))["lika"]
+    train = [line for number, line in enumerate(lines) if number + 2 not in held_out]
+    train = [train[row * len(train) // 40] for row in range(40)]
+    dev = [lines[number - 2] for number in held_out]
+    expected = {}
+    for name, vectorizer in (("counts", CountVectorizer), ("tfidf", TfidfVectorizer)):
+        for longest in (2, 3):
+            words = vectorizer(lowercase=False, ngram_range=(1, longest))
+            model = make_pipeline(words, LinearSVC(random_state=1, max_iter=20_000))
+            model.fit([f"{line[1]} | {line[2]}" for line in train], [int(line[3]) for line in train])
+            predicted = model.predict([f"{line[1]} | {line[2]}" for line in dev])
+            score = 100 * f1_score([int(line[3]) for line in dev], predicted, zero_division=0)
+            expected[f"{name}-1-{longest}"] = (score, [str(label) for label in predicted])
+    chosen = json.loads((tmp_path / "run/seed-1/chosen/lika.json").read_text(encoding="utf-8"))
+    assert {trial["settings"]["vectorizer"]: trial["score"] for trial in chosen["trials"]} == pytest.approx(
+        {name: score for name, (score, _) in expected.items()}
+    )
+    score, predicted = expected[chosen["settings"]["vectorizer"]]
+    assert score == max(score for score, _ in expected.values())
+    assert column(tmp_path / "run/seed-1/predictions/dev_pred_lika.tsv") == predicted
+
+
+def test_joined_texts_of_every_kind(tmp_path: Path) -> None:
+    """A choice is learned from one right and one wrong candidate of each row; mood's estimator answers mood-elsewhere, too."""
+    folders = [f"data_dir={tmp_path}/data", f"run_dir={tmp_path}/run", f"cache_dir={tmp_path}/c"]
+    suite = f"suite={write_kinds_suite(tmp_path)}"
+    summary = run_baseline(job([suite, *folders, *JOINED, "floor.choice=pairs"]))
+    tasks = {id: of["median"] for id, of in summary["tasks"].items() if id != "stars"}
+    assert tasks == {"mood": 100, "answer": 100, "opposite": 100, "mood-elsewhere": 100}
+    assert not (tmp_path / "c").exists()  # the texts are not tokenized
+
+
+def test_joined_texts_without_a_word(floor_settings: list[str], tmp_path: Path) -> None:
+    write_tsv(
+        tmp_path / "data/train.tsv", ("text", "label"), *[(f"{i} ?", "glad" if i % 2 else "arg") for i in range(9)]
+    )
+    with pytest.raises(InputError, match="^task kansla: its training texts have no word of two letters or digits$"):
+        run_baseline(job([*floor_settings, *JOINED]))
+
+
+def test_uniform_and_majority(floor_settings: list[str], tmp_path: Path) -> None:
+    common = run_baseline(job([*floor_settings, "method=majority", "seeds=[1]"]))
+    assert set(column(tmp_path / "run/seed-1/predictions/dev_pred_kansla.tsv")) == {"glad"}
+    gold = [float(line.split("\t")[1]) for line in column(tmp_path / "data/scores/train.tsv")]
+    predicted = set(column(tmp_path / "run/seed-1/predictions/dev_pred_betyg.tsv"))
+    assert [float(cell) for cell in predicted] == [pytest.approx(np.mean(gold))]
+    assert common["title"] == "Majority or mean"
+    drawn = run_baseline(job([*floor_settings, "method=uniform", f"run_dir={tmp_path}/uniform"]))
+    assert len(set(drawn["tasks"]["kansla"]["scores"].values())) > 1 and drawn["title"] == "Uniform"
+    numbers = [float(cell) for cell in column(tmp_path / "uniform/seed-1/predictions/test_pred_betyg.tsv")]
+    assert min(gold) <= min(numbers) < max(numbers) <= max(gold)
 
 
 def test_new_rows_are_not_predicted(floor_settings: list[str], tmp_path: Path) -> None:

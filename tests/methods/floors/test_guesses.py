@@ -1,7 +1,7 @@
 import numpy as np
 
 from mtl.data.dataset import Split
-from mtl.methods.floors.guesses import constant, guess_for, random_targets
+from mtl.methods.floors.guesses import constant, guess_for, majority, random_targets, uniform
 from mtl.tasks.task import Task
 
 LABELS = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b", "c"], metric="accuracy")
@@ -51,3 +51,16 @@ def test_the_overlap_of_a_single_text_is_a_constant() -> None:
     assert guess_for("overlap", LABELS) is constant and guess_for("overlap", NUMBERS) is None
     assert guess_for("random", NUMBERS) is random_targets and guess_for("svm", LABELS) is None
     assert guess_for("overlap", CHOICE) is None  # a text and a candidate are a pair
+
+
+def test_uniform_and_majority() -> None:
+    train, new = rows(2.0, 2, 2, 1), rows(*[np.nan] * 600)
+    assert set(uniform(LABELS, train, new, rng(1))) == {0, 1, 2}
+    assert (uniform(LABELS, train, new, rng(1)) != uniform(LABELS, train, new, rng(2))).any()
+    assert majority(LABELS, train, new, rng(1)).tolist() == [2] * 600
+    drawn = uniform(NUMBERS, rows(2.0, 3, 3), new, rng(1))
+    assert drawn.min() >= 2 and drawn.max() <= 3 and len(set(drawn)) == 600
+    assert majority(NUMBERS, rows(2.0, 3, 4), rows(0.0), rng(1)).tolist() == [3]
+    choice = rows(np.nan, np.nan, sizes=[2, 3])
+    assert majority(CHOICE, rows(1.0, 1, sizes=[2, 2]), choice, rng(1)).tolist() == [0, 0]
+    assert uniform(CHOICE, rows(1.0, sizes=[2]), choice, rng(1)).tolist() in [[a, b] for a in (0, 1) for b in (0, 1, 2)]

@@ -1,0 +1,165 @@
+"""Read word vectors from text files: a line for each word, as in fastText's .vec files and GloVe's .txt files, plain or gzipped."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, NamedTuple, cast
+
+import numpy as np
+
+from mtl.embedders import fasttext_binary
+from mtl.errors import InputError
+from mtl.progress import Progress
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_BUFFER = 1 << 20  # bytes of text read at once
+_LINES_PER_UPDATE = 4096  # of the progress bar
+
+_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def read_text(path: Path, words: Sequence[bytes]) -> _Arrays:
+    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `mtl.embedders.vectors.WordVectors`.
+
+    Raises InputError if the file is damaged or in another format.
+    """
+    with _opened(path, "reading") as (lines, report):
+        return _read_lines(path, lines, words, report)
+
+
+def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+    """All words with their vectors, in blocks: UTF-8 encoded words, and float32 (words, dim) of at most `block_bytes` bytes.
+
+    Raises InputError as `read_text`.
+    """
+    with _opened(path, "searching") as (lines, report):
+        start = _start(path, lines)
+        size = max(1, block_bytes // (4 * start.dim))
+        numbered = enumerate(chain([start.line], iter(lines.readline, b"")), start=start.number)
+        done, words = 0, [b""]
+        while words:
+            words, vectors = [], np.empty((size, start.dim), dtype=np.float32)
+            for number, line in islice(numbered, size):
+                word, vectors[len(words)] = _split_row(path, number, line, start.dim)
+                words.append(word)
+                if number % _LINES_PER_UPDATE == 0:
+                    report()
+            if words:
+                yield words, vectors[: len(words)]
+            done += len(words)
+        _check_complete(path, start.expected, done)
+
+
+@contextmanager
+def _opened(path: Path, doing: str) -> Iterator[tuple[IO[bytes], Callable[[], object]]]:
+    """The file's lines, unpacked if they are gzipped, and a function that shows how much of the file is read.
+
+    doing: what the progress bar says. Raises InputError for a damaged gzip.
+    """
+    with ExitStack() as stack:
+        raw = stack.enter_context(io.BufferedReader(path.open("rb", buffering=0), _BUFFER))
+        lines: IO[bytes] = raw
+        if raw.peek(2).startswith(_GZIP_MAGIC):
+            unzipped = stack.enter_context(gzip.GzipFile(fileobj=raw))
+            lines = io.BufferedReader(cast(io.RawIOBase, unzipped), _BUFFER)
+        shown = stack.enter_context(Progress(f"{doing} {path.name}", path.stat().st_size, "B"))
+        try:
+            yield lines, lambda: shown.reach(raw.tell())
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{path}: damaged gzip ({error}); download or copy it again") from error
+
+
+class _Start(NamedTuple):
+    """How a file begins. expected: how many vectors it announces, or 0. line: its first row. number: that row's line number."""
+
+    expected: int
+    dim: int
+    line: bytes
+    number: int
+
+
+def _start(path: Path, lines: IO[bytes]) -> _Start:
+    """Read an optional first line `count dimension`, and the first row."""
+    first = lines.readline()
+    if first.startswith(fasttext_binary.MAGIC):
+        raise InputError(f"{path}: a gzipped fastText model; unpack it first (gunzip) and give the .bin")
+    expected, dim, header_lines = _read_header(path, first)
+    line = lines.readline() if header_lines else first
+    if not line:
+        raise InputError(f"{path}: no vectors after the first line; download or copy it again")
+    number = 1 + header_lines
+    # Always parse the first row: it shows whether the dimension is right before memory is allocated.
+    _split_row(path, number, line, dim)
+    return _Start(expected, dim, line, number)
+
+
+def _check_complete(path: Path, expected: int, rows: int) -> None:
+    if rows < expected:
+        raise InputError(f"{path}: line 1 announces {expected} vectors, but only {rows} follow; download it again")
+
+
+def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Callable[[], object]) -> _Arrays:
+    """Read lines `word number number ...`, after an optional first line `count dimension`.
+
+    Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.
+    """
+    expected, dim, line, number = _start(path, lines)
+    first_number = number
+    index = {word: position for position, word in enumerate(words)}
+    first_parts = {word.partition(b" ")[0] for word in words}
+    vectors = np.zeros((len(words), dim), dtype=np.float32)
+    found = np.zeros(len(words), dtype=bool)
+    while line:
+        if line.partition(b" ")[0] in first_parts:
+            word, numbers = _split_row(path, number, line, dim)
+            position = index.get(word)
+            if position is not None and not found[position]:
+                vectors[position] = numbers
+                found[position] = True
+        if number % _LINES_PER_UPDATE == 0:
+            report()
+        line = lines.readline()
+        number += 1
+    _check_complete(path, expected, number - first_number)
+    return vectors, found, np.zeros(len(words), dtype=bool)
+
+
+def _read_header(path: Path, first: bytes) -> tuple[int, int, int]:
+    """The number of vectors to expect at least, their size, and the number of header lines (0 or 1)."""
+    cells = first.split()
+    if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
+        expected, dim, header_lines = int(cells[0]), int(cells[1]), 1
+    else:
+        expected, dim, header_lines = 0, len(cells) - 1, 0
+    if dim < 1:
+        raise InputError(f"{path}, line 1: neither 'count dimension' nor a word and its vector; give a .vec file")
+    return expected, dim, header_lines
+
+
+def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, list[float]]:
+    """The word and the numbers of a row. The word is everything before the last `dim` cells, so it may contain spaces."""
+    cells = line.rstrip().rsplit(b" ", dim)
+    word = cells[0].rstrip(b" ")
+    # A row with too many numbers looks like a word with spaces, but such a word ends with a decimal number.
+    _, _, extra = word.rpartition(b" ")
+    if len(cells) != dim + 1 or (extra != word and b"." in extra and _is_number(extra)):
+        count = line.rstrip().count(b" ")
+        raise InputError(
+            f"{path}, line {number}: {count} space-separated numbers where {dim} are expected; fix or delete this line"
+        )
+    try:
+        return word, [float(cell) for cell in cells[1:]]
+    except ValueError as error:
+        raise InputError(f"{path}, line {number}: {error}; fix or delete this line") from error
+
+
+def _is_number(cell: bytes) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,54 @@
+"""The registry entry of word vectors."""
+
+from mtl.config.schema import Config
+from mtl.embedders import EMBEDDERS
+from mtl.errors import InputError
+from mtl.methods.kind import BuildRequest, Method, MethodKind
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+# The number of texts in one input, by the target kind.
+SIDES = {"number": 2, "choice": 2, "word": 3}
+
+
+def answers(task: Task) -> bool:
+    """Whether the task is on single words: a number or a choice for two of them, or a word that completes an analogy."""
+    return task.level == "word" and SIDES.get(task.kind) == task.sides
+
+
+def title(config: Config) -> str:
+    """As in "Word vectors, fastText"."""
+    return f"Word vectors, {EMBEDDERS[config.embeddings.name].title}"
+
+
+def check(config: Config, suite: Suite) -> None:
+    """Raise InputError for embeddings that are not a file of word vectors, or whose file cannot be had."""
+    from mtl.embedders.find import check_obtainable
+
+    files = EMBEDDERS[config.embeddings.name].files
+    if files is None or not files.by_word:
+        known = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
+        raise InputError(
+            f"embeddings={config.embeddings.name}: method word_vectors reads a file of word vectors; set embeddings={' or '.join(known)}"
+        )
+    check_obtainable(config, suite)
+
+
+def build(request: BuildRequest) -> Method:
+    """The method, which reads the vectors of the tasks' words. Raises InputError as `check`."""
+    check(request.config, request.suite)
+    from mtl.methods.word_vectors.method import WordVectorMethod
+
+    return WordVectorMethod(request)
+
+
+WORD_VECTORS = MethodKind(
+    family="floor",
+    title=title,
+    folder=lambda config: "word_vectors",
+    reads=("embeddings", "embeddings_dir", "embeddings.path", "embeddings.dim", "word_vectors."),
+    build=build,
+    describe=lambda config: {"embeddings": config.embeddings.name},
+    check=check,
+    answers=answers,
+)

@@ -1,0 +1,186 @@
+"""Tasks on single words and expressions, answered by their vectors alone (the Superlim paper's static vectors)."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mtl.data.dataset import Split
+from mtl.data.text import moses
+from mtl.embedders.find import obtain_vectors
+from mtl.embedders.vectors import VectorFile
+from mtl.errors import InputError
+from mtl.files import sha256
+from mtl.memory import peak_memory
+from mtl.methods.kind import BuildRequest, Predictions
+from mtl.methods.word_vectors.expressions import cosines, expressions
+from mtl.methods.word_vectors.neighbours import nearest_words
+from mtl.tasks.task import Task
+
+logger = logging.getLogger("mtl")
+
+
+class WordVectorMethod:
+    """`mtl.methods.kind.Method` of word vectors. Nothing is drawn at random: all seeds have the same predictions."""
+
+    def __init__(self, request: BuildRequest) -> None:
+        """Raises InputError for vectors that cannot be read, or that do not have `embeddings.dim` numbers (None: any)."""
+        config, dataset = request.config, request.dataset
+        self.settings = config.word_vectors
+        self.dataset = dataset
+        path = obtain_vectors(config, request.suite, request.data_dir, torch.device("cpu"))
+        self.file = VectorFile(path)
+        self.texts = expressions(
+            dataset.texts, moses(request.suite.language), self.file.read, self.settings.ignore_case
+        )
+        wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
+        if wanted not in (None, dim):
+            raise InputError(f"{path}: has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim")
+        # Beside the file itself, the vectors: gensim keeps them in further files.
+        vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
+        self.fingerprints = {"embeddings": sha256(path), "embeddings.vectors": vectors}
+        self.facts: dict[str, Any] = {"word_vectors": self._counts(), "notes": self._notes()}
+        self._found: dict[str, Predictions] = {}  # by task, for all seeds
+        self._seconds = 0.0
+
+    def save(self, folder: Path) -> None:
+        """Write nothing: there is no model."""
+
+    def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
+        for source in self.dataset.trained_tasks:
+            for task in self.dataset.tasks:
+                if source.id in (task.id, task.answered_by):
+                    if task.id not in self._found:
+                        start = time.monotonic()
+                        self._found[task.id] = ANSWERERS[task.kind](self, task, source)
+                        self._seconds += time.monotonic() - start
+                    yield task, self._found[task.id]
+
+    def cost(self, seed: int, folder: Path) -> dict[str, Any]:
+        """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""
+        return {
+            "parameters": len(self.texts.source) * self.texts.vectors.shape[1],
+            "parameters_without_embeddings": 0,
+            "pretrain_seconds": None,
+            "finetune_seconds": self._seconds,
+            "peak_memory": peak_memory(),
+            "sentences_per_second": None,
+        }
+
+    def to_predict(self, task: Task) -> dict[str, Split]:
+        """The splits other than train."""
+        return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
+
+    def side(self, split: Split, side: int) -> np.ndarray:
+        """The vectors of one side of each model input, float32 (inputs, dim)."""
+        vectors: np.ndarray = self.texts.vectors[split.texts[:, side]]
+        return vectors
+
+    def cosines(self, split: Split) -> np.ndarray:
+        """The cosine of the two sides of each model input, (inputs,); 0 where either has no vector."""
+        return cosines(self.side(split, 0), self.side(split, 1))
+
+    def _counts(self) -> dict[str, dict[str, int]]:
+        """By task, the number of words and expressions, and how many have no vector."""
+        return {
+            task.id: self.texts.counts(np.concatenate([split.texts.ravel() for split in splits]))
+            for task in self.dataset.tasks
+            if (splits := list(self.dataset.splits[task.id].values()))
+        }
+
+    def _notes(self) -> list[str]:
+        missing = [
+            f"{id} {of['words_without_vector']} of {of['words']} words, {of['expressions_without_vector']} of {of['expressions']} expressions"
+            for id, of in self._counts().items()
+        ]
+        return [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]
+
+
+def _numbers(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
+    """The cosine in the task's range, 10 × cosine for 0 to 10, rounded to a hundredth of the range; or a line fitted on the training rows."""
+    low, high = task.bounds
+    line = _fitted_line(method, source) if method.settings.number == "line" else None
+    found = {}
+    for name, split in method.to_predict(task).items():
+        of_rows = method.cosines(split)
+        if line is None:
+            hundredths = np.round(100 * of_rows.astype(np.float64))
+            predicted = np.round(low + (high - low) * hundredths / 100, 9)
+        else:
+            predicted = line(of_rows, _both_known(method, split))
+        found[name] = np.clip(predicted, low, high)
+    return found
+
+
+def _fitted_line(method: WordVectorMethod, task: Task) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The line of least squares from cosines to the targets of the training rows, as a function of cosines and of which are known.
+
+    A row without a vector gets the mean target, and so do all rows if the cosines of the training rows are all the same.
+    """
+    train = method.dataset.splits[task.id]["train"]
+    known, mean = _both_known(method, train), float(train.targets.mean())
+    x, y = method.cosines(train)[known].astype(np.float64), train.targets[known]
+    slope, constant = 0.0, mean
+    if len(x) > 1 and np.ptp(x) > 0:
+        slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
+        constant = float(y.mean() - slope * x.mean())
+    logger.info("%s · %.3f + %.3f × cosine, from %d training rows", task.id, constant, slope, len(x))
+    return lambda cosines, known: np.where(known, constant + slope * cosines.astype(np.float64), mean)
+
+
+def _both_known(method: WordVectorMethod, split: Split) -> np.ndarray:
+    """Which model inputs have a vector on both sides, bool (inputs,)."""
+    both: np.ndarray = method.texts.known[split.texts].all(axis=1)
+    return both
+
+
+def _choices(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
+    """The candidate with the highest cosine; among equals, the first. Candidates without a vector have the cosine 0."""
+    found = {}
+    for name, split in method.to_predict(task).items():
+        assert split.sizes is not None
+        rows = np.split(method.cosines(split), np.cumsum(split.sizes)[:-1])
+        found[name] = np.array([np.argmax(row) for row in rows], dtype=np.float64)
+    return found
+
+
+def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
+    """For "a is to b as c is to": the word nearest to b - a + c (or a - b + c), or c if this vector is zero.
+
+    A word without a vector counts as zero. All splits are answered in one pass over the file.
+    """
+    splits = method.to_predict(task)
+    texts = np.concatenate([split.texts for split in splits.values()])
+    a, b, c = (method.texts.vectors[texts[:, side]] for side in range(3))
+    wanted = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
+    questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
+    asked = np.flatnonzero(wanted.any(axis=1)).tolist()
+    barred = [questions[row] if method.settings.exclude_question else () for row in asked]
+    fold = str.casefold if method.settings.ignore_case else str
+    answers = np.array([question[2] for question in questions], dtype=object)
+    if asked:
+        answers[asked] = nearest_words(method.file.blocks(), wanted[asked], barred, fold)
+    if method.settings.ignore_case:
+        answers = np.array(
+            [in_case_of(word, question[1]) for word, question in zip(answers, questions, strict=True)], dtype=object
+        )
+    ends = np.cumsum([len(split) for split in splits.values()])[:-1]
+    return dict(zip(splits, np.split(answers, ends), strict=True))
+
+
+def in_case_of(word: str, model: str) -> str:
+    """The word with a capital first letter if the model has one, otherwise in lower case."""
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word.lower()
+
+
+# By target kind: the predictions of a task. Arguments: the method, the task, and the task whose training rows are used.
+ANSWERERS: dict[str, Callable[[WordVectorMethod, Task, Task], Predictions]] = {
+    "number": _numbers,
+    "choice": _choices,
+    "word": _analogies,
+}

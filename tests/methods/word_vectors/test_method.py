@@ -1,0 +1,157 @@
+"""Word vectors through the whole job, on a suite of a task of each kind with vectors of three numbers."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import content, job
+
+from mtl.errors import InputError
+from mtl.files import read_json
+from mtl.jobs.baseline import run_baseline
+
+SUITE = """\
+name: ord
+language: sv
+files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}
+tasks:
+  likhet:
+    folder: likhet
+    level: word
+    text: [a, b]
+    target: label
+    range: [0, 10]
+    metric: pearson
+  synonym:
+    folder: synonym
+    level: word
+    text: [item]
+    candidates: ["answers[]"]
+    target: label
+    metric: accuracy
+  analogi:
+    folder: analogi
+    level: word
+    kind: word
+    text: [a, b, c]
+    target: label
+    metric: accuracy
+"""
+# The third number of a capital is 1.
+VECTORS = {
+    **{"Sverige": (1, 0, 0), "Stockholm": (1, 0, 1), "Norge": (1, 1, 0), "Oslo": (1, 1, 1), "oslo": (1, 1, 0.9)},
+    **{"Peru": (1, 2, 0), "lima": (1, 2, 1), "sol": (0, 1, 0), "måne": (0, 1, 3**0.5)},
+}
+LIKENESS = [("Sverige", "Stockholm", 8.0), ("Sverige", "sol", 1.0), ("sol", "måne", 4.0), ("sol", "okänd", 9.0)]
+CHOICES = [("Sverige", ["måne", "Norge", "sol"], 1), ("sol", ["okänd", "måne okänd"], 1), ("okänd", ["sol", "måne"], 1)]
+ANALOGIES = [
+    ("Sverige", "Stockholm", "Norge", "Oslo"),
+    ("Sverige", "Stockholm", "Peru", "Lima"),
+    ("okänd", "okänd", "okänd", "Oslo"),
+    ("sol", "sol", "måne", "måne"),
+]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> list[str]:
+    (tmp_path / "ord.yaml").write_text(SUITE, encoding="utf-8")
+    rows = {
+        "likhet": [{"a": a, "b": b, "label": label} for a, b, label in LIKENESS],
+        "synonym": [{"item": item, "answers": answers, "label": label} for item, answers, label in CHOICES],
+        "analogi": [{"a": a, "b": b, "c": c, "label": label} for a, b, c, label in ANALOGIES],
+    }
+    for task, of_task in rows.items():
+        folder = tmp_path / "data" / task
+        folder.mkdir(parents=True)
+        for split in ("train", "dev", "test"):
+            known = [{key: row[key] for key in row if split != "test" or key != "label"} for row in of_task]
+            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in known)
+            (folder / f"{split}.jsonl").write_text(lines, encoding="utf-8")
+    lines = "".join(f"{word} {' '.join(map(repr, map(float, numbers)))}\n" for word, numbers in VECTORS.items())
+    (tmp_path / "v.vec").write_text(lines, encoding="utf-8")
+    folders = [f"{name}_dir={tmp_path / name}" for name in ("data", "run", "cache")]
+    vectors = ["embeddings=fasttext", f"embeddings.path={tmp_path / 'v.vec'}"]
+    return [f"suite={tmp_path / 'ord.yaml'}", *folders, "method=word_vectors", *vectors, "seeds=[1,2]"]
+
+
+def predicted(folder: Path, task: str, split: str = "dev") -> list[str]:
+    return (folder / f"run/seed-1/predictions/{split}_pred_{task}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+
+
+def test_cosines_of_pairs_and_candidates(settings: list[str], tmp_path: Path) -> None:
+    summary = run_baseline(job(settings))
+    # The cosines are 0.707, 0 and 0.5; an unknown word has the cosine 0 with all others.
+    assert predicted(tmp_path, "likhet") == predicted(tmp_path, "likhet", "test") == ["7.1", "0.0", "5.0", "0.0"]
+    # The second candidate's unknown word does not count; an unknown word gets the first candidate. Negative cosines are below unknown.
+    assert predicted(tmp_path, "synonym") == ["1", "1", "0"]
+    assert summary["title"] == "Word vectors, fastText" and summary["embeddings"] == "fasttext"
+    counts = {"words": 5, "words_without_vector": 1, "expressions": 5, "expressions_without_vector": 1}
+    assert summary["word_vectors"]["likhet"] == {**counts, "words_from_ngrams": 0}
+    note = (
+        "Without a vector in v.vec: likhet 1 of 5 words, 1 of 5 expressions; synonym 1 of 5 words, 1 of 6 expressions; "
+    )
+    assert any(text.startswith(note) for text in summary["notes"])
+    assert note in (tmp_path / "run/table.md").read_text(encoding="utf-8")
+    assert summary["tasks"]["synonym"]["scores"] == {"1": pytest.approx(200 / 3), "2": pytest.approx(200 / 3)}
+
+
+def test_a_line_is_fitted_on_the_training_rows(settings: list[str], tmp_path: Path) -> None:
+    """Rows without a vector neither count for the line nor lie on it: they get the mean target."""
+    run_baseline(job([*settings, "word_vectors.number=line", "tasks=[likhet]"]))
+    cosine = np.array([0.5**0.5, 0, 0.5])
+    slope, constant = np.polyfit(cosine, [8, 1, 4], 1)
+    expected = np.append(constant + slope * cosine, np.mean([8, 1, 4, 9])).clip(0, 10)
+    np.testing.assert_allclose([float(cell) for cell in predicted(tmp_path, "likhet")], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("further", "expected"),
+    [
+        # A question without any vector gets its third word.
+        ([], ["Oslo", "lima", "okänd", "Oslo"]),
+        (["word_vectors.ignore_case=true"], ["Oslo", "Lima", "okänd", "oslo"]),
+        (["word_vectors.exclude_question=false"], ["Oslo", "lima", "okänd", "måne"]),
+        (["word_vectors.algebra=a-b+c"], ["Peru", "Norge", "okänd", "Oslo"]),
+    ],
+)
+def test_analogies(settings: list[str], tmp_path: Path, further: list[str], expected: list[str]) -> None:
+    run_baseline(job([*settings, "tasks=[analogi]", *further]))
+    assert predicted(tmp_path, "analogi") == predicted(tmp_path, "analogi", "test") == expected
+
+
+def test_another_file_of_vectors_is_another_run(settings: list[str], tmp_path: Path) -> None:
+    run_baseline(job(settings))
+    before = read_json(tmp_path / "run/inputs.json")
+    first = content(tmp_path / "run")
+    (tmp_path / "run/summary.json").unlink()
+    run_baseline(job(settings))
+    assert content(tmp_path / "run") == first
+    (tmp_path / "run/summary.json").unlink()
+    with (tmp_path / "v.vec").open("a", encoding="utf-8") as file:
+        file.write("ny 1 1 1\n")
+    with pytest.raises(InputError, match="embeddings"):
+        run_baseline(job(settings))
+    assert len(before["embeddings"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("embeddings.dim=4", "v.vec: has vectors of 3 numbers, but embeddings.dim=4"),
+        ("embeddings.path=nowhere.vec", "nowhere.vec: no such vectors"),
+        ("embeddings.trainable=false", "embeddings.trainable: method word_vectors does not read it"),
+        ("encoder.num_layers=1", "encoder.num_layers: method word_vectors does not read it"),
+        ("word_vectors.number=rank", "word_vectors.number=rank: must be one of cosine, line"),
+        ("word_vectors.algebra=a+b", "word_vectors.algebra=a.b: must be one of b-a.c, a-b.c"),
+    ],
+)
+def test_bad_settings(settings: list[str], setting: str, complaint: str) -> None:
+    with pytest.raises(InputError, match=complaint):
+        run_baseline(job([*settings, setting]))
+
+
+def test_random_embeddings_are_refused(settings: list[str]) -> None:
+    others = [setting for setting in settings if not setting.startswith("embeddings")]
+    with pytest.raises(InputError, match="embeddings=random: method word_vectors reads a file of word vectors"):
+        run_baseline(job(others))
