@@ -52,21 +52,23 @@ def field_findings(part: Part, data_dir: Path) -> list[Finding]:
         for name in non_inputs(part.task, list(fields))
         if (guesses := guess(part.task, name, fields[name], targets))
     ]
-    if not found:
-        return []
-    found.sort(key=lambda guesses: -guesses.removed)
-    rows = _scored_rows(part, targets)
-    shown = ", ".join(f"{of.field} {score(part.task, of.targets, rows):.1f} ({of.removed:.0%})" for of in found)
+    return [_finding(part, targets, sorted(found, key=lambda guesses: -guesses.removed))] if found else []
+
+
+def _finding(part: Part, targets: np.ndarray, found: Sequence[Guesses]) -> Finding:
+    """One finding for all fields. targets: of the part's rows, (rows,)."""
+    task, kind, rows = part.task, target_kind(part.task), _scored_rows(part, targets)
     constant = kind.repeat(kind.constants(targets)[0], len(targets), rows.candidates)
-    fields = (
-        "a field that is no input predicts" if len(found) == 1 else f"{len(found)} fields that are no input predict"
-    )
+    subject = "a field that is no input predicts"
+    if len(found) > 1:
+        subject = f"{len(found)} fields that are no input predict"
+    shown = ", ".join(f"{of.field} {score(task, of.targets, rows):.1f} ({of.removed:.0%})" for of in found)
     what = (
-        f"{subject} the target ({METRICS[part.task.metric].title}, and the share of a constant answer's errors that the field removes):"
-        f" {shown}; a constant answer has {score(part.task, constant, rows):.1f}"
+        f"{subject} the target ({METRICS[task.metric].title}, and the share of a constant answer's errors that the field removes):"
+        f" {shown}; a constant answer has {score(task, constant, rows):.1f}"
     )
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
-    return [part.finding("fields", len(found), what, meaning, part.file)]
+    return part.finding("fields", len(found), what, meaning, part.file)
 
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
