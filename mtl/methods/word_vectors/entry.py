@@ -12,8 +12,8 @@ SIDES = {"number": 2, "choice": 2, "word": 3}
 
 
 def answers(task: Task) -> bool:
-    """Whether the task is on single words: a number or a choice for two of them, or a word that completes an analogy."""
-    return task.level == "word" and SIDES.get(task.kind) == task.sides
+    """Whether the target is a number or a choice for two texts, or a word that completes an analogy of three."""
+    return SIDES.get(task.kind) == task.sides
 
 
 def title(config: Config) -> str:
