@@ -3,6 +3,7 @@ it runs."""
 
 import argparse
 import logging
+import sys
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -53,6 +54,12 @@ def _add_data(commands: Commands) -> None:
         "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
     )
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
+    sheets = audit.add_mutually_exclusive_group()
+    sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
+    sheets.add_argument(
+        "--check-sheet", type=Path, metavar="FILE", help="instead: check a sheet; exit status 1 if anything is found"
+    )
+    audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
@@ -192,9 +199,37 @@ def _data(arguments: argparse.Namespace) -> None:
 def _audit(arguments: argparse.Namespace) -> int:
     from mtl.audit.audit import audit
 
-    done = audit(_job(arguments.settings))
+    job = _job(arguments.settings)
+    if arguments.out is not None and arguments.sheet is None:
+        raise InputError(f"--out {arguments.out}: is for --sheet TASK only")
+    if arguments.sheet is not None:
+        return _draft_sheet(job, arguments.sheet, arguments.out)
+    if arguments.check_sheet is not None:
+        return _check_sheet(job, arguments.check_sheet)
+    done = audit(job)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
+
+
+def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
+    from mtl.audit.sheets.draft import draft_sheet
+    from mtl.files import write_text
+
+    sheet = draft_sheet(job, task)
+    if out is None:
+        sys.stdout.write(sheet)
+    else:
+        write_text(out, sheet)
+    return 0
+
+
+def _check_sheet(job: "Job", path: Path) -> int:
+    from mtl.audit.sheets.check import check_sheet
+
+    findings = check_sheet(job, path)
+    for finding in findings or [f"{path}: nothing found"]:
+        print(finding)
+    return 1 if findings else 0
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:

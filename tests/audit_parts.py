@@ -12,6 +12,7 @@ POSITIVE = Task(id="cbd", kind="labels", text=["text"], target="label", labels=[
 RATING = Task(id="betyg", kind="number", text=["text"], target="score", range=[0, 10], metric="spearman")
 PAIR = Task(id="samma", kind="labels", text=["a", "b"], target="same", labels=["0", "1"], metric="accuracy")
 CHOICE = Task(id="val", kind="choice", text=["q"], candidates=["a[]"], target="right", metric="accuracy")
+ANALOGY = Task(id="likhet", kind="word", text=["a", "b", "c"], target="d", metric="accuracy")
 WORD = Task(id="ord", kind="word", text=["text"], target="word", metric="accuracy")
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mtl.audit.cells import is_blank
+from mtl.audit.fields import field_findings
 from mtl.audit.findings import Finding, Part, target_findings, targets, text_findings
+from mtl.audit.questions import question_findings
 from mtl.audit.report import render
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.audit.tokens import Tokens, count_tokens, token_findings
@@ -61,6 +63,8 @@ def audit(job: Job) -> Audit:
         found = findings[files.task.id]
         found += _row_counts(files)
         found += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
+        found += [finding for part in files.files.values() for finding in field_findings(part, folder)]
+        found += question_findings(files.files)
         found += shared_within(files.parts)
         notes += _note_same_texts(files, same)
         if not set(files.files) <= {name for name, _ in same}:

@@ -24,11 +24,15 @@ def shared_within(parts: Parts) -> list[Finding]:
 def _within(part: Part, source: Part, other: str) -> Finding | None:
     """Rows of `part` that also occur in `source`. other: the kind of `source`, "train" or "dev"."""
     index = _pairs(source)
-    shared = [(key, row) for key, row in zip(part.keys, part.rows, strict=True) if tuple(sorted(key)) in index]
+    shared = [
+        (key, row, same)
+        for key, row in zip(part.keys, part.rows, strict=True)
+        if (same := [of for of in index.get(_unordered(part, key), ()) if _marked(part, of) == _marked(part, row)])
+    ]
     if not shared:
         return None
-    swapped = sum(key not in source.lines for key, _ in shared)
-    hits = [(row, index[tuple(sorted(key))]) for key, row in shared]
+    swapped = sum(key not in source.lines for key, _, _ in shared)
+    hits = [(row, same) for _, row, same in shared]
     row = hits[0][0]
     what = f"{part.of(len(hits), 'also occur', 'also occurs')} in {source.split}, such as {excerpt(row.texts[0])}"
     if swapped:
@@ -86,7 +90,7 @@ def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict
     hits = [
         (row, index[pair])
         for key, row in zip(part.keys, part.rows, strict=True)
-        if (pair := tuple(sorted(key))) in index and pair not in own
+        if (pair := _unordered(part, key)) in index and pair not in own
     ]
     if not hits:
         return None
@@ -100,14 +104,28 @@ def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict
 
 
 def _pairs(part: Part, sides: bool = False) -> dict[Key, list[Example]]:
-    """Rows by their texts, sorted, so that the order of a pair does not count. sides: also by each single text of a pair."""
+    """Rows by their texts, where the order of a pair does not count. sides: also by each single text of a pair."""
     index: dict[Key, list[Example]] = {}
     for key, rows in part.lines.items():
-        index.setdefault(tuple(sorted(key)), []).extend(rows)
+        index.setdefault(_unordered(part, key), []).extend(rows)
         if sides and len(key) > 1:
             for text in key:
                 index.setdefault((text,), []).extend(rows)
     return index
+
+
+def _unordered(part: Part, key: Key) -> Key:
+    """A row's texts without the order that has no meaning: of the two texts of a pair, and of a choice's candidates.
+
+    The order of three or more texts has one: in an analogy, it says what is asked.
+    """
+    ordered = part.task.candidates is None and len(key) > 2
+    return key if ordered else tuple(sorted(key))
+
+
+def _marked(part: Part, row: Example) -> list[tuple[str, tuple[int, int]]]:
+    """The row's marked spans with the texts that they are in: the same text is another question where another word is marked."""
+    return sorted((row.texts[side], span) for (side, _), span in zip(part.task.marked, row.spans, strict=True))
 
 
 def same_rows(one: Part, other: Part) -> bool:
@@ -131,6 +149,6 @@ def texts_in_other_pairs(parts: Parts) -> list[tuple[str, int, int]]:
     texts = {text for key in train.lines for text in key}
     counts = []
     for part in (parts[split] for split in ("dev", "test") if split in parts):
-        count = sum(tuple(sorted(key)) not in pairs and not texts.isdisjoint(key) for key in part.keys)
+        count = sum(_unordered(part, key) not in pairs and not texts.isdisjoint(key) for key in part.keys)
         counts.append((part.split, count, len(part.rows)))
     return [entry for entry in counts if entry[1]]

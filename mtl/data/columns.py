@@ -59,6 +59,14 @@ def value_of(row: object, column: str) -> Value:
     raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(found)}{advice}")
 
 
+def optional_value(row: object, column: str) -> Value | None:
+    """The value of a column in a nested row; None if there is none."""
+    try:
+        return value_of(row, column)
+    except ValueError:
+        return None
+
+
 def _described(found: object) -> str:
     if isinstance(found, list):
         return "one that holds " + kind_of(next(item for item in found if not isinstance(item, str)))

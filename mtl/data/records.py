@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mtl.data.columns import Value, listed, names_in, nested, text, value_of
+from mtl.data.columns import LIST, Value, listed, names_in, nested, optional_value, text, value_of
 from mtl.data.lines import first_lines, read_lines, read_text
 from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
 from mtl.errors import InputError
@@ -29,6 +29,7 @@ __all__ = [
     "has_column",
     "is_typed",
     "parse_row",
+    "read_fields",
     "read_records",
     "text",
     "write_records",
@@ -36,6 +37,10 @@ __all__ = [
 
 FIRST_ROWS = 100
 """How many rows of a jsonl file are read for its columns' names."""
+
+
+# A nested row and a column's name -> the column's value in the row. Raises ValueError.
+Lookup = Callable[[object, str], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,18 @@ def read_records(path: Path, columns: Sequence[str]) -> list[Record]:
     Raises InputError that names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
     a missing column or value, a row with too few or too many cells, and a file with no rows.
     """
-    return _format(path).read(path, columns)
+    return _format(path).read(path, columns, value_of)
+
+
+def read_fields(path: Path) -> dict[str, list[Value | None]]:
+    """The values of each column that holds texts or numbers, by the column's name; None where a row has no such value.
+
+    Lists are left out, and columns that share a name. Raises InputError as `read_records` does, except for missing values.
+    """
+    names = column_names(path)
+    columns = [name for name in names if not name.endswith(LIST) and names.count(name) == 1]
+    records = _format(path).read(path, columns, optional_value)
+    return {name: [record.values[place] for record in records] for place, name in enumerate(columns)}
 
 
 def is_typed(path: Path) -> bool:
@@ -89,7 +105,7 @@ def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Va
         raise InputError(f"{path}: cannot be written: {error}") from None
 
 
-def _read_tsv(path: Path, columns: Sequence[str]) -> list[Record]:
+def _read_tsv(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
     rows = enumerate((line.split("\t") for line in read_lines(path)), start=1)
     return _table(path, rows, columns, "one row a line, cells set apart by tabs")
 
@@ -107,7 +123,7 @@ def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value
     )
 
 
-def _read_csv(path: Path, columns: Sequence[str]) -> list[Record]:
+def _read_csv(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
     return _table(path, _csv_rows(path), columns, "a cell that holds a comma stands in quotes")
 
 
@@ -162,9 +178,9 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[
     return records
 
 
-def _read_jsonl(path: Path, columns: Sequence[str]) -> list[Record]:
+def _read_jsonl(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
     rows = ((number, parse_row(path, number, line)) for number, line in enumerate(read_lines(path), 1))
-    return _records(path, rows, columns)
+    return _records(path, rows, columns, lookup)
 
 
 def _jsonl_names(path: Path) -> list[str]:
@@ -213,8 +229,8 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _read_parquet(path: Path, columns: Sequence[str]) -> list[Record]:
-    return _records(path, enumerate(parquet_rows(path, columns), 1), columns)
+def _read_parquet(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
+    return _records(path, enumerate(parquet_rows(path, columns), 1), columns, lookup)
 
 
 def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
@@ -222,12 +238,14 @@ def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[V
     return 0
 
 
-def _records(path: Path, rows: Iterable[tuple[int, dict[str, Any]]], columns: Sequence[str]) -> list[Record]:
+def _records(
+    path: Path, rows: Iterable[tuple[int, dict[str, Any]]], columns: Sequence[str], lookup: Lookup
+) -> list[Record]:
     """The records of a file whose rows are objects."""
     records = []
     for line, row in rows:
         try:
-            records.append(Record(line, tuple([value_of(row, column) for column in columns])))
+            records.append(Record(line, tuple([lookup(row, column) for column in columns])))
         except ValueError as error:
             raise InputError(f"{path}:{line}: {error}") from None
     if not records:
@@ -237,7 +255,7 @@ def _records(path: Path, rows: Iterable[tuple[int, dict[str, Any]]], columns: Se
 
 @dataclass(frozen=True)
 class _Format:
-    read: Callable[[Path, Sequence[str]], list[Record]]
+    read: Callable[[Path, Sequence[str], Lookup], list[Record]]
     names: Callable[[Path], list[str]]
     write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
     typed: bool

@@ -15,7 +15,7 @@ from mtl.data.splits import read_task
 from mtl.errors import InputError
 from mtl.files import read_json
 from mtl.runs.folder import RunFolder
-from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

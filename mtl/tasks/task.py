@@ -92,6 +92,7 @@ class Task:
     scored: str | None = None
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
+    license: str | None = None  # of the data, as its publisher names it
     source: Source | None = None
     checksums: dict[str, str] = field(default_factory=dict)  # of single files, by split: sha256:… or git:… (a blob id)
     hub: HubSource | None = None

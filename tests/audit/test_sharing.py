@@ -1,6 +1,10 @@
-from audit_parts import CHOICE, LABELS, PAIR, POSITIVE, only, part
+from dataclasses import replace
 
+from audit_parts import ANALOGY, CHOICE, LABELS, PAIR, POSITIVE, only, part
+
+from mtl.audit.findings import Part
 from mtl.audit.sharing import shared_across, shared_within, texts_in_other_pairs
+from mtl.data.examples import Span
 
 
 def test_different_texts_give_no_finding() -> None:
@@ -70,3 +74,34 @@ def test_tasks_with_the_same_training_texts_give_one_finding() -> None:
     other = {"train": part("x", task=PAIR), "dev": part("b", task=LABELS, split="dev")}
     found = only(shared_across([one, two, other]))
     assert (found.task, found.count) == ("kansla", 1) and "in train of kansla" in found.what
+
+
+def test_the_order_of_three_texts_has_a_meaning() -> None:
+    """a is to b as c is to what? is another question than c is to b as a is to what?"""
+    train = part(("a", "b", "c"), targets=["d"], task=ANALOGY)
+    dev = part(("c", "b", "a"), ("a", "b", "c"), targets=["x", "d"], task=ANALOGY, split="dev")
+    found = only(shared_within({"train": train, "dev": dev}))
+    assert found.count == 1 and found.where == "likhet/dev.tsv:3 = 2 of likhet/train.tsv"
+    other = {"train": part(("b", "a"), task=PAIR), "dev": part(("x", "y"), task=PAIR, split="dev")}
+    assert shared_across([{"train": train, "dev": part(("c", "b", "a"), task=ANALOGY, split="dev")}, other]) == []
+
+
+def test_the_same_text_with_another_marked_word_is_another_row() -> None:
+    task = replace(PAIR, spans={"a": ["word_a"], "b": ["word_b"]})
+
+    def marked(split: str, *rows: tuple[str, str, Span, Span]) -> Part:
+        of = part(*((one, other) for one, other, _, _ in rows), targets=[0] * len(rows), task=task, split=split)
+        return replace(
+            of, rows=[replace(row, spans=tuple(spans)) for row, (_, _, *spans) in zip(of.rows, rows, strict=True)]
+        )
+
+    train = marked("train", ("en bank", "två banker", (3, 7), (4, 10)))
+    dev = marked(
+        "dev",
+        ("en bank", "två banker", (0, 2), (4, 10)),
+        ("en bank", "två banker", (3, 7), (4, 10)),
+        ("två banker", "en bank", (4, 10), (3, 7)),
+        ("två banker", "en bank", (3, 7), (4, 10)),
+    )
+    found = only(shared_within({"train": train, "dev": dev}))
+    assert found.where == "samma/dev.tsv:3 = 2, 4 = 2 of samma/train.tsv" and "1 of them with" in found.what

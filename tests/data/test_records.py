@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from mtl.data import parquet as parquet_module
-from mtl.data.records import Record, column_names, has_column, read_records, text, write_records
+from mtl.data.records import Record, column_names, has_column, read_fields, read_records, text, write_records
 from mtl.errors import InputError
 
 NESTED = [
@@ -340,3 +340,22 @@ def test_nested_columns_are_written_nested(tmp_path: Path, suffix: str) -> None:
 def test_values_that_a_format_cannot_hold(tmp_path: Path, suffix: str, rows: list[Any], expected: str) -> None:
     with pytest.raises(InputError, match=expected):
         write_records(tmp_path / f"x{suffix}", ["c"], rows)
+
+
+def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.jsonl", "".join(json.dumps(row) + "\n" for row in NESTED))
+    assert read_fields(path) == {
+        "id": [1, 2],
+        "first.context": ["en katt", "två"],
+        "first.word.text": ["katt", "å"],
+        "label": [0, 1],
+        "score": [None, 2.5],
+        "ok": [None, True],
+    }
+    table = pyarrow.Table.from_pylist([{"a": 1, "b": {"c": None}}, {"a": None, "b": {"c": "x"}}])
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    assert read_fields(tmp_path / "rows.parquet") == {"a": [1, None], "b.c": [None, "x"]}
+    # Of columns with one name, none can be told from the others.
+    assert read_fields(write(tmp_path / "rows.tsv", "a\tb\tb\n1\t2\t3\n")) == {"a": ["1"]}
+    with pytest.raises(InputError, match=r"rows.tsv:2: 1 cells where the header has 2"):
+        read_fields(write(tmp_path / "rows.tsv", "a\tb\n1\n"))
