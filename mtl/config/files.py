@@ -61,12 +61,18 @@ def flatten_config(config: Config) -> dict[str, Any]:
 
 
 def defaults(config: Any, prefix: str = "") -> dict[str, Any]:
-    """By dotted name, the defaults of the dataclasses of a configuration. Keys without a default are left out."""
+    """By dotted name, the defaults of the dataclasses of a configuration. Keys without a default are left out.
+
+    config: a configuration, or the class of one, whose sections then have the classes that it declares.
+    """
     found: dict[str, Any] = {}
     for key in fields(config):
-        value = getattr(config, key.name)
-        if is_dataclass(value):
-            found.update(defaults(value, f"{prefix}{key.name}."))
+        value = getattr(config, key.name, None)
+        section = value if is_dataclass(value) else key.type
+        if is_dataclass(section):
+            found.update(defaults(section, f"{prefix}{key.name}."))
+        elif key.default_factory is not MISSING:
+            found.update(flatten({key.name: key.default_factory()}, prefix))
         elif key.default is not MISSING and key.default != omegaconf.MISSING:
             found[f"{prefix}{key.name}"] = key.default
     return found

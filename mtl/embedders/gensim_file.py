@@ -45,6 +45,14 @@ def gensim_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], n
             shown.advance(len(block))
 
 
+def gensim_arrays(path: Path) -> list[Path]:
+    """The `.npy` files beside a file that gensim 4 saved which have its vectors. Raises InputError as `read_gensim`."""
+    with _damage_reported(path):
+        keyed = _load(path)
+        arrays = [array for array in (keyed.vectors, keyed.ngrams) if isinstance(array, np.memmap)]
+        return [Path(array.filename) for array in arrays if array.filename is not None]
+
+
 @contextmanager
 def _damage_reported(path: Path) -> Iterator[None]:
     """Turn whatever a damaged file raises into an InputError."""

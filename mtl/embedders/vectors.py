@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from mtl.embedders import fasttext_binary
-from mtl.embedders.gensim_file import gensim_blocks, read_gensim
+from mtl.embedders.gensim_file import gensim_arrays, gensim_blocks, read_gensim
 from mtl.embedders.text_vectors import read_text, text_blocks
 from mtl.errors import InputError
+from mtl.files import sha256
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
@@ -78,6 +79,15 @@ class VectorFile:
             for words, vectors in BLOCKS[self._format()](self.path, block_bytes):
                 self._check_finite(words, vectors)
                 yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
+
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of the file, by "", and of the files beside it that have its vectors, by the end of their names, as in ".vectors.npy".
+
+        Raises InputError as `read`.
+        """
+        with self._errors_reported():
+            beside = gensim_arrays(self.path) if self._format() == "gensim" else []
+            return {file.name.removeprefix(self.path.name): sha256(file) for file in (self.path, *beside)}
 
     def _read(self, words: Sequence[bytes]) -> "_Arrays":
         """The fields of WordVectors for distinct words, read with the reader for the file's format."""

@@ -37,6 +37,10 @@ class MetricGroup:
         scores = [score.median for task in self.tasks if (score := self.score(row, task))]
         return fmean(scores) if self.has_mean and len(scores) == len(self.tasks) else None
 
+    def mark(self, row: Row) -> str:
+        """† for a mean that includes a task whose split sizes differ from the published ones."""
+        return "†" if any(task.id in row.reduced for task in self.tasks) else ""
+
     def rows(self, board: Leaderboard) -> list[Row]:
         """The rows that have a score on any of the tasks."""
         return [row for row in board.rows if any(self.score(row, task) for task in self.tasks)]

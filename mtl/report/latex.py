@@ -50,7 +50,8 @@ def _group(board: Leaderboard, group: MetricGroup) -> str:
     def cells(row: Row) -> list[str]:
         mean, scores = group.mean(row), [(task, group.score(row, task)) for task in group.tasks]
         marked = [_number(board, score.median, row.mark(task.id)) if score else "--" for task, score in scores]
-        return [*(["--" if mean is None else _number(board, mean)] if group.has_mean else []), *marked]
+        shown = "--" if mean is None else _number(board, mean, group.mark(row))
+        return [*([shown] if group.has_mean else []), *marked]
 
     titles = [
         [

@@ -5,11 +5,15 @@ from dataclasses import dataclass
 from statistics import median, pstdev
 from typing import Any
 
-from mtl.config.schema import INDIFFERENT
+from mtl.config.files import defaults
+from mtl.config.schema import INDIFFERENT, Config
+from mtl.embedders import EMBEDDERS
+from mtl.methods import METHODS
 from mtl.runs.finished import Run
 from mtl.tasks.suite import Suite
 
-SAME_MODEL = {*INDIFFERENT, "suite", "tasks", "seeds"}  # keys whose values do not make another setting
+# Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
+SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | N
     if len(settings) < 2:
         return None
     configs = [_setting(of[0]) for of in settings.values()]
-    keys = [key for key in configs[0] if any(config.get(key) != configs[0][key] for config in configs)]
+    recorded = dict.fromkeys(key for config in configs for key in config)
+    keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
     deviations = {}
     for task in runs[0].tasks:
         scores = [[score for run in of for score in run.dev_scores(task)] for of in settings.values()]
@@ -60,5 +65,20 @@ def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | N
 
 
 def _setting(run: Run) -> dict[str, Any]:
-    """The values that make a run's setting, by dotted key."""
-    return {key: value for key, value in run.summary["config"].items() if key not in SAME_MODEL}
+    """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
+
+    A key that the run did not record, because it is of an older version, has its default. All keys of an unknown method count.
+    """
+    recorded = run.summary["config"]
+    method = METHODS.get(str(run.summary["method"]))
+    embeddings = EMBEDDERS.get(str(recorded.get("embeddings.name")))
+    options = {} if embeddings is None else defaults(embeddings.options, "embeddings.")
+    return {
+        key: value
+        for key, value in {**defaults(Config), **options, **recorded}.items()
+        if value is not None and _makes_setting(key) and (method is None or method.reads_key(key))
+    }
+
+
+def _makes_setting(key: str) -> bool:
+    return key not in SAME_MODEL and not key.startswith(tuple(name for name in SAME_MODEL if name.endswith(".")))

@@ -258,8 +258,10 @@ class Word(TargetKind):
     dtype = object
 
     def parse(self, cell: str, candidates: int | None = None) -> str:
-        if not cell.strip() or "\n" in cell or "\t" in cell or "\r" in cell:
-            raise ValueError(f"target {cell!r} is not a word: it is empty, or has a tab or a line end")
+        if not is_word(cell):
+            raise ValueError(
+                f"target {cell!r} is not a word: it is empty, has a tab or a line end, or is not valid Unicode"
+            )
         return cell
 
     def answers(self, train: np.ndarray) -> list[str]:
@@ -287,6 +289,15 @@ class Word(TargetKind):
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         return targets.astype(str)
+
+
+def is_word(text: str) -> bool:
+    """Whether a prediction file can hold this text as a word: it is not blank, has no tab or line end, and can be written in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, or bytes of a file that are not UTF-8
+        return False
+    return bool(text.strip()) and not any(mark in text for mark in "\t\n\r")
 
 
 def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":

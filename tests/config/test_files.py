@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from mtl.config.files import (
+    defaults,
     differences,
     find_suite,
     find_yaml,
@@ -119,3 +121,20 @@ def test_keys_that_an_older_run_lacks_have_their_defaults(tmp_path: Path) -> Non
         "boundary_words: False there, True here",
         "embeddings.missing: unknown there, random here",
     ]
+
+
+def test_a_list_that_an_older_run_lacks_has_its_default(tmp_path: Path) -> None:
+    path, config = tmp_path / "config.yaml", load_job({"suite": "klej"}).config
+    save_config(config, path)
+    content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    for key in ("vectorizers", "grid", "train_rows"):
+        del content["floor"][key]
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    assert differences(path, config) == []
+
+
+def test_the_defaults_of_the_class_are_those_of_a_configuration() -> None:
+    config = load_job({"suite": "klej", "embeddings": "fasttext"}).config
+    found = defaults(config)
+    assert found == {**defaults(Config), **defaults(type(config.embeddings), "embeddings.")}
+    assert found["finetune.threshold"] == "argmax" and len(found["floor.vectorizers"]) == 4

@@ -6,8 +6,10 @@ from run_folders import make_run, right
 
 from mtl.files import read_json, write_json
 from mtl.report.groups import MetricGroup, metric_groups
+from mtl.report.latex import render_latex
 from mtl.report.leaderboard import Leaderboard, leaderboard
 from mtl.report.row import Row
+from mtl.report.sections import group_section
 from mtl.runs.finished import find_runs
 
 
@@ -57,6 +59,20 @@ def test_a_group_s_mean_is_over_all_of_its_tasks(board: Leaderboard) -> None:
     shown = accuracy.score(new, accuracy.tasks[0])
     assert shown is not None and (shown.median, shown.min, shown.max) == (also["median"], also["min"], also["max"])
     assert group(board, "spearman").mean(new) is None  # of one task
+
+
+def test_a_mean_with_a_reduced_task_is_marked_in_every_form(tmp_path: Path) -> None:
+    make_run(tmp_path / "less", right(0.9), reduced=["cbd"])
+    make_run(tmp_path / "whole", right(0.9), ["method=svm"])
+    board = leaderboard(find_runs(tmp_path))
+    f1, accuracy = group(board, "f1"), group(board, "accuracy")
+    less, whole = of(board, "less"), of(board, "whole")
+    assert (f1.mark(less), f1.mark(whole), accuracy.mark(less)) == ("†", "", "")
+    mean, unmarked = f1.mean(less), accuracy.mean(less)
+    assert mean is not None and unmarked is not None
+    tables = [" ".join(group_section(board, of_metric).split()) for of_metric in (f1, accuracy)]
+    assert f"| less | dev | {mean:.1f}† |" in tables[0] and f"| less | dev | {unmarked:.1f} |" in tables[1]
+    assert rf"(less) & dev & {mean:.1f}\dag{{}} &" in render_latex([board], "now", "mtl report")
 
 
 def test_a_suite_with_one_metric_has_no_groups(tmp_path: Path) -> None:

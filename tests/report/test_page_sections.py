@@ -79,6 +79,17 @@ def test_further_tables(opened: Opener, alphas: dict[str, Any]) -> None:
 
 
 @in_browser
+def test_a_mean_with_a_reduced_task_is_marked(opened: Opener, alphas: dict[str, Any]) -> None:
+    suite = alphas["suites"][0]
+    rows = [{**row, "reduced": ["stance"] if row["name"] == "one" else []} for row in suite["rows"]]
+    page = opened({**alphas, "suites": [{**suite, "rows": rows}]})
+    shown = table(page, "groups-title")
+    marks = {name: [cell.endswith("†") for cell in cells] for name, cells in shown.items() if name}
+    assert marks.pop(next(name for name in marks if "one" in name)) == [True, True, False]
+    assert len(marks) == 2 and not any(map(any, marks.values()))
+
+
+@in_browser
 def test_the_average_is_over_the_suite_s_own_tasks(opened: Opener, alphas: dict[str, Any]) -> None:
     """While other tasks stand beside them; over none, if all that it is over are hidden."""
     suite = alphas["suites"][0]

@@ -6,7 +6,7 @@ import pytest
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
-from mtl.files import write_json
+from mtl.files import read_json, write_json
 from mtl.report.settings import settings_spreads
 from mtl.runs.finished import Run, find_runs
 
@@ -66,3 +66,46 @@ def test_tasks_scored_on_test_have_their_dev_scores_in_the_seeds_files(tmp_path:
     (found,) = settings_spreads(runs, runs[0].suite)
     # mood is scored on dev, the same in both; opposite on test; mood-elsewhere has no dev rows.
     assert found.deviations == pytest.approx({"mood": 0.0, "opposite": pstdev([32.0, 52.0])})
+
+
+def test_keys_that_an_older_run_did_not_record_have_their_defaults(tmp_path: Path) -> None:
+    for name in ("older", "new"):
+        make_run(tmp_path / name, right(0.5), ["embeddings=fasttext"])
+    summary = read_json(tmp_path / "older/summary.json")
+    lacking = ("head.projection", "loss.choice", "finetune.threshold", "embeddings.missing", "preset")
+    for key in lacking:
+        del summary["config"][key]
+    summary["config"]["embeddings.layers"] = None  # as runs recorded the keys of other embeddings
+    write_json(tmp_path / "older/summary.json", summary)
+    runs = find_runs(tmp_path)
+    assert settings_spreads(runs, runs[0].suite) == []
+    make_run(tmp_path / "newest", right(0.6), ["embeddings=fasttext", "head.projection=7"])
+    runs = find_runs(tmp_path)
+    (found,) = settings_spreads(runs, runs[0].suite)
+    assert (found.settings, found.keys) == (2, ["head.projection"])
+
+
+@pytest.mark.parametrize(
+    "setting", ["trainer.threads=1", "submission.header=target", "submission.name=a", "data_dir=x"]
+)
+def test_keys_that_make_no_other_setting(tmp_path: Path, setting: str) -> None:
+    make_run(tmp_path / "a", right(0.5))
+    make_run(tmp_path / "b", right(0.6), [setting])
+    runs = find_runs(tmp_path)
+    assert settings_spreads(runs, runs[0].suite) == []
+
+
+def test_only_keys_that_the_method_reads_count(tmp_path: Path) -> None:
+    """An SVM reads neither word embeddings nor the LSTM's settings, which a suite file may change."""
+    for name in ("a", "b"):
+        make_run(tmp_path / name, right(0.5), ["method=svm"])
+    summary = read_json(tmp_path / "b/summary.json")
+    summary["config"] |= {"pretrain.batch_size": 7, "embeddings.dim": 9, "lead.sentences": 2}
+    write_json(tmp_path / "b/summary.json", summary)
+    runs = find_runs(tmp_path)
+    assert settings_spreads(runs, runs[0].suite) == []
+    summary["config"]["floor.min_count"] = 77
+    write_json(tmp_path / "b/summary.json", summary)
+    runs = find_runs(tmp_path)
+    (found,) = settings_spreads(runs, runs[0].suite)
+    assert found.keys == ["floor.min_count"]

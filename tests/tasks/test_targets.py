@@ -77,6 +77,9 @@ def test_cells_as_they_stand_in_files() -> None:
         ("word", " ", "is not a word"),
         ("word", "två\trader", "is not a word"),
         ("word", "två\nrader", "is not a word"),
+        ("word", "\u00a0", "is not a word"),
+        ("word", "två\rrader", "is not a word"),
+        ("word", "\udcff\udcfe", "is not a word"),
         ("text", " \n", "the target is an empty text"),
     ],
 )

@@ -15,7 +15,6 @@ from mtl.data.text import moses
 from mtl.embedders.find import obtain_vectors
 from mtl.embedders.vectors import VectorFile
 from mtl.errors import InputError
-from mtl.files import sha256
 from mtl.memory import peak_memory
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.word_vectors.expressions import cosines, expressions
@@ -41,9 +40,10 @@ class WordVectorMethod:
         wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
         if wanted not in (None, dim):
             raise InputError(f"{path}: has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim")
-        # Beside the file itself, the vectors: gensim keeps them in further files.
+        # The whole file, as an analogy may be answered by any of its words.
+        files = {f"embeddings{end}": digest for end, digest in self.file.hashes().items()}
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
-        self.fingerprints = {"embeddings": sha256(path), "embeddings.vectors": vectors}
+        self.fingerprints = {**files, "embeddings.vectors": vectors}
         self.facts: dict[str, Any] = {"word_vectors": self._counts(), "notes": self._notes()}
         self._found: dict[str, Predictions] = {}  # by task, for all seeds
         self._seconds = 0.0
@@ -160,17 +160,29 @@ def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Prediction
     wanted = b - a + c if method.settings.algebra == "b-a+c" else a - b + c
     questions = [[method.dataset.texts[text] for text in row] for row in texts.tolist()]
     asked = np.flatnonzero(wanted.any(axis=1)).tolist()
-    barred = [questions[row] if method.settings.exclude_question else () for row in asked]
+    barred = [_question_words(method, texts[row]) if method.settings.exclude_question else () for row in asked]
     fold = str.casefold if method.settings.ignore_case else str
     answers = np.array([question[2] for question in questions], dtype=object)
     if asked:
-        answers[asked] = nearest_words(method.file.blocks(), wanted[asked], barred, fold)
+        found = nearest_words(method.file.blocks(), wanted[asked], barred, fold)
+        if None in found:
+            question = " : ".join(questions[asked[found.index(None)]])
+            raise InputError(
+                f"{method.file.path}: has no word that could answer {task.id}'s {question!r}; give a file with more words in"
+                " embeddings.path, or set word_vectors.exclude_question=false"
+            )
+        answers[asked] = found
     if method.settings.ignore_case:
         answers = np.array(
             [in_case_of(word, question[1]) for word, question in zip(answers, questions, strict=True)], dtype=object
         )
     ends = np.cumsum([len(split) for split in splits.values()])[:-1]
     return dict(zip(splits, np.split(answers, ends), strict=True))
+
+
+def _question_words(method: WordVectorMethod, texts: np.ndarray) -> list[str]:
+    """The texts of one question and the words of each, which are no answer to it. texts: int64 (3,)."""
+    return [word for text in texts.tolist() for word in (method.dataset.texts[text], *method.texts.words[text])]
 
 
 def in_case_of(word: str, model: str) -> str:

@@ -52,7 +52,8 @@ function groupSection(suite, choices, rows, names, redraw) {
           const score = ownValue(found.scores, id);
           return score && `${formatScore(score.median)}${marksOf(row, { id })}`;
         });
-        const average = known(found.mean) && formatScore(found.mean);
+        const reduced = tasks.some((id) => marksOf(row, { id }));
+        const average = known(found.mean) && `${formatScore(found.mean)}${reduced ? "†" : ""}`;
         return [names.get(row.id), ...(several ? [average] : []), ...cells];
       }),
     );

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import content, job
+from gensim.models import KeyedVectors
 
 from mtl.errors import InputError
 from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
+from mtl.runs.finished import find_runs
 
 SUITE = """\
 name: ord
@@ -118,6 +120,55 @@ def test_a_line_is_fitted_on_the_training_rows(settings: list[str], tmp_path: Pa
 def test_analogies(settings: list[str], tmp_path: Path, further: list[str], expected: list[str]) -> None:
     run_baseline(job([*settings, "tasks=[analogi]", *further]))
     assert predicted(tmp_path, "analogi") == predicted(tmp_path, "analogi", "test") == expected
+
+
+def test_words_of_an_excluded_expression_are_no_answer(settings: list[str], tmp_path: Path) -> None:
+    """The words of the question's third expression are nearest to their mean, the vector asked for."""
+    row = json.dumps({"a": "sol", "b": "sol", "c": "Sverige Stockholm", "label": "x"}) + "\n"
+    (tmp_path / "data/analogi/dev.jsonl").write_text(row, encoding="utf-8")
+    run_baseline(job([*settings, "tasks=[analogi]"]))
+    assert predicted(tmp_path, "analogi") == ["Oslo"]
+    run_baseline(
+        job([*settings, "tasks=[analogi]", "word_vectors.exclude_question=false", f"run_dir={tmp_path / 'b'}"])
+    )
+    answers = (tmp_path / "b/seed-1/predictions/dev_pred_analogi.tsv").read_text(encoding="utf-8").splitlines()
+    assert answers[1:] == ["Stockholm"]
+
+
+def test_words_of_the_file_that_are_no_words_are_no_answers(settings: list[str], tmp_path: Path) -> None:
+    """Each stands where the right answer would be; the finished run can be read again."""
+    first, *lines = (tmp_path / "v.vec").read_bytes().splitlines(keepends=True)
+    none = [b"", b"\xff\xfe", "\u00a0".encode(), b"a\tb", b"a\rb"]
+    (tmp_path / "v.vec").write_bytes(b"".join([first, *(word + b" 1 1 1\n" for word in none), *lines]))
+    run_baseline(job([*settings, "tasks=[analogi]"]))
+    assert predicted(tmp_path, "analogi") == ["Oslo", "lima", "okänd", "Oslo"]
+    (run,) = find_runs(tmp_path / "run")
+    assert run.predictions(run.tasks[0]).tolist() == [["Oslo", "lima", "okänd", "Oslo"]] * 2
+
+
+def test_a_file_of_only_the_question_s_words(settings: list[str], tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("Sverige 1 0 0\nStockholm 1 0 1\nNorge 1 1 0\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"v\.vec: has no word that could answer analogi's 'Sverige : Stockholm : Norge'"
+    ):
+        run_baseline(job([*settings, "tasks=[analogi]"]))
+
+
+def test_gensim_s_further_files_are_an_input(settings: list[str], tmp_path: Path) -> None:
+    """The answer changes, but neither the .kv file nor the vectors of the question's words."""
+    keyed = KeyedVectors(3)
+    keyed.add_vectors(list(VECTORS), np.array(list(VECTORS.values()), dtype=np.float32))
+    keyed.save(str(tmp_path / "v.kv"), separately=["vectors"])
+    given = [*settings, "tasks=[analogi]", f"embeddings.path={tmp_path / 'v.kv'}"]
+    run_baseline(job(given))
+    (tmp_path / "run/summary.json").unlink()
+    run_baseline(job(given))
+    array = np.load(tmp_path / "v.kv.vectors.npy")
+    array[list(VECTORS).index("lima")] *= -1
+    np.save(tmp_path / "v.kv.vectors.npy", array)
+    (tmp_path / "run/summary.json").unlink()
+    with pytest.raises(InputError, match=r"embeddings\.vectors\.npy"):
+        run_baseline(job(given))
 
 
 def test_another_file_of_vectors_is_another_run(settings: list[str], tmp_path: Path) -> None:

@@ -57,5 +57,10 @@ def test_among_equals_the_first() -> None:
 
 
 def test_no_word_is_left() -> None:
-    with pytest.raises(ValueError, match="no word is left"):
-        nearest_words(small("a"), np.array([[2.0, 0]], np.float32), [["a"]], str)
+    queries = np.array([[2.0, 0], [2, 0]], np.float32)
+    assert nearest_words(small("a"), queries, [["a"], []], str) == [None, "a"]
+
+
+@pytest.mark.parametrize("word", ["", "\u00a0", "a\tb", "a\rb", "a\nb", "\udcff\udcfe"])
+def test_a_word_that_no_prediction_file_can_hold_is_no_answer(word: str) -> None:
+    assert nearest_words(small(word, "Paris"), np.array([[2.0, 0]], np.float32), [()], str) == ["Paris"]
