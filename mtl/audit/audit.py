@@ -63,7 +63,7 @@ def audit(job: Job) -> Audit:
         found = findings[files.task.id]
         found += _row_counts(files)
         found += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
-        found += [finding for part in files.files.values() for finding in field_findings(part, folder)]
+        found += [finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)]
         found += question_findings(files.files)
         found += shared_within(files.parts)
         notes += _note_same_texts(files, same)

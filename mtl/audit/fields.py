@@ -11,6 +11,7 @@ from mtl.audit.findings import Finding, Part
 from mtl.data.records import Value, read_fields
 from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS, score
+from mtl.tasks.scale import Scale
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -34,10 +35,10 @@ class Guesses:
     removed: float
 
 
-def field_findings(part: Part, data_dir: Path) -> list[Finding]:
+def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The fields of the part's file from which the target can be guessed far better than by a constant answer.
 
-    One finding names all of them. A part without targets has none.
+    One finding names all of them. A part without targets has none. scale: how the suite shows scores.
     """
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS:
         return []
@@ -48,25 +49,26 @@ def field_findings(part: Part, data_dir: Path) -> list[Finding]:
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {str(error).replace(f'{data_dir}/', '')}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
+    groups = [row.group for row in part.rows]
     found = [
         guesses
         for name in non_inputs(part.task, list(fields))
-        if (guesses := guess(part.task, name, fields[name], targets))
+        if (guesses := guess(part.task, name, fields[name], targets, groups))
     ]
-    return [_finding(part, targets, sorted(found, key=lambda guesses: -guesses.removed))] if found else []
+    return [_finding(part, targets, sorted(found, key=lambda guesses: -guesses.removed), scale)] if found else []
 
 
-def _finding(part: Part, targets: np.ndarray, found: Sequence[Guesses]) -> Finding:
+def _finding(part: Part, targets: np.ndarray, found: Sequence[Guesses], scale: Scale) -> Finding:
     """One finding for all fields. targets: of the part's rows, (rows,)."""
     task, kind, rows = part.task, target_kind(part.task), _scored_rows(part, targets)
     constant = kind.repeat(kind.constants(targets)[0], len(targets), rows.candidates)
     subject = "a field that is no input predicts"
     if len(found) > 1:
         subject = f"{len(found)} fields that are no input predict"
-    shown = ", ".join(f"{of.field} {score(task, of.targets, rows):.1f} ({of.removed:.0%})" for of in found)
+    shown = ", ".join(f"{of.field} {scale.show(score(task, of.targets, rows))} ({of.removed:.0%})" for of in found)
     what = (
         f"{subject} the target ({METRICS[task.metric].title}, and the share of a constant answer's errors that the field removes):"
-        f" {shown}; a constant answer has {score(task, constant, rows):.1f}"
+        f" {shown}; a constant answer has {scale.show(score(task, constant, rows))}"
     )
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
     return part.finding("fields", len(found), what, meaning, part.file)
@@ -77,18 +79,24 @@ def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
     return [name for name in columns if name not in (*task.text_columns, *task.span_columns, task.target)]
 
 
-def guess(task: Task, field: str, values: Sequence[Value | None], targets: np.ndarray) -> Guesses | None:
+def guess(
+    task: Task, field: str, values: Sequence[Value | None], targets: np.ndarray, groups: Sequence[str | None]
+) -> Guesses | None:
     """Guess each row's target from the rows of the other folds with the same value in this field.
 
     The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value. values: of the
-    field, one per row. targets: (rows,). Returns None for a field that is constant, that has almost as many values as rows, or that
+    field, one per row. targets: (rows,). groups: of the rows; rows of one group are in one fold, because they share more than a model
+    may know of new rows. None: a row of its own. Returns None for a field that is constant, that has almost as many values as rows, or that
     predicts the target hardly better than the best constant answer.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
     kind = target_kind(task)
     guessed = np.empty_like(targets)
-    folds = np.random.default_rng(0).permutation(len(values)) % FOLDS
+    numbers = {group: place for place, group in enumerate(dict.fromkeys(filter(None, groups)))}
+    of_rows = [len(values) + row if group is None else numbers[group] for row, group in enumerate(groups)]
+    _, places = np.unique(of_rows, return_inverse=True)
+    folds = (np.random.default_rng(0).permutation(places.max() + 1) % FOLDS)[places]
     for fold in range(FOLDS):
         others: dict[Value | None, list[int]] = defaultdict(list)
         for row in np.flatnonzero(folds != fold).tolist():

@@ -43,7 +43,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             )
     if unavailable:
         raise InputError(
-            f"{data_dir}: {', '.join(unavailable)} could not be downloaded; all other files are there;"
+            f"{data_dir}: {', '.join(unavailable)} could not be downloaded; all other files of the chosen tasks are there;"
             " put these files there yourself, or run without their tasks"
         )
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks}:

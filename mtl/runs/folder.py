@@ -8,6 +8,7 @@ from mtl.config.files import differences, flatten, save_config
 from mtl.config.schema import Config
 from mtl.errors import InputError
 from mtl.files import Busy, lock, read_json, write_json
+from mtl.methods import FORMER_NAMES
 from mtl.untrusted import read_yaml
 
 # Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
@@ -82,7 +83,8 @@ class RunFolder:
         if not self.config.exists():
             return
         written = read_json(self.inputs).get("format")
-        if written != FORMAT and not (self.summary.exists() and written in SAME_RESULTS):
+        same = self.summary.exists() and written in SAME_RESULTS and config.method not in FORMER_NAMES
+        if written != FORMAT and not same:
             raise InputError(
                 f"{self.path}: was begun by another version of mtl, which this one cannot continue; "
                 "set run_dir= or remove the folder"
@@ -130,7 +132,8 @@ class RunFolder:
     def check_inputs(self, inputs: dict[str, str]) -> None:
         """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
         before = read_json(self.inputs)
-        if changed := sorted(name for name in inputs if before.get(name) != inputs[name]):
+        names = {*inputs, *(name for name in before if name.startswith("tasks."))}
+        if changed := sorted(name for name in names if before.get(name) != inputs.get(name)):
             raise InputError(
                 f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
                 "set run_dir= or remove the folder"

@@ -35,10 +35,9 @@ def summarize(
     constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.constant`) on the scored split.
     `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true
     if one of these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that
-    the method cannot answer. `reduced` lists the tasks
-    whose splits have other sizes than the published ones, `not_above_constant` those whose median is not above the score of the
-    constant answer. A task's `also` has the further metrics that every seed has. DESCRIPTION describes the method, so that tables do
-    not depend on methods.
+    the method cannot answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or whose head belongs to
+    such a task. `not_above_constant` lists those whose median is not above the score of the constant answer. A task's `also` has the
+    further metrics that every seed has. DESCRIPTION describes the method, so that tables do not depend on methods.
     """
     by_task: dict[str, Any] = {}
     for task in tasks:
@@ -62,12 +61,18 @@ def summarize(
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
         "unanswered": METHODS[config.method].unanswered(suite),
-        "reduced": [task.id for task in tasks if task.rows and dict(task.rows) != dict(rows[task.id])],
+        "reduced": _reduced(tasks, rows),
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
+
+
+def _reduced(tasks: Sequence[Task], rows: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The tasks that have other numbers of rows than the published ones, or whose head is trained on such a task."""
+    other = {task.id for task in tasks if task.rows and dict(task.rows) != dict(rows[task.id])}
+    return [task.id for task in tasks if {task.id, task.answered_by} & other]
 
 
 def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, get_type_hints
 
 from omegaconf import MISSING, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
@@ -103,6 +103,10 @@ def load_suite(path: Path) -> Suite:
     assert isinstance(suite, Suite)
     if not suite.tasks:
         raise InputError(f"{path}: tasks: names no task")
+    parts: dict[str, Suite | Task] = {"": suite, **{f"tasks.{id}.": task for id, task in suite.tasks.items()}}
+    for prefix, part in parts.items():
+        if wrong := _nested(part):
+            raise InputError(f"{path}: {prefix}{wrong}: holds a list or a section where a single value is expected")
     if not isinstance(raw.get("language", ""), str):
         raise InputError(f"{path}: language: YAML reads no, on and off as truth values; put the code in quotes")
     for kind, named in suite.embeddings.items():
@@ -128,6 +132,20 @@ def load_suite(path: Path) -> Suite:
         raise InputError(f"{path}: {problem}")
     suite.title = suite.title or suite.name
     return suite
+
+
+def _nested(declared: Suite | Task) -> str | None:
+    """A key of texts whose value holds a list or a section instead, which OmegaConf accepts; None if there is none."""
+    for key, kind in get_type_hints(type(declared)).items():
+        value, kinds = getattr(declared, key), str(kind)
+        found: Iterable[Any] = ()
+        if kinds.startswith("list[str]"):
+            found = value or ()
+        elif kinds.startswith("dict[str, str"):
+            found = value.values()
+        if any(isinstance(item, list | dict) for item in found):
+            return key
+    return None
 
 
 def _suite_problem(suite: Suite) -> str | None:

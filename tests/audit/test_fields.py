@@ -12,13 +12,16 @@ from sklearn.model_selection import PredefinedSplit
 from mtl.audit.fields import FOLDS, field_findings, guess, non_inputs
 from mtl.audit.findings import Finding, Part
 from mtl.tasks.kind import Target
+from mtl.tasks.scale import PERCENT, SCALES, Scale
 from mtl.tasks.task import Task
 
 ROWS = 100
 HALF = [float(i % 2) for i in range(ROWS)]
 
 
-def findings(folder: Path, targets: list[Target], task: Task = LABELS, **fields: list[Any]) -> list[Finding]:
+def findings(
+    folder: Path, targets: list[Target], task: Task = LABELS, scale: Scale = PERCENT, **fields: list[Any]
+) -> list[Finding]:
     """The findings in a jsonl file whose rows have these targets and further fields."""
     texts: list[Any] = [
         f"text {i}" if task.candidates is None else ("fråga", f"a {i}", "b") for i in range(len(targets))
@@ -29,7 +32,7 @@ def findings(folder: Path, targets: list[Target], task: Task = LABELS, **fields:
         for i, target in enumerate(targets)
     ]
     (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return field_findings(of, folder)
+    return field_findings(of, folder, scale)
 
 
 def mostly(targets: list[float], wrong: int) -> list[str]:
@@ -92,7 +95,7 @@ def test_random_fields_of_few_rows_give_no_finding(tmp_path: Path) -> None:
 
 def test_unlabelled_and_few_rows_are_not_tried(tmp_path: Path) -> None:
     assert findings(tmp_path, [0.0, 1.0] * 4, field=["a", "b"] * 4) == []
-    assert field_findings(part("a", "b", split="test"), tmp_path) == []
+    assert field_findings(part("a", "b", split="test"), tmp_path, PERCENT) == []
 
 
 def test_inputs_are_not_tried() -> None:
@@ -115,7 +118,7 @@ def test_guesses_are_those_of_the_other_folds() -> None:
     rng = np.random.default_rng(3)
     values = rng.integers(12, size=80)
     targets = np.where(rng.random(80) < 0.8, values % 2, rng.integers(2, size=80)).astype(float)
-    made = guess(LABELS, "field", values.tolist(), targets)
+    made = guess(LABELS, "field", values.tolist(), targets, [None] * len(targets))
     assert made is not None
     folds = np.random.default_rng(0).permutation(80) % FOLDS
     for train, test in PredefinedSplit(folds).split():
@@ -129,6 +132,19 @@ def test_removed_errors() -> None:
     """Of 100 rows, 80 with the commonest label, the field gets 90 right: it removes half of the constant answer's 20 errors."""
     targets = np.array([0.0] * 80 + [1.0] * 20)
     values: list[Any] = ["a"] * 80 + ["b"] * 10 + ["a"] * 10
-    made = guess(LABELS, "field", values, targets)
+    made = guess(LABELS, "field", values, targets, [None] * len(targets))
     assert made is not None and made.removed == pytest.approx(0.5)
-    assert guess(LABELS, "field", ["a"] * 97 + ["b"] * 3, targets) is None  # removes 3 of 20
+    assert guess(LABELS, "field", ["a"] * 97 + ["b"] * 3, targets, [None] * len(targets)) is None  # removes 3 of 20
+
+
+def test_scores_are_shown_as_the_suite_shows_them(tmp_path: Path) -> None:
+    found = only(findings(tmp_path, HALF, scale=SCALES[1], pos=mostly(HALF, 10)))
+    assert "meta.pos 0.900 (80%); a constant answer has 0.500" in found.what
+
+
+def test_a_group_is_guessed_from_other_groups() -> None:
+    """The name of a group whose rows have one label says nothing of new groups."""
+    names = [f"g{row // 4}" for row in range(ROWS)]
+    targets = np.array([float(row // 4 % 2) for row in range(ROWS)])
+    assert guess(LABELS, "id", names, targets, [None] * ROWS) is not None
+    assert guess(LABELS, "id", names, targets, names) is None

@@ -61,6 +61,13 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
         folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2"}, "32-true")
 
 
+def test_a_task_that_is_no_longer_there_has_changed(tmp_path: Path) -> None:
+    folder, config = RunFolder(tmp_path), configured()
+    folder.claim(config, {"tasks.a": "1", "tasks.b": "2", "b.tsv": "3"}, "32-true")
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(tasks.b\)"):
+        folder.claim(config, {"tasks.a": "1"}, "32-true")
+
+
 def test_a_run_keeps_its_precision(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path)
     folder.check_precision("bf16-mixed")  # a new folder
@@ -99,6 +106,13 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
             InputError, match=r"was begun by another version of mtl, .*; set run_dir= or remove the folder"
         ):
             folder.check(config)
+
+
+def test_an_older_run_of_a_method_whose_name_means_another_method_now(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "run", right(0.5))
+    make_older(folder, "majority")
+    with pytest.raises(InputError, match="was begun by another version of mtl"):
+        folder.check(configured(method="majority"))
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,17 @@ def test_the_average_is_over_the_tasks_that_the_suite_names() -> None:
     seeds = {1: done(1, **dict.fromkeys(job.suite.averaged, 1.0))}
     rows, constants = {task.id: task.rows for task in complete}, {task.id: 0.0 for task in complete}
     summary = summarize(job.suite, complete, job.config, seeds, rows, constants)
-    assert not summary["partial"] and len(summary["missing"]) == 6
+    assert not summary["partial"] and len(summary["missing"]) == 7
     lstm = load_job({"suite": "superlim", "data_dir": "/nowhere"})
-    words = ["supersim-superlim-relatedness", "supersim-superlim-similarity", "sweanalogy", "swesat-synonyms"]
+    words = ["supersim-superlim-relatedness", "supersim-superlim-similarity", "sweanalogy", "swedn"]
     assert summarize(job.suite, complete, lstm.config, seeds, rows, constants)["unanswered"] == words
+
+
+def test_a_task_is_reduced_with_the_task_whose_head_answers_it() -> None:
+    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere", "seeds": [1]})
+    tasks = job.suite.choose(["swenli", "swediagnostics", "sweparaphrase"])
+    seeds = {1: done(1, **{task.id: 1.0 for task in tasks})}
+    rows = {task.id: dict(task.rows) for task in tasks}
+    rows["swenli"]["train"] = 15_001
+    summary = summarize(job.suite, tasks, job.config, seeds, rows, {task.id: 0.0 for task in tasks})
+    assert summary["reduced"] == ["swenli", "swediagnostics"]

@@ -370,3 +370,24 @@ def test_tasks_on_words_may_have_any_number_of_text_columns(suite_file: Path) ->
     text = suite_file.read_text(encoding="utf-8").replace("text: [a, b]", "text: [a, b, c]\n    level: word")
     suite_file.write_text(text, encoding="utf-8")
     assert load_suite(suite_file).tasks["samma"].sides == 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("name: kinds", "name: kinds\nfiles: {x: [y]}", "files"),
+        ("name: kinds", "name: kinds\naverage: [[mood]]", "average"),
+        ("name: kinds", "name: kinds\nembeddings: {fasttext: []}", "embeddings"),
+        ("text: [review.text]", "text: [[review.text]]", "tasks.mood.text"),
+        ("text: [review.text]", "text: [review.text]\n    also: [[accuracy]]", "tasks.mood.also"),
+        ("text: [review.text]", "text: [review.text]\n    checksums: {train: {a: b}}", "tasks.mood.checksums"),
+    ],
+)
+def test_a_list_where_a_single_value_is_expected(tmp_path: Path, old: str, new: str, key: str) -> None:
+    path = write_kinds_suite(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    text = text.replace("\nfiles: {train", "\n# files: {train") if key == "files" else text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"^[^:]*: {re.escape(key)}: "):
+        load_suite(path)

@@ -24,7 +24,7 @@ SIZES = "Dataset in numbers*"
 SIZE_FIELDS = (SIZES, "Recommended split(s)")
 LABEL_FIELDS = ("Nature of the content*", "Format*", "Data labeling*")
 
-_NUMBER = r"(?<![\w.,–-])(?<!\d:)(?P<number>\d{1,3}(?:[ ,\u00a0\u202f]\d{3})+|\d+)(?![\w]|\s?%|[.,:–-]+\d)"
+_NUMBER = r"(?<![\w.,–-])(?<!\d:)(?P<number>\d{1,3}(?:[ ,\u00a0\u202f]\d{3}){1,4}|\d+)(?![\w]|\s?%|[.,:–-]+\d)"
 _SPLIT = r"(?P<split>train(?:ing)?|dev(?:elopment)?|validation|test(?:ing)?)"
 _UNIT = (
     r"(?:item|row|example|instance|sample|sentence|text|paragraph|document|article|question|pair|case|entr|record)\w*"
@@ -46,6 +46,10 @@ _QUOTES = "'\"“”‘’"
 _ITEM = rf"[{_QUOTES}]*[\w+-]+[{_QUOTES}]*"
 _LIST = re.compile(rf"{_ITEM}(?:,\s+{_ITEM})*,?\s+(?:or|and)\s+{_ITEM}")
 _ABOUT_LABELS = re.compile(r"\b(?:label\w*|can be|one of|values?|class(?:es)?)\b[^.;]{0,60}$", re.IGNORECASE)
+
+
+# Characters of a line that is searched for claims: the time of a search grows with the square of the line's length.
+LONGEST = 2000
 
 
 @dataclass(frozen=True)
@@ -89,15 +93,19 @@ class Sizes:
 def false_claims(sheet: Sheet, task: Task, files: dict[str, Part]) -> list[Problem]:
     """What the sheet says about the task's data and what is not true of it. files: the files that can be read, by split."""
     sizes = Sizes(task, files)
-    found = [problem for line, value in sheet.values(*SIZE_FIELDS) for problem in _false_sizes(line, value, sizes)]
-    lines = list(sheet.values(SIZES))
+
+    def values(*fields: str) -> list[tuple[int, str]]:
+        return [(line, value) for line, value in sheet.values(*fields) if len(value) <= LONGEST]
+
+    found = [problem for line, value in values(*SIZE_FIELDS) for problem in _false_sizes(line, value, sizes)]
+    lines = values(SIZES)
     found += [problem for line, value in lines[:1] for problem in _false_total(line, value, sizes)]
     if task.labels is not None:
         found += [
             Problem(line, text) for line, value in lines for text in _false_label_counts(value, sizes, task.labels)
         ]
         found += [Problem(line, text) for line, value in lines for text in _false_balance(value, sizes, task.labels)]
-        lists = sheet.values(*LABEL_FIELDS)
+        lists = values(*LABEL_FIELDS)
         found += [Problem(line, text) for line, value in lists for text in _false_label_lists(value, task.labels)]
     return found
 

@@ -75,6 +75,10 @@ def test_false_numbers(tmp_path: Path, numbers: str, messages: list[str]) -> Non
     assert false(tmp_path, numbers) == messages
 
 
+def test_a_very_long_line_is_not_searched(tmp_path: Path) -> None:
+    assert false(tmp_path, "7 train, " + "x " * 1000) == [] and false(tmp_path, "7 train, " + "x " * 900) != []
+
+
 def test_each_line_is_read_by_itself(tmp_path: Path) -> None:
     sheet = read_sheet(write(tmp_path, complete(Dataset_in_numbers=["5 train", "3 dev", "4 test, 9 dev"])))
     lines = [line for line, _ in sheet.values("Dataset in numbers*")]
