@@ -11,7 +11,8 @@ from typing import Any
 
 from mtl.config.files import differences, find_yaml, flatten, flatten_config, shipped
 from mtl.config.schema import INDIFFERENT, Config
-from mtl.data.splits import check_present, missing_tasks
+from mtl.data.fetch import awaits_generation
+from mtl.data.splits import check_present
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
@@ -191,7 +192,7 @@ def _check_ready(sweep: Sweep) -> None:
             )
         if run.finished:
             continue
-        if not (job.suite.generated and len(missing_tasks(job.suite, job.data_dir)) == len(job.suite.tasks)):
+        if not awaits_generation(job.suite, job.data_dir):
             try:
                 check_present(job.suite, job.run_tasks, job.data_dir)
             except InputError as error:
