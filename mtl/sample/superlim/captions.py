@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mtl.sample.dice import Dice
-from mtl.sample.superlim.rows import LABEL_NOISE, SIZES, Row, Splits, annotated, mean, splits
+from mtl.sample.superlim.rows import LABEL_NOISE, SIZES, Row, Splits, annotated, mean, splits, unordered
 
 PEOPLE = (  # two names of the same, and a general one
     (("en man", "en herre"), "en person"),
@@ -35,7 +35,14 @@ SCENES = (
     ("i en skog", "bland träden"),
 )
 # What the premise says nothing about.
-ADDITIONS = ("i regnet", "tidigt på morgonen", "för första gången", "tillsammans med en granne", "efter skolan", "varje söndag")
+ADDITIONS = (
+    "i regnet",
+    "tidigt på morgonen",
+    "för första gången",
+    "tillsammans med en granne",
+    "efter skolan",
+    "varje söndag",
+)
 NOTHING = {"en": "ingen", "ett": "inget"}
 
 Action = tuple[str, str]
@@ -78,14 +85,12 @@ def paraphrases() -> Splits:
         # From unrelated pictures to the same one; more pairs share a part or two.
         shared = dice.pick(((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2), (0, 1, 2)))
         other = Picture(*(shown[part] if part in shared else other[part] for part in range(3)))
-        similarity = sum(
-            weight for weight, one, two in zip((1.6, 2.2, 1.2), shown, other, strict=True) if one == two
-        )
+        similarity = sum(weight for weight, one, two in zip((1.6, 2.2, 1.2), shown, other, strict=True) if one == two)
         first, second = _plain(dice, shown), _plain(dice, other)
         score = mean(annotated(dice, similarity, 0, 5, annotators=5))
         return {"genre": "captions", "file": "generated", "sentence_1": first, "sentence_2": second, "label": score}
 
-    return splits(row, lambda row: row["sentence_1"] + row["sentence_2"])
+    return splits(row, lambda row: unordered(row["sentence_1"], row["sentence_2"]))
 
 
 def inferences() -> Splits:
@@ -97,7 +102,7 @@ def inferences() -> Splits:
             label = "neutral"
         return {"id": next(numbers), "premise": premise, "hypothesis": hypothesis, "label": label}
 
-    return splits(row, lambda row: row["premise"] + row["hypothesis"], {**SIZES, "train": 600})
+    return splits(row, _texts, {**SIZES, "train": 600})
 
 
 def diagnostics() -> Splits:
@@ -110,7 +115,11 @@ def diagnostics() -> Splits:
         texts = {"premise": premise, "hypothesis": hypothesis}
         return {"id": next(numbers), "label": label, **texts, "meta": {**meta, "domain": "Artificial"}}
 
-    return splits(row, lambda row: row["premise"] + row["hypothesis"], {"test": 120})
+    return splits(row, _texts, {"test": 120}, other=[_texts(row) for rows in inferences().values() for row in rows])
+
+
+def _texts(row: Row) -> str:
+    return f"{row['premise']}\t{row['hypothesis']}"
 
 
 def _inference(dice: Dice) -> tuple[str, str, str, dict[str, Sequence[str]]]:

@@ -25,7 +25,11 @@ def sentences() -> Splits:
         before = before[:1].upper() + before[1:]
         incorrect = dice.chance(0.5)
         span = {"start": len(before), "stop": len(before) + len(wrong)} if incorrect else {"start": None, "stop": None}
-        pair = {"incorrect_span": wrong, "correction": right} if incorrect else {"incorrect_span": None, "correction": None}
+        pair = (
+            {"incorrect_span": wrong, "correction": right}
+            if incorrect
+            else {"incorrect_span": None, "correction": None}
+        )
         label = "incorrect" if incorrect != dice.chance(LABEL_NOISE) else "correct"
         meta = {"error_span": span, "confusion_pair": pair, "error_label": kind if incorrect else ""}
         meta |= {"education_level": dice.pick(("Nybörjare", "Fortsättning", "Avancerad")), "l1": dice.pick(LEARNERS)}

@@ -15,20 +15,42 @@ def _nouns(text: str) -> tuple[Noun, ...]:
 
 
 NOUNS = {
-    "animal": _nouns("en-hund-hunden en-katt-katten en-häst-hästen en-gris-grisen ett-lamm-lammet ett-får-fåret en-get-geten"),
-    "food": _nouns("ett-äpple-äpplet ett-päron-päronet en-ost-osten en-kaka-kakan en-korv-korven ett-ägg-ägget en-banan-bananen"),
-    "vehicle": _nouns("en-bil-bilen en-buss-bussen en-cykel-cykeln en-båt-båten ett-tåg-tåget en-moped-mopeden ett-skepp-skeppet"),
-    "clothes": _nouns("en-jacka-jackan en-tröja-tröjan en-hatt-hatten ett-skärp-skärpet en-kjol-kjolen ett-förkläde-förklädet"),
-    "furniture": _nouns("en-stol-stolen ett-bord-bordet en-säng-sängen en-hylla-hyllan ett-skåp-skåpet en-soffa-soffan"),
-    "building": _nouns("ett-hus-huset en-kyrka-kyrkan en-skola-skolan ett-slott-slottet en-stuga-stugan ett-torn-tornet"),
+    "animal": _nouns(
+        "en-hund-hunden en-katt-katten en-häst-hästen en-gris-grisen ett-lamm-lammet ett-får-fåret en-get-geten"
+    ),
+    "food": _nouns(
+        "ett-äpple-äpplet ett-päron-päronet en-ost-osten en-kaka-kakan en-korv-korven ett-ägg-ägget en-banan-bananen"
+    ),
+    "vehicle": _nouns(
+        "en-bil-bilen en-buss-bussen en-cykel-cykeln en-båt-båten ett-tåg-tåget en-moped-mopeden ett-skepp-skeppet"
+    ),
+    "clothes": _nouns(
+        "en-jacka-jackan en-tröja-tröjan en-hatt-hatten ett-skärp-skärpet en-kjol-kjolen ett-förkläde-förklädet"
+    ),
+    "furniture": _nouns(
+        "en-stol-stolen ett-bord-bordet en-säng-sängen en-hylla-hyllan ett-skåp-skåpet en-soffa-soffan"
+    ),
+    "building": _nouns(
+        "ett-hus-huset en-kyrka-kyrkan en-skola-skolan ett-slott-slottet en-stuga-stugan ett-torn-tornet"
+    ),
 }
 # What is done to the things of each class: present and past.
 VERBS = {
     "animal": (("matar", "matade"), ("klappar", "klappade"), ("jagar", "jagade"), ("lockar", "lockade")),
-    "food": (("smakar på", "smakade på"), ("skalar", "skalade"), ("tuggar på", "tuggade på"), ("serverar", "serverade")),
+    "food": (
+        ("smakar på", "smakade på"),
+        ("skalar", "skalade"),
+        ("tuggar på", "tuggade på"),
+        ("serverar", "serverade"),
+    ),
     "vehicle": (("lånar", "lånade"), ("reparerar", "reparerade"), ("startar", "startade"), ("parkerar", "parkerade")),
     "clothes": (("provar", "provade"), ("tvättar", "tvättade"), ("lagar", "lagade"), ("stryker", "strök")),
-    "furniture": (("flyttar", "flyttade"), ("monterar", "monterade"), ("snickrar", "snickrade"), ("dammar av", "dammade av")),
+    "furniture": (
+        ("flyttar", "flyttade"),
+        ("monterar", "monterade"),
+        ("snickrar", "snickrade"),
+        ("dammar av", "dammade av"),
+    ),
     "building": (("ritar", "ritade"), ("renoverar", "renoverade"), ("river", "rev"), ("besöker", "besökte")),
 }
 ADJECTIVES = (  # after en, after ett, after den and det

@@ -71,7 +71,13 @@ def articles() -> Splits:
         category = dice.pick(list(EVENTS))
         things, headline, news, summary, further = EVENTS[category]
         town, other = dice.sample(TOWNS, 2)
-        words = {"town": town, "other": other, "thing": dice.pick(things), "day": dice.pick(DAYS), "number": str(dice.number(3, 60))}
+        words = {
+            "town": town,
+            "other": other,
+            "thing": dice.pick(things),
+            "day": dice.pick(DAYS),
+            "number": str(dice.number(3, 60)),
+        }
         sentences = [news, *dice.sample(further, dice.number(2, 3)), dice.pick(QUOTES)]
         if dice.chance(0.25):  # the news comes second
             sentences.insert(0, dice.pick(SCENES))

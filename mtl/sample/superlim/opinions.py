@@ -12,7 +12,12 @@ ASPECTS = (  # with the gender of the adjective: 0 for en, 1 for ett
 ADJECTIVES = {
     2: (("fantastisk", "fantastiskt"), ("utmärkt", "utmärkt"), ("underbar", "underbart"), ("strålande", "strålande")),
     1: (("bra", "bra"), ("fin", "fint"), ("trevlig", "trevligt"), ("behaglig", "behagligt")),
-    0: (("helt okej", "helt okej"), ("acceptabel", "acceptabelt"), ("som väntat", "som väntat"), ("godtagbar", "godtagbart")),
+    0: (
+        ("helt okej", "helt okej"),
+        ("acceptabel", "acceptabelt"),
+        ("som väntat", "som väntat"),
+        ("godtagbar", "godtagbart"),
+    ),
     -1: (("tråkig", "tråkigt"), ("trist", "trist"), ("enformig", "enformigt"), ("medelmåttig", "medelmåttigt")),
     -2: (("hemsk", "hemskt"), ("usel", "uselt"), ("förfärlig", "förfärligt"), ("bedrövlig", "bedrövligt")),
 }

@@ -1,7 +1,7 @@
 """What the rows of all tasks of `superlim-sample` share: sizes, noise, annotators, marked words."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from mtl.sample.dice import Dice, distinct, whole
@@ -14,9 +14,11 @@ WITHOUT_DEV = {"train": 80, "test": 120}
 LABEL_NOISE = 0.03
 
 
-def splits(make: Callable[[], Row], key: Callable[[Row], str], sizes: dict[str, int] = SIZES) -> Splits:
-    """Rows by split, of which no two have the same key."""
-    seen = set[str]()
+def splits(
+    make: Callable[[], Row], key: Callable[[Row], str], sizes: dict[str, int] = SIZES, other: Iterable[str] = ()
+) -> Splits:
+    """Rows by split, of which no two have the same key, and none has one of the `other` keys."""
+    seen = set(other)
     return {split: distinct(count, seen, make, key) for split, count in sizes.items()}
 
 
@@ -34,6 +36,11 @@ def marked(text: str, word: str, first: int = 0) -> Row:
     found = re.compile(rf"\b{word}\b").search(text, first)
     assert found is not None
     return {"text": word, "location": {"start": found.start(), "stop": found.end()}}
+
+
+def unordered(*texts: str) -> str:
+    """A key of a pair that is the same in either order."""
+    return "\t".join(sorted(texts))
 
 
 def lines(text: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from mtl.sample.dice import Dice
 from mtl.sample.superlim.lexicon import NAMES
-from mtl.sample.superlim.rows import LABEL_NOISE, Row, Splits, lines, marked, splits
+from mtl.sample.superlim.rows import LABEL_NOISE, Row, Splits, lines, marked, splits, unordered
 
 SENSES = {  # by word, the contexts of its two senses
     "lag": (
@@ -130,7 +130,7 @@ def pairs() -> Splits:
         label = "same_sense" if same else "different_sense"
         return {"idx": next(numbers), "first": first, "second": second, "label": label, "meta": meta}
 
-    return splits(row, lambda row: row["first"]["context"] + row["second"]["context"])
+    return splits(row, lambda row: unordered(row["first"]["context"], row["second"]["context"]))
 
 
 def pronouns() -> Splits:
@@ -148,7 +148,14 @@ def pronouns() -> Splits:
         meta = {"snippet_id": f"{next(snippets)}A"}
         labels = ["coreferring" if place == meant else "not_coreferring" for place in range(2)]
         return [
-            {"idx": next(numbers), "text": text, **marks, "candidate_antecedent": marked(text, name), "label": label, "meta": meta}
+            {
+                "idx": next(numbers),
+                "text": text,
+                **marks,
+                "candidate_antecedent": marked(text, name),
+                "label": label,
+                "meta": meta,
+            }
             for name, label in zip(names, labels, strict=True)
         ]
 

@@ -9,8 +9,20 @@ CASES = (
     (("säljare", "säljaren"), ("kund", "kunden"), "förklarade för", "kunde sänka priset", "fick betala senare"),
     (("lärare", "läraren"), ("elev", "eleven"), "berättade för", "hade rättat provet", "hade klarat provet"),
     (("frisör", "frisören"), ("student", "studenten"), "sade till", "hade tid på fredag", "måste boka en ny tid"),
-    (("tandläkare", "tandläkaren"), ("patient", "patienten"), "påpekade för", "hade hittat ett hål", "måste borsta bättre"),
-    (("bibliotekarie", "bibliotekarien"), ("besökare", "besökaren"), "viskade till", "hade hittat boken", "måste tala tystare"),
+    (
+        ("tandläkare", "tandläkaren"),
+        ("patient", "patienten"),
+        "påpekade för",
+        "hade hittat ett hål",
+        "måste borsta bättre",
+    ),
+    (
+        ("bibliotekarie", "bibliotekarien"),
+        ("besökare", "besökaren"),
+        "viskade till",
+        "hade hittat boken",
+        "måste tala tystare",
+    ),
     (("snickare", "snickaren"), ("granne", "grannen"), "berättade för", "hade byggt altanen", "kunde hämta nycklarna"),
     (("advokat", "advokaten"), ("klient", "klienten"), "förklarade för", "hade läst åtalet", "borde tiga i rätten"),
 )

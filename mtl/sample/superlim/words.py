@@ -4,7 +4,7 @@ import itertools
 
 from mtl.sample.dice import Dice
 from mtl.sample.superlim.lexicon import NOUNS, VERBS
-from mtl.sample.superlim.rows import WITHOUT_DEV, Row, Splits, annotated, mean, splits
+from mtl.sample.superlim.rows import WITHOUT_DEV, Row, Splits, annotated, mean, splits, unordered
 
 ANNOTATORS = 5
 
@@ -22,10 +22,7 @@ def similarities() -> Splits:
         by_annotator = {f"a{number}": score for number, score in enumerate(scores, 1)}
         return {"word_1": one, "word_2": two, **by_annotator, "label": mean(scores)}
 
-    def pair(row: Row) -> str:
-        return " ".join(sorted((row["word_1"], row["word_2"])))
-
-    return splits(row, pair, WITHOUT_DEV)
+    return splits(row, lambda row: unordered(row["word_1"], row["word_2"]), WITHOUT_DEV)
 
 
 def analogies() -> Splits:
