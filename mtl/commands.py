@@ -120,9 +120,16 @@ def _add_models(commands: Commands) -> None:
 def _add_results(commands: Commands) -> None:
     """Commands about predictions and scores."""
     check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")
-    check.add_argument("zip", type=Path, metavar="ZIP", help="a submission, zipped or as a folder")
+    check.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
     check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
     check.set_defaults(run=_check_submission)
+
+    rejoin = commands.add_parser("rejoin", help="put a submission's predictions to the rows of the official files")
+    rejoin.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
+    rejoin.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=OFFICIAL, tasks=[ID,…]")
+    rejoin.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
+    rejoin.add_argument("--name", help="of the system, else as in the submission")
+    rejoin.set_defaults(run=_rejoin)
 
     score = commands.add_parser("score", help="score predictions against gold targets")
     score.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="a zip or a folder of predictions")
@@ -278,21 +285,41 @@ def _encode(arguments: argparse.Namespace) -> None:
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
-    from mtl.runs.predictions import submission_problems
+    from mtl.runs.formats import FORMATS
 
     job = _job(arguments.settings)
     _log_suite(job, arguments.settings)
     if job.config.data_dir is not None and not job.data_dir.is_dir():
         raise InputError(f"data_dir={job.data_dir}: no such folder")
-    problems = submission_problems(arguments.zip, job.suite, job.data_dir)
-    for problem in problems:
-        print(problem)
+    checked = FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
+    problems = checked.problems
+    for line in problems or checked.remarks:
+        print(line)
     if problems:
         raise InputError(
-            f"{arguments.zip}: the leaderboard of suite {job.suite.name} would refuse it"
+            f"{arguments.submission}: the leaderboard of suite {job.suite.name} would refuse it"
             f" ({len(problems)} problem{'s' if len(problems) > 1 else ''})"
         )
-    print(f"{arguments.zip}: the leaderboard of suite {job.suite.name} can take it")
+    if checked.remarks:
+        print(f"{arguments.submission}: valid for the rows in {job.data_dir}, which are not the official ones")
+    else:
+        print(f"{arguments.submission}: the leaderboard of suite {job.suite.name} can take it")
+
+
+def _rejoin(arguments: argparse.Namespace) -> None:
+    from mtl.runs.formats.rejoin import rejoin
+
+    job = _job(arguments.settings)
+    _log_suite(job, arguments.settings)
+    done = rejoin(arguments.submission, job.suite, job.tasks, job.data_dir, arguments.out, arguments.name)
+    for line in done.problems or done.remarks:
+        print(line)
+    if done.problems:
+        raise InputError(
+            f"{arguments.submission}: its predictions cannot be put to the rows of {job.data_dir}"
+            "; nothing is written; tasks=[…] names the tasks to put together"
+        )
+    print(arguments.out)
 
 
 def _log_suite(job: "Job", settings: Sequence[str]) -> None:

@@ -17,7 +17,8 @@ from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.submission import write_predictions
 from mtl.runs.summary import DESCRIPTION, NAMES, summarize
-from mtl.tasks.metrics import ScoredRows, further_scores, score
+from mtl.tasks.metrics import further_scores, score
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE

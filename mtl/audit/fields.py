@@ -10,7 +10,8 @@ import numpy as np
 from mtl.audit.findings import Finding, Part
 from mtl.data.records import Value, read_fields
 from mtl.errors import InputError
-from mtl.tasks.metrics import METRICS, ScoredRows, score
+from mtl.tasks.metrics import METRICS, score
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 

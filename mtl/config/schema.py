@@ -173,6 +173,16 @@ class LeadConfig:
 @dataclass
 class SubmissionConfig:
     header: str = MISSING
+    name: str | None = None  # older runs do not have this key
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        check_choice("submission.header", self.header, ("task", "target"))
+        name = self.name
+        if name is not None and (not name.strip(" .") or not name.isprintable() or name[0] == "." or len(name) > 100):
+            raise InputError(
+                f"submission.name={name}: names a file; use 1 to 100 printable characters, the first no dot"
+            )
 
 
 @dataclass
@@ -225,10 +235,10 @@ class Config:
         check_share("encoder.dropout", self.encoder.dropout)
         check_share("head.dropout", self.head.dropout)
         self.loss.check()
+        self.submission.check()
         self.pretrain.check("pretrain")
         self.finetune.check("finetune")
         for key, value, choices in (
-            ("submission.header", self.submission.header, ("task", "target")),
             ("pretrain.checkpoint", self.pretrain.checkpoint, ("best", "last")),
             ("finetune.token_outputs", self.finetune.token_outputs, ("float32", "float16", "recompute")),
             ("finetune.threshold", self.finetune.threshold, ("argmax", "dev")),

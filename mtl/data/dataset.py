@@ -12,7 +12,7 @@ import numpy as np
 from mtl.data.examples import Example, span_texts
 from mtl.data.splits import TaskExamples, check_present, read_task
 from mtl.files import sha256
-from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task

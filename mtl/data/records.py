@@ -28,6 +28,7 @@ __all__ = [
     "column_names",
     "has_column",
     "is_typed",
+    "parse_row",
     "read_fields",
     "read_records",
     "text",
@@ -178,12 +179,12 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[
 
 
 def _read_jsonl(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
-    rows = ((number, _parse(path, number, line)) for number, line in enumerate(read_lines(path), 1))
+    rows = ((number, parse_row(path, number, line)) for number, line in enumerate(read_lines(path), 1))
     return _records(path, rows, columns, lookup)
 
 
 def _jsonl_names(path: Path) -> list[str]:
-    rows = (_parse(path, number, line) for number, line in enumerate(first_lines(path, FIRST_ROWS), 1))
+    rows = (parse_row(path, number, line) for number, line in enumerate(first_lines(path, FIRST_ROWS), 1))
     return list(dict.fromkeys(name for row in rows for name in names_in(row)))
 
 
@@ -193,8 +194,8 @@ def _write_jsonl(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Val
     return 0
 
 
-def _parse(path: Path, number: int, line: str) -> dict[str, Any]:
-    """The object on one line of a jsonl file."""
+def parse_row(path: Path | str, number: int, line: str) -> dict[str, Any]:
+    """The object on one line of a jsonl file. Raises InputError, which names the file and the line, if it is none."""
     try:
         row = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
         if re.search(r"\\u[dD]", line):

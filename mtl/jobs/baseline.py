@@ -3,6 +3,7 @@
 import json
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,9 @@ from mtl.jobs.provenance import machine, versions
 from mtl.memory import keep_memory
 from mtl.methods import METHODS
 from mtl.methods.kind import BuildRequest, Method
-from mtl.runs.submission import write_predictions, write_submission
+from mtl.runs.formats import FORMATS
+from mtl.runs.formats.kind import Submitted
+from mtl.runs.submission import write_predictions
 from mtl.runs.summary import summarize
 from mtl.runs.table import render
 from mtl.tasks.constant import best_constant, constant_score
@@ -60,7 +63,12 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
         waiting = [seed for seed in config.seeds if not folder.scores(seed).exists()]
         if config.seeds_in_parallel > 1 and len(waiting) > 1:
             run_in_parallel(run_apart, job, waiting)
-        done = {seed: run_seed(job, dataset, method, seed) for seed in config.seeds}
+        done, remarks = {}, list[str]()
+        for seed in config.seeds:
+            done[seed] = run_seed(job, dataset, method, seed)
+            remarks = _submit(job, dataset, seed, done[seed])
+        for remark in remarks:  # equal for all seeds
+            logger.info("submission: %s", remark)
         summary = summarize(suite, tasks, config, done, dataset.rows(), _constants(dataset))
         summary["held_out"] = {task: len(lines) for task, lines in dataset.held_out.items()}
         summary |= method.facts
@@ -104,7 +112,7 @@ def run_apart(job: Job, seed: int) -> None:
 
 
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
-    """Train one seed, and write its predictions, submission and scores.json.
+    """Train one seed, and write its predictions and scores.json.
 
     Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
     further metrics, those × 100 by name), dev_scores (× 100 on dev), seconds, cost, versions, machine.
@@ -125,10 +133,6 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
     scores = {task.id: found[task.id] for task in dataset.tasks}
-    write_submission(
-        folder.submission(seed),
-        [folder.predictions(seed, "test", task.id) for task in dataset.tasks if "test" in dataset.splits[task.id]],
-    )
     average = job.suite.mean(scores)
     seconds = time.monotonic() - start
     number = f"{config.seeds.index(seed) + 1}/{len(config.seeds)}"
@@ -148,6 +152,21 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     }
     write_json(done, result)
     return result
+
+
+def _submit(job: Job, dataset: Dataset, seed: int, done: Mapping[str, Any]) -> list[str]:
+    """Write the submission of a seed that is done, in the suite's format. Returns what its user should know, one line each.
+
+    done: the content of scores.json.
+    """
+    config, kind = job.config, METHODS[job.config.method]
+    facts = {
+        "name": config.submission.name or kind.title(config),
+        "family": kind.family,
+        "parameters": done["cost"]["parameters"],
+    }
+    submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
+    return FORMATS[job.suite.submission.format].write(submitted)
 
 
 def _constants(dataset: Dataset) -> dict[str, float]:

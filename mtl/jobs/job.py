@@ -19,6 +19,7 @@ from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.errors import InputError
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
+from mtl.runs.formats import submission_problem
 from mtl.sample import SAMPLES
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
@@ -249,6 +250,8 @@ def _load_suite(name: str) -> Suite:
     suite = load_suite(find_suite(name))
     if suite.generated and suite.name not in SAMPLES:
         raise InputError(f"suite {suite.name}: generated: only the data of {' and '.join(SAMPLES)} is; drop this key")
+    if problem := submission_problem(suite):
+        raise InputError(f"suite {suite.name}: submission.{problem}")
     for where, settings in _sections(suite).items():
         if locations := [key for key in flatten(settings) if key in LOCATIONS]:
             raise InputError(f"suite {suite.name}: {where}: {locations[0]}: only the command line says where files are")

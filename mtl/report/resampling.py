@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mtl.tasks.metrics import ScoredRows, weighted_scores
+from mtl.tasks.metrics import weighted_scores
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
 
 RESAMPLES = 1000

@@ -21,7 +21,7 @@ from mtl.methods import FORMER_NAMES, method_name
 from mtl.runs.folder import RunFolder
 from mtl.runs.predictions import recorded_rows
 from mtl.runs.summary import DESCRIPTION, KEYS, NAMES, description
-from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
 

@@ -51,7 +51,12 @@ class RunFolder:
         return self.path / "gold" / f"{split}_{task}.tsv"
 
     def submission(self, seed: int) -> Path:
+        """The zip for the leaderboard, of suites whose submissions have the format `zip`."""
         return self.seed(seed) / "submission.zip"
+
+    def submission_folder(self, seed: int) -> Path:
+        """The files for the leaderboard, of suites whose submissions have another format."""
+        return self.seed(seed) / "submission"
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -15,7 +15,7 @@ from mtl.data.splits import read_task
 from mtl.errors import InputError
 from mtl.files import read_json
 from mtl.runs.folder import RunFolder
-from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -31,14 +31,19 @@ def read_predictions(path: Path) -> dict[str, list[str]]:
     if path.is_dir():
         contents = {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
     else:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                contents = {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file or folder") from None
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-            raise InputError(f"{path}: not a zip, or a damaged one: {error}") from None
+        contents = read_zip(path)
     return {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
+
+
+def read_zip(path: Path) -> dict[str, bytes]:
+    """The content of every file in a zip, by name. Raises InputError if it is not there, no zip, or damaged."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file or folder") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise InputError(f"{path}: not a zip, or a damaged one: {error}") from None
 
 
 def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
@@ -139,11 +144,11 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows
         names = [task.files.get("test"), "test.tsv"]
         paths = [gold_dir / task.folder / name for name in names if name]
         with_gold = [path for path in paths if path.is_file() and has_column(path, task.target)]
-        return _rows_of(task, read_examples(task, with_gold[0])) if with_gold else None
+        return scored_rows(task, read_examples(task, with_gold[0])) if with_gold else None
     path = task.path("dev", gold_dir) or task.path("train", gold_dir)
     if path is None or not path.is_file():
         return None
-    return _rows_of(task, read_task(_without_test(task), gold_dir, held_out).rows["dev"])
+    return scored_rows(task, read_task(_without_test(task), gold_dir, held_out).rows["dev"])
 
 
 def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredRows:
@@ -164,7 +169,8 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
     return ScoredRows(targets, None if candidates is None else np.array(candidates), columns)
 
 
-def _rows_of(task: Task, examples: Sequence[Example]) -> ScoredRows | None:
+def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows | None:
+    """These rows, which all have targets, as metrics read them; None if there are none."""
     if not examples:
         return None
     targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)

@@ -1,7 +1,8 @@
 """The best constant answer to a task: the score that every model must exceed."""
 
 from mtl.tasks.kind import Target
-from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.metrics import score
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 

@@ -59,6 +59,14 @@ class TargetKind(ABC):
     def parse(self, cell: str, candidates: int | None = None) -> Target:
         """The target in a cell. candidates: how many the row has, if known. Raises ValueError that says what is wrong."""
 
+    def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
+        """The prediction in a cell. candidates and errors: as in `parse`."""
+        return self.parse(cell, candidates)
+
+    def to_json(self, target: Target) -> str | int | float:
+        """The JSON value for a target or a prediction, of one of `types`."""
+        return self.format(target)
+
     def format(self, target: Target) -> str:
         """The cell for a target or a prediction; `parse` reads it back unchanged."""
         return str(target)

@@ -3,22 +3,20 @@
 from collections import Counter
 from collections.abc import Callable
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import category
 
 import numpy as np
 
 from mtl.errors import InputError
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
-
-if TYPE_CHECKING:
-    from mtl.tasks.metrics import ScoredRows
 
 # The pairs of texts whose score is kept: resampling asks for each many times.
 KEPT = 1 << 17
 
 
-def rouge1(task: Task, predicted: np.ndarray, rows: "ScoredRows", weights: np.ndarray) -> np.ndarray:
+def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p".
 
     Raises InputError if the package is not installed.
@@ -26,7 +24,7 @@ def rouge1(task: Task, predicted: np.ndarray, rows: "ScoredRows", weights: np.nd
     return _mean(_google_f1, predicted, rows.targets, weights)
 
 
-def rouge1_words(task: Task, predicted: np.ndarray, rows: "ScoredRows", weights: np.ndarray) -> np.ndarray:
+def rouge1_words(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
     """The mean F1 of whole words: runs of letters and digits of any script, in lower case."""
     return _mean(_words_f1, predicted, rows.targets, weights)
 

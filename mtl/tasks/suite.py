@@ -13,6 +13,7 @@ from omegaconf.errors import OmegaConfBaseException
 from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.scale import SCALES, Scale
+from mtl.tasks.submission import Submission
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import DEV_OR_TEST, LEVELS, SPLITS, Source, Task
 from mtl.untrusted import is_inside, is_web_address, read_yaml
@@ -50,6 +51,7 @@ class Suite:
     average: list[str] | None = None  # the tasks that the suite's score is the mean of; None: all
     allow_missing: bool = False  # a task without any of its files is left out of a run, and is no error
     published: list[Published] = field(default_factory=list)
+    submission: Submission = field(default_factory=Submission)  # the files that its leaderboard takes
     scale: int = 100  # how scores are shown, a key of `mtl.tasks.scale.SCALES`
 
     @property

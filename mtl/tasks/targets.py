@@ -120,6 +120,9 @@ class Number(TargetKind):
     def format(self, target: Target) -> str:
         return repr(float(target))
 
+    def to_json(self, target: Target) -> float:
+        return float(target)
+
     def outputs(self, answers: Sequence[str]) -> int:
         return 1
 
@@ -194,6 +197,9 @@ class Choice(TargetKind):
 
     def format(self, target: Target) -> str:
         return str(int(target))
+
+    def to_json(self, target: Target) -> int:
+        return int(target)
 
     def outputs(self, answers: Sequence[str]) -> int:
         return 1

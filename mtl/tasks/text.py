@@ -45,6 +45,10 @@ class Text(TargetKind):
             raise ValueError("the target is an empty text")
         return cell
 
+    def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
+        """The text. A predicted text may be empty."""
+        return cell
+
     def to_line(self, target: Target) -> str:
         """The text with its tabs, line ends and backslashes escaped."""
         return escape(str(target))

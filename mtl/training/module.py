@@ -13,7 +13,8 @@ from mtl.errors import DivergedError
 from mtl.memory import peak_memory
 from mtl.model.batch import Batch
 from mtl.model.network import Network
-from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.metrics import score
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.optimizer import Adam, clip_gradients

@@ -27,7 +27,8 @@ from mtl.methods.lstm import stage1, stage2
 from mtl.model.batch import Batch
 from mtl.model.network import Network
 from mtl.runs.folder import RunFolder
-from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.metrics import score
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite, load_suite
 from mtl.training import fit as fitting
 from mtl.training.module import MultitaskModule

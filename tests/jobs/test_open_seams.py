@@ -28,7 +28,8 @@ from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
 from mtl.methods.kind import BuildRequest, MethodKind, Predictions
 from mtl.report.report import write_report
-from mtl.tasks.metrics import METRICS, Metric, ScoredRows
+from mtl.tasks.metrics import METRICS, Metric
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import TARGET_KINDS, Labels
 from mtl.tasks.task import Task
 

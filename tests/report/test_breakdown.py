@@ -11,7 +11,8 @@ from mtl.files import read_json, write_json
 from mtl.report.breakdown import MOST_VALUES, breakdowns
 from mtl.report.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
-from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.metrics import score
+from mtl.tasks.scored import ScoredRows
 
 
 def test_the_worked_example() -> None:

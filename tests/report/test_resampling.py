@@ -5,7 +5,8 @@ import pytest
 
 from mtl.report import resampling
 from mtl.report.resampling import RESAMPLES, RowGroups, resampled_scores, row_weights
-from mtl.tasks.metrics import ScoredRows, score
+from mtl.tasks.metrics import score
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
 
 ACCURACY = Task("t", kind="labels", text=["x"], target="y", labels=["a", "b", "c"], metric="accuracy")

@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, f1_score
 from mtl.tasks import constant
 from mtl.tasks.constant import best_constant, constant_score
 from mtl.tasks.kind import MOST_CONSTANTS
-from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
 
 

@@ -17,7 +17,8 @@ from sklearn import metrics as sklearn_metrics
 from torchmetrics.functional import classification, regression
 
 import mtl.tasks.metrics
-from mtl.tasks.metrics import METRICS, Metric, ScoredRows, chance_share, lowest_score, score, weighted_scores
+from mtl.tasks.metrics import METRICS, Metric, chance_share, lowest_score, score, weighted_scores
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
 

@@ -8,7 +8,8 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from mtl.errors import InputError
 from mtl.tasks import rouge
-from mtl.tasks.metrics import ScoredRows, score, weighted_scores
+from mtl.tasks.metrics import score, weighted_scores
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
 
 GOLD, PREDICTED = "Katten satt på mattan.", "Katten låg på mattan i går."

@@ -16,7 +16,7 @@ from mtl.errors import DivergedError
 from mtl.files import write_json
 from mtl.model.batch import Batch
 from mtl.model.network import Heads, Network
-from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
 from mtl.training import fit as fitting
 from mtl.training.checkpoints import WEIGHTS, load_finished

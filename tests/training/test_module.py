@@ -5,7 +5,7 @@ import torch
 from mtl.errors import DivergedError
 from mtl.model.batch import Batch
 from mtl.model.network import Heads, Network
-from mtl.tasks.metrics import ScoredRows
+from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
 from mtl.training.module import MultitaskModule, TaskScore
 

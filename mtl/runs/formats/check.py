@@ -1,0 +1,109 @@
+"""Check a submission of rows: the data's rows, complete, in order and unchanged, each with a valid prediction, and the entry."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mtl.data.lines import split_lines
+from mtl.errors import InputError
+from mtl.runs.formats.compare import file_problems
+from mtl.runs.formats.entry import LEFT_OUT, file_name, parse_entry, system_name
+from mtl.runs.formats.kind import Checked
+from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, read_row_file
+from mtl.runs.formats.rows import Files, data_remarks
+from mtl.runs.predictions import read_zip
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+
+def read_submission(path: Path) -> dict[str, bytes]:
+    """The content of every file of a submission, a folder or a zip, by its path there. Raises InputError if it cannot be read."""
+    if not path.is_dir():
+        return read_zip(path)
+    files = sorted(file for file in path.rglob("*") if file.is_file())
+    return {file.relative_to(path).as_posix(): file.read_bytes() for file in files}
+
+
+def rows_name(task: Task, split: str) -> str:
+    """The place of a file of rows in a submission."""
+    return f"{task.id}/{split}.jsonl"
+
+
+def submitted_rows(task: Task, found: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
+    """The submission's files of rows of a task, by split. found: the submission's content by name."""
+    names = {split: rows_name(task, split) for split in SPLITS}
+    return {
+        split: RowFile(task, f"{path}/{name}", split_lines(found[name], f"{path}/{name}"))
+        for split, name in names.items()
+        if name in found
+    }
+
+
+def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
+    """Compare a submission with the files of a data folder.
+
+    Raises InputError if the data folder has no file of the suite, and for files that cannot be read.
+    """
+    data: Files = {}
+    for task in suite.tasks.values():
+        if paths := data_files(task, data_dir):
+            data[task.id] = {split: read_row_file(task, file) for split, file in paths.items()}
+    if not data:
+        raise InputError(f"{data_dir}: has no files of suite {suite.name} to compare with; set data_dir=")
+    found = read_submission(path)
+    problems, left_out = _entry_problems(path, suite, found)
+    known = set[str]()
+    compared = []
+    for task in suite.tasks.values():
+        files = submitted_rows(task, found, path)
+        known |= {rows_name(task, split) for split in files}
+        if files:
+            compared.append(data.get(task.id, {}))
+            problems += _task_problems(path, task, files, compared[-1], data_dir)
+        elif task.id not in left_out:
+            problems.append(f"{path}/{task.id}: the task is missing, and the entry does not say so under {LEFT_OUT}")
+    problems += [
+        f"{path}/{name}: not a file of a submission of suite {suite.name}"
+        for name in found
+        if name not in known and not _is_entry(name)
+    ]
+    return Checked(problems, data_remarks(compared, data_dir))
+
+
+def _task_problems(
+    path: Path, task: Task, files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path
+) -> list[str]:
+    """What is wrong with a task's files. files, data: of the submission and of the data folder, by split."""
+    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
+    for split, file in files.items():
+        if split in data:
+            problems += [f"{file.name}{problem}" for problem in file_problems(file, data[split])]
+        else:
+            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
+    return problems
+
+
+def read_entry(path: Path, found: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
+    names = [name for name in found if _is_entry(name)]
+    if len(names) != 1:
+        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
+        raise InputError(f"{path}: {what} of the form NAME.json; one is expected, the leaderboard's entry")
+    return names[0], parse_entry(f"{path}/{names[0]}", found[names[0]])
+
+
+def _is_entry(name: str) -> bool:
+    return "/" not in name and name.endswith(".json")
+
+
+def _entry_problems(path: Path, suite: Suite, found: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """What is wrong with the submission's entry, and the tasks that it says are left out."""
+    try:
+        name, entry = read_entry(path, found)
+    except InputError as error:
+        return [str(error)], []
+    called = system_name(suite, entry)
+    problems = []
+    if called is not None and file_name(called) != name:
+        problems.append(f"{path}/{name}: is the entry of {called!r}; its name must be {file_name(called)}")
+    return problems, entry.get(LEFT_OUT, [])

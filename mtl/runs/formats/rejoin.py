@@ -1,0 +1,121 @@
+"""Put a submission's predictions to the rows of other files of the same tasks: the official ones instead of rows without labels."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mtl.data.columns import value_of
+from mtl.errors import InputError
+from mtl.files import write_json, write_text
+from mtl.runs.formats.check import read_entry, read_submission, rows_name, submitted_rows
+from mtl.runs.formats.entry import Figures, file_name, fill_entry, measure
+from mtl.runs.formats.kind import Checked
+from mtl.runs.formats.row_file import PREDICTION, RowFile, data_files, prediction_target, read_row_file
+from mtl.runs.formats.rows import data_remarks
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+MOST_PROBLEMS = 3  # of one file that are listed
+
+Rows = list[dict[str, Any]]
+
+
+def rejoin(
+    path: Path, suite: Suite, tasks: Sequence[Task], data_dir: Path, out: Path, name: str | None = None
+) -> Checked:
+    """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
+
+    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand
+    in another split's file of the submission: there, dev may be a part of the official test. A file with the same rows in the same order
+    gets their predictions one by one. A row without such a prediction, or with several different ones, is a problem.
+    tasks: those to write, as far as the submission and the data folder have them. name: of the system; else the entry stays as it is.
+    Raises InputError if `out` exists, and for files that cannot be read.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out}: exists already; name another folder with --out")
+    found = read_submission(path)
+    former, entry = read_entry(path, found)
+    texts: dict[str, str] = {}
+    figures: Figures = {}
+    data: list[dict[str, RowFile]] = []
+    problems: list[str] = []
+    for task in tasks:
+        ours, paths = submitted_rows(task, found, path), data_files(task, data_dir)
+        if not ours or not paths:
+            continue
+        data.append({split: read_row_file(task, file) for split, file in paths.items()})
+        figures[task.id] = {}
+        for split, file in data[-1].items():
+            rows, wrong = _joined(suite, split, ours, file)
+            if wrong:
+                problems += [f"{file.name}{problem}" for problem in wrong]
+                continue
+            texts[rows_name(task, split)] = file.with_predictions([row[PREDICTION] for row in rows])
+            figures[task.id][split] = measure(suite, split, file, [prediction_target(task, row) for row in rows])
+    if not data:
+        raise InputError(f"{path}: has no task of suite {suite.name} that {data_dir} has, too")
+    if not problems:
+        for place, text in texts.items():
+            write_text(out / place, text)
+        target = former if name is None else file_name(name)
+        write_json(out / target, fill_entry(entry, suite, {"name": name}, figures))
+    return Checked(problems, data_remarks(data, data_dir))
+
+
+def _joined(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile) -> tuple[Rows, list[str]]:
+    """The submission's row for each row of a data file, and the problems, as ":line: message". ours: its files by split."""
+    id = next((id for id in suite.submission.ids if all(_has(id, each) for each in (file, *ours.values()))), None)
+    keys = {name: _keys(each, id) for name, each in ours.items()}
+    for each in ours.values():
+        _check_predictions(each)
+    wanted = _keys(file, id)
+    if keys.get(split) == wanted:
+        return ours[split].rows, []
+    same, all_rows = defaultdict[str, Rows](list), defaultdict[str, Rows](list)
+    for name, each in ours.items():
+        for key, row in zip(keys[name], each.rows, strict=True):
+            all_rows[key].append(row)
+            if name == split:
+                same[key].append(row)
+    by = "texts" if id is None else f"{id} and texts"
+    joined, problems = [], []
+    for number, key in enumerate(wanted, start=1):
+        candidates = same.get(key) or all_rows.get(key, [])
+        if not candidates:
+            problems.append(f":{number}: no row of the submission has this row's {by}")
+        elif len({json.dumps(row[PREDICTION]) for row in candidates}) > 1:
+            problems.append(
+                f":{number}: {len(candidates)} rows of the submission have this row's {by}, and different predictions"
+            )
+        else:
+            joined.append(candidates[0])
+    if (further := len(problems) - MOST_PROBLEMS) > 1:
+        problems = [*problems[:MOST_PROBLEMS], f": {further} further rows of this kind"]
+    return joined, problems
+
+
+def _has(id: str, file: RowFile) -> bool:
+    return all(row.get(id) is not None for row in file.rows)
+
+
+def _keys(file: RowFile, id: str | None) -> list[str]:
+    """For each row what identifies it: its texts and spans, and its id if the task has ids. Raises InputError if it lacks one of these."""
+    task, keys = file.task, []
+    for number, row in enumerate(file.rows, start=1):
+        try:
+            texts = [value_of(row, column) for column in (*task.text_columns, *task.span_columns)]
+        except ValueError as error:
+            raise InputError(f"{file.name}:{number}: {error}") from None
+        keys.append(json.dumps([id and row[id], *texts]))
+    return keys
+
+
+def _check_predictions(file: RowFile) -> None:
+    """Raise InputError for the first row whose prediction is not valid."""
+    for number, row in enumerate(file.rows, start=1):
+        try:
+            prediction_target(file.task, row)
+        except ValueError as error:
+            raise InputError(f"{file.name}:{number}: {error}") from None

@@ -1,0 +1,151 @@
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rows_suite import read, run, write_lines
+
+from mtl.cli import main
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a suite, its data and a run."""
+    folder = tmp_path_factory.mktemp("made")
+    run(folder)
+    return folder
+
+
+@pytest.fixture
+def check(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, list[str], str]]:
+    """A copy of the run's submission is in tmp_path/copy. Returns the check's exit status, its lines, and its error."""
+    shutil.copytree(made / "run/seed-1/submission", tmp_path / "copy")
+
+    def checked(path: Path = tmp_path / "copy") -> tuple[int, list[str], str]:
+        capsys.readouterr()
+        status = main(["check-submission", str(path), f"suite={made / 'rader.yaml'}", f"data_dir={made / 'data'}"])
+        printed = capsys.readouterr()
+        return status, [line.replace(f"{path}/", "") for line in printed.out.splitlines()], printed.err
+
+    return checked
+
+
+def test_a_run_s_submission_is_valid_and_the_check_says_what_is_not_official(
+    check: Callable[..., tuple[int, list[str], str]], made: Path, tmp_path: Path
+) -> None:
+    status, lines, _ = check()
+    assert status == 0
+    assert lines[0] == "rows without labels: grad test, val test, par test"
+    assert lines[-1] == f"{tmp_path / 'copy'}: valid for the rows in {made / 'data'}, which are not the official ones"
+
+
+def test_a_zip_of_the_files_is_the_same(check: Callable[..., tuple[int, list[str], str]], tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "s.zip", "w") as archive:
+        for file in (tmp_path / "copy").rglob("*"):
+            if file.is_file():
+                archive.write(file, file.relative_to(tmp_path / "copy"))
+    assert check(tmp_path / "s.zip")[0] == 0
+
+
+def test_the_order_of_keys_and_white_space_do_not_count(
+    check: Callable[..., tuple[int, list[str], str]], tmp_path: Path
+) -> None:
+    file = tmp_path / "copy/grad/dev.jsonl"
+    write_lines(file, [json.dumps(json.loads(line), sort_keys=True) for line in read(file)])
+    assert check()[0] == 0
+
+
+Rows = list[str]
+
+
+def replaced(place: int, pattern: str, new: str) -> Callable[[Rows], None]:
+    def edit(rows: Rows) -> None:
+        rows[place], count = re.subn(pattern, new, rows[place])
+        assert count == 1
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "problem"),
+    [
+        ("grad/dev", lambda rows: rows.pop(1), ":2: row 2 of DATA/grad/dev.jsonl is missing"),
+        ("grad/dev", lambda rows: rows.pop(), ":4: row 4 of DATA/grad/dev.jsonl is missing"),
+        ("grad/dev", lambda rows: rows.insert(2, rows[0]), ":3: is none of the rows of DATA/grad/dev.jsonl, or stands here"),
+        ("grad/dev", lambda rows: rows.insert(0, rows.pop(1)), ":2: row 1 of DATA/grad/dev.jsonl stands here; the rows must"),
+        ("grad/dev", replaced(0, "1e-5", "1e-4"), ":1: key 'meta.weight' is 0.0001, and in the data's row 1e-05"),
+        ("grad/dev", replaced(0, "3.0", "3"), ":1: key 'label' is 3, and in the data's row 3.0"),
+        ("grad/dev", replaced(0, "\x85", " "), ':1: key \'text\' is "å ö 1", and in the data\'s row "\\u00e5\\u0085\\u00f6 1"'),
+        ("grad/dev", replaced(1, '"a":2', '"a":2,"c":3'), ":2: key 'meta.c' is not in the data's row"),
+        ("grad/dev", replaced(1, ',"a":2', ""), ":2: key 'meta.a' of the data's row is missing"),
+        ("grad/test", replaced(1, "null", "2.0"), ":2: key 'label' is 2.0, and in the data's row null"),
+        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": "3"}'), ':3: prediction "3" must be a number'),
+        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": true}'), ":3: prediction true must be a number"),
+        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": 5.5}'), ":3: prediction: target 5.5 is outside 0 to 5"),
+        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": NaN}'), ":3: not a row: NaN is not a JSON number"),
+        ("grad/dev", replaced(2, ', "prediction": .*}', "}"), ":3: no key 'prediction'"),
+        ("grad/dev", replaced(2, "}$", ""), ":3: not a row: "),
+        ("val/test", replaced(3, '"prediction": 0', '"prediction": 0.0'), ":4: prediction 0.0 must be an integer"),
+        ("val/test", replaced(3, '"prediction": 0', '"prediction": false'), ":4: prediction false must be an integer"),
+        ("val/test", replaced(3, '"prediction": 0', '"prediction": 2'), ":4: prediction: target 2 is not the index of one of the row's 2"),
+        ("val/test", replaced(3, '"prediction": 0', '"prediction": -1'), ":4: prediction: target '-1' is not the index"),
+        ("par/test", replaced(0, '"ja"}', '"Ja"}'), ":1: prediction: unknown label 'Ja', expected one of ja, nej"),
+        ("par/test", replaced(0, '"ja"}', "null}"), ":1: prediction null must be a string"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_one_line_with_file_and_line(
+    name: str,
+    edit: Callable[[Rows], None],
+    problem: str,
+    check: Callable[..., tuple[int, list[str], str]],
+    made: Path,
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / f"copy/{name}.jsonl"
+    rows = read(file)
+    edit(rows)
+    write_lines(file, rows)
+    status, lines, error = check()
+    assert status == 2 and len(lines) == 1 and "(1 problem)" in error
+    assert lines[0].startswith(f"{name}.jsonl{problem.replace('DATA', str(made / 'data'))}")
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda copy: shutil.rmtree(copy / "val"), "val: the task is missing, and the entry does not say so under left_out"),
+        (lambda copy: (copy / "grad/dev.jsonl").unlink(), "grad/dev.jsonl: is missing"),
+        (lambda copy: shutil.copy(copy / "val/test.jsonl", copy / "val/dev.jsonl"), "val/dev.jsonl: "),
+        (lambda copy: (copy / "val/train.jsonl").touch(), "val/train.jsonl: not a file of a submission of suite rader"),
+        (lambda copy: next(copy.glob("*.json")).rename(copy / "x.json"), "x.json: is the entry of 'Majority or mean'"),
+        (lambda copy: next(copy.glob("*.json")).unlink(), "COPY: no file of the form NAME.json"),
+        (lambda copy: (copy / "y.json").write_text("{}"), "COPY: 2 files (Majority or mean.json, y.json) of the form"),
+        (lambda copy: next(copy.glob("*.json")).write_text("[1]"), "Majority or mean.json: not an entry"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_missing_or_too_many_is_one_line(
+    damage: Callable[[Path], object], problem: str, check: Callable[..., tuple[int, list[str], str]], tmp_path: Path
+) -> None:
+    damage(tmp_path / "copy")
+    status, lines, _ = check()
+    assert status == 2 and len(lines) == 1
+    assert lines[0].startswith(problem.replace("COPY", str(tmp_path / "copy")))
+
+
+def test_a_file_with_many_problems_lists_ten(
+    check: Callable[..., tuple[int, list[str], str]], made: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "copy/grad/dev.jsonl"
+    write_lines(file, ["{}"] * 12)
+    lines = check()[1]
+    assert len(lines) == 11 and lines[-1].startswith("grad/dev.jsonl: ") and "further problems" in lines[-1]
+
+
+def test_data_without_a_file_of_the_suite_is_one_line(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check-submission", str(tmp_path), f"suite={made / 'rader.yaml'}", f"data_dir={tmp_path}"]) == 2
+    assert capsys.readouterr().err.endswith(f"{tmp_path}: has no files of suite rader to compare with; set data_dir=\n")

@@ -1,0 +1,121 @@
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rows_suite import GRAD_DEV, GRAD_TEST, PAR_TEST, VAL_TEST, read, run, write_lines
+
+from mtl.cli import main
+
+Rejoin = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a suite, its data, a run, and the official files."""
+    folder = tmp_path_factory.mktemp("made")
+    run(folder)
+    return folder
+
+
+@pytest.fixture
+def rejoin(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Rejoin:
+    """Put the submission in tmp_path/copy to the official files in tmp_path/official; each row there predicts something else."""
+    copy, official = tmp_path / "copy", tmp_path / "official"
+    shutil.copytree(made / "run/seed-1/submission", copy)
+    shutil.copytree(made / "official", official)
+    for task, values in {"grad": [0.5, 1.5, 2.5, 3.5], "val": [0, 1, 1, 0], "par": ["ja", "nej", "nej", "ja"]}.items():
+        for split in ("dev", "test"):
+            if (file := copy / task / f"{split}.jsonl").exists():
+                rows = [
+                    json.loads(line) | {"prediction": value} for line, value in zip(read(file), values, strict=False)
+                ]
+                write_lines(file, [json.dumps(row) for row in rows])
+
+    def rejoined(*further: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        settings = [f"suite={made / 'rader.yaml'}", f"data_dir={official}", "--out", str(tmp_path / "out")]
+        status = main(["rejoin", str(copy), *settings, *further])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return rejoined
+
+
+def predicted(path: Path) -> list[object]:
+    return [json.loads(line)["prediction"] for line in read(path)]
+
+
+def test_predictions_are_put_to_the_official_rows_by_id_and_by_text(
+    rejoin: Rejoin, made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    official, out = tmp_path / "official", tmp_path / "out"
+    write_lines(official / "grad/test.jsonl", [GRAD_TEST[i] for i in (2, 0, 3, 1)])
+    status, printed, _ = rejoin("--name", "KB/min")
+    assert status == 0 and printed == f"{out}\n"
+    assert predicted(out / "grad/test.jsonl") == [2.5, 0.5, 3.5, 1.5]
+    assert predicted(out / "grad/dev.jsonl") == [0.5, 1.5, 2.5, 3.5]
+    assert predicted(out / "val/test.jsonl") == [0, 1, 1, 0]
+    # Official row 4 is the first of dev here, row 0 the second; 1, 2, 3 and 5 are test.
+    assert predicted(out / "par/test.jsonl") == ["nej", "ja", "nej", "nej", "ja", "ja"]
+    assert not (out / "par/dev.jsonl").exists()
+    assert read(out / "grad/dev.jsonl")[0] == f'{GRAD_DEV[0][:-1]}, "prediction": 0.5}}'
+    assert main(["check-submission", str(out), f"suite={made / 'rader.yaml'}", f"data_dir={official}"]) == 0
+    assert capsys.readouterr().out == f"{out}: the leaderboard of suite rader can take it\n"
+    entry = json.loads((out / "KB-min.json").read_text(encoding="utf-8"))
+    assert entry["model"]["name"] == "KB/min" and entry["left_out"] == ["borta"]
+    # Labels of val: 0 1 0 1; of par: nej ja ja nej ja ja.
+    assert entry["tasks"]["val"]["test"] == {"N": 4, "accuracy": 0.5}
+    assert entry["tasks"]["par"]["test"] == {"N": 6, "accuracy": pytest.approx(5 / 6), "f1": None}
+
+
+def test_rows_with_the_same_texts_and_different_predictions_are_refused(rejoin: Rejoin, tmp_path: Path) -> None:
+    official, copy = tmp_path / "official", tmp_path / "copy"
+    rows = read(copy / "par/test.jsonl")
+    write_lines(copy / "par/test.jsonl", [*rows, rows[0].replace('"ja"', '"nej"')])
+    status, printed, error = rejoin()
+    assert status == 2 and not (tmp_path / "out").exists()
+    assert printed == (
+        f"{official}/par/test.jsonl:2: 2 rows of the submission have this row's texts, and different predictions\n"
+    )
+    assert len(error.splitlines()) == 1 and "nothing is written; tasks=[…] names the tasks" in error
+    assert rejoin("tasks=[grad,val]")[0] == 0
+    entry = json.loads((tmp_path / "out/Majority or mean.json").read_text(encoding="utf-8"))
+    assert entry["left_out"] == ["par", "borta"] and not (tmp_path / "out/par").exists()
+
+
+def test_the_same_rows_in_the_same_order_are_not_ambiguous(rejoin: Rejoin, tmp_path: Path) -> None:
+    write_lines(tmp_path / "official/par/test.jsonl", [PAR_TEST[1]] * 2)
+    write_lines(
+        tmp_path / "copy/par/test.jsonl", [f'{PAR_TEST[1][:-1]}, "prediction": "{value}"}}' for value in ("ja", "nej")]
+    )
+    assert rejoin()[0] == 0
+    assert predicted(tmp_path / "out/par/test.jsonl") == ["ja", "nej"]
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (VAL_TEST[0].replace('"idx": 0', '"idx": 7'), "no row of the submission has this row's idx and texts"),
+        (VAL_TEST[0].replace("vad 0", "vad?"), "no row of the submission has this row's idx and texts"),
+        (
+            VAL_TEST[0].replace('"idx": 0, ', "").replace("vad 0", "vad?"),
+            "no row of the submission has this row's texts",
+        ),
+    ],
+)
+def test_an_official_row_without_a_prediction_is_one_line(
+    row: str, problem: str, rejoin: Rejoin, tmp_path: Path
+) -> None:
+    file = tmp_path / "official/val/test.jsonl"
+    write_lines(file, [*VAL_TEST[1:], row])
+    assert rejoin()[:2] == (2, f"{file}:4: {problem}\n")
+
+
+def test_a_wrong_prediction_and_a_folder_that_exists_are_one_line(rejoin: Rejoin, tmp_path: Path) -> None:
+    file = tmp_path / "copy/val/test.jsonl"
+    write_lines(file, [line.replace('"prediction": 1', '"prediction": "1"') for line in read(file)])
+    assert rejoin()[2].endswith(f'{file}:2: prediction "1" must be an integer\n')
+    write_lines(tmp_path / "out/there", [])
+    assert rejoin()[2].endswith("out: exists already; name another folder with --out\n")
