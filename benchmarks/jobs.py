@@ -8,14 +8,14 @@ from mtl.config.schema import Config
 from mtl.jobs.baseline import prepare
 from mtl.jobs.job import load_job
 from mtl.methods.lstm.two_stages import TwoStages
-from mtl.sample.grammar import write_sample
+from mtl.sample import SAMPLES
 
 
 def prepare_lstm(data: Path | None, folder: Path, settings: Mapping[str, Any]) -> tuple[Config, TwoStages]:
     """The configuration and the LSTM, its data read. data: KLEJ's; None: the sample. folder: for all that is written."""
     data_dir = data or folder / "data"
     if data is None:
-        write_sample(data_dir)
+        SAMPLES["klej-sample"](data_dir)
     places = {"data_dir": data_dir, "cache_dir": folder / "cache", "run_dir": folder / "run"}
     job = load_job(
         {

@@ -42,7 +42,7 @@ def _add_runs(commands: Commands) -> None:
 
 def _add_data(commands: Commands) -> None:
     """Commands about data."""
-    data = commands.add_parser("data", help="download a suite's data, or write the embedded sample")
+    data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
     data.add_argument("suite", help="a suite's name, or a path to a suite file")
     data.add_argument(
         "settings", nargs="*", metavar="key=value", help="data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"

@@ -1,6 +1,7 @@
-"""The order of imports is the one that docs/architecture.md shows."""
+"""The order of imports is the one that docs/architecture.md shows, and the wheel has all packages."""
 
 import ast
+import configparser
 import re
 from pathlib import Path
 
@@ -43,3 +44,15 @@ def test_no_package_imports_one_below_it() -> None:
         if order.index(name) > order.index(part_of(module))
     }
     assert upward == set()
+
+
+def test_every_package_is_in_the_wheel() -> None:
+    config = configparser.ConfigParser()
+    config.read(ROOT / "setup.cfg", encoding="utf-8")
+    listed = {name for name in config["options"]["packages"].split() if not name.startswith("mtl.shipped.")}
+    assert listed == {
+        ".".join(init.parent.relative_to(ROOT).parts) for init in sorted((ROOT / "mtl").rglob("__init__.py"))
+    }
+    folders = {path.parent.relative_to(ROOT / "configs") for path in (ROOT / "configs").rglob("*.yaml")}
+    shipped = {".".join(("mtl", "shipped", "configs", *folder.parts)) for folder in folders}
+    assert shipped <= set(config["options"]["packages"].split())

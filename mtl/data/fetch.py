@@ -1,4 +1,4 @@
-"""Put a suite's data into its folder: download and unpack it, or generate it for the embedded suite."""
+"""Put a suite's data into its folder: download and unpack it, or generate it for an embedded suite."""
 
 import logging
 from collections.abc import Sequence
@@ -9,11 +9,16 @@ from mtl.data.download import UnavailableError, download
 from mtl.data.hub import fetch_from_hub
 from mtl.data.splits import missing_tasks
 from mtl.errors import InputError
-from mtl.sample.grammar import write_sample
+from mtl.sample import SAMPLES
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Source, Task
 
 logger = logging.getLogger("mtl")
+
+
+def awaits_generation(suite: Suite, data_dir: Path) -> bool:
+    """Whether the suite's data is generated, and none of it is there yet."""
+    return suite.generated and len(missing_tasks(suite, data_dir)) == len(suite.tasks)
 
 
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
@@ -24,7 +29,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     Raises InputError if the suite names neither, or if a task still lacks a file.
     """
     if suite.generated:
-        write_sample(data_dir)
+        SAMPLES[suite.name](data_dir)
         logger.info("%s: written to %s", suite.name, data_dir)
         return
     missing = missing_tasks(suite, data_dir)

@@ -11,7 +11,7 @@ import torch
 
 from mtl.config.files import find_suite, flatten_config
 from mtl.data.dataset import Dataset, fingerprints, load_dataset
-from mtl.data.splits import missing_tasks
+from mtl.data.fetch import awaits_generation, fetch_suite
 from mtl.device import device_of, exact_arithmetic
 from mtl.files import read_json, write_json, write_text
 from mtl.jobs.job import Job
@@ -25,7 +25,6 @@ from mtl.runs.formats.kind import Submitted
 from mtl.runs.submission import write_predictions
 from mtl.runs.summary import summarize
 from mtl.runs.table import render
-from mtl.sample.grammar import write_sample
 from mtl.tasks.constant import best_constant, constant_score
 from mtl.tasks.metrics import further_scores, score
 from mtl.training.precision import check_precision, training_precision
@@ -54,9 +53,8 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
         _log_left_out(job)
         precision = training_precision(config.trainer)
         folder.check_precision(precision)
-        if suite.generated and len(missing_tasks(suite, job.data_dir)) == len(suite.tasks):
-            logger.info("writing the suite's data to %s", job.data_dir)
-            write_sample(job.data_dir)
+        if awaits_generation(suite, job.data_dir):
+            fetch_suite(suite, tasks, job.data_dir)
         dataset, method = prepare(job)
         inputs = {**dataset.fingerprints, **method.fingerprints}
         folder.claim(config, inputs, precision)

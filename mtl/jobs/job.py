@@ -20,6 +20,7 @@ from mtl.errors import InputError
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
 from mtl.runs.formats import submission_problem
+from mtl.sample import SAMPLES
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
 from mtl.untrusted import read_yaml
@@ -69,6 +70,14 @@ class Job:
         there = {task.id for task in answered if has_files(task, self.data_dir)}
         absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= there]
         return absent if len(absent) < len(answered) else []
+
+    @cached_property
+    def idle(self) -> bool:
+        """Whether the method has no task: it answers none of the chosen ones, or only tasks that the data lacks (`allow_missing`)."""
+        answered = [task for task in self.tasks if task.id not in self.unanswered]
+        if self.suite.allow_missing and any(has_files(task, self.data_dir) for task in self.suite.tasks.values()):
+            answered = [task for task in answered if has_files(task, self.data_dir)]
+        return not answered
 
     @property
     def data_dir(self) -> Path:
@@ -239,6 +248,8 @@ def _default_suite(data_dir: Path | None) -> str:
 
 def _load_suite(name: str) -> Suite:
     suite = load_suite(find_suite(name))
+    if suite.generated and suite.name not in SAMPLES:
+        raise InputError(f"suite {suite.name}: generated: only the data of {' and '.join(SAMPLES)} is; drop this key")
     if problem := submission_problem(suite):
         raise InputError(f"suite {suite.name}: submission.{problem}")
     for where, settings in _sections(suite).items():

@@ -11,7 +11,8 @@ from typing import Any
 
 from mtl.config.files import differences, find_yaml, flatten, flatten_config, shipped
 from mtl.config.schema import INDIFFERENT, Config
-from mtl.data.splits import check_present, missing_tasks
+from mtl.data.fetch import awaits_generation
+from mtl.data.splits import check_present
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
@@ -70,6 +71,8 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
         except InputError as error:
             shown = ", ".join(f"{key}={value}" for key, value in settings.items())
             raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
+        if run is None:
+            continue
         # Some file systems do not distinguish upper and lower case.
         same = [
             n for n, r in enumerate(runs, 1) if str(r.job.folder.path).casefold() == str(run.job.folder.path).casefold()
@@ -79,6 +82,8 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
                 f"{path}: runs {same[0]} and {number} would share the folder {run.job.folder.path}; give one another name"
             )
         runs.append(run)
+    if not runs:
+        raise InputError(f"{path}: the suite has no task for any of its runs")
     if len({run.job.config.runs_dir for run in runs}) > 1:
         raise InputError(f"{path}: runs_dir must be the same for all runs")
     if unknown := set(only) - {run.name for run in runs}:
@@ -147,13 +152,19 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     return flatten(value)
 
 
-def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any]) -> PlannedRun:
-    """The run with these settings. given: settings from the command line, which replace them. Raises InputError."""
+def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any]) -> PlannedRun | None:
+    """The run with these settings, or None if its method has no task. given: settings from the command line, which replace them.
+
+    Raises InputError.
+    """
     merged = {**settings, **given}
     if "run_dir" in merged:
         raise InputError("run_dir: each run has its own folder, named after the run; set runs_dir=")
     job = load_job(merged)
     folder = job.folder.path
+    if job.idle:
+        logger.info("left out: %s, since suite %s has no task for it", name or folder.name, job.suite.name)
+        return None
     assert job.run_tasks
     name = name or ",".join([folder.name, *_differing(job.config, settings, given)])
     if len(name.encode()) > LONGEST_NAME:
@@ -191,7 +202,7 @@ def _check_ready(sweep: Sweep) -> None:
             )
         if run.finished:
             continue
-        if not (job.suite.generated and len(missing_tasks(job.suite, job.data_dir)) == len(job.suite.tasks)):
+        if not awaits_generation(job.suite, job.data_dir):
             try:
                 check_present(job.suite, job.run_tasks, job.data_dir)
             except InputError as error:

@@ -73,8 +73,28 @@ def test_the_rows_of_table_3_are_in_the_folders_of_mtl_baseline() -> None:
 
 def test_the_floors_are_in_the_folders_of_mtl_baseline() -> None:
     runs = load_sweep("floors", SAMPLE).runs
-    assert [run.name for run in runs] == ["random", "constant", "overlap", "svm", "tree", "forest"]
+    names = ["random", "constant", "uniform", "majority", "overlap", "svm", "tree", "forest"]
+    assert [run.name for run in runs] == names
     assert [run.job.folder.path for run in runs] == [Path("runs/klej-sample") / run.name for run in runs]
+
+
+def test_a_method_without_a_task_is_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, "grid: {method: [lead, constant]}")
+    with caplog.at_level("INFO", "mtl"):
+        assert [run.name for run in load_sweep(file, SAMPLE).runs] == ["constant"]
+    assert caplog.messages == ["left out: lead, since suite klej-sample has no task for it"]
+    assert [run.name for run in load_sweep(file, {"suite": "superlim-sample"}).runs] == ["lead", "constant"]
+    # Superlim has a task for it, but the data may lack its files.
+    superlim = {"suite": "superlim", "data_dir": str(tmp_path)}
+    absabank = tmp_path / "absabank-imm"
+    absabank.mkdir()
+    for split in ("train", "dev", "test"):
+        (absabank / f"absabank-imm_{split}.jsonl").write_text('{"text": "Bra.", "label": 3}\n', encoding="utf-8")
+    assert [run.name for run in load_sweep(file, superlim).runs] == ["constant"]
+    assert main(["sweep", written(tmp_path, "runs: [{method: lead}]"), "suite=klej-sample"]) == 2
+    assert "the suite has no task for any of its runs" in capsys.readouterr().err
 
 
 def test_the_faults_of_jiant_alone_and_together() -> None:

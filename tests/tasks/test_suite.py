@@ -47,6 +47,21 @@ def test_the_sample_has_klej_s_tasks() -> None:
     assert not sample.published
 
 
+def test_the_swedish_sample_has_superlim_s_tasks() -> None:
+    superlim, sample = (
+        load_suite(shipped("configs") / "suite" / f"{name}.yaml") for name in ("superlim", "superlim-sample")
+    )
+    own = {"rows": {}, "checksums": {}, "source": None}
+    for id, task in sample.tasks.items():
+        assert replace(task, chance=None) == replace(superlim.tasks[id], chance=None, **own)
+    assert set(superlim.tasks) - set(sample.tasks) == {"supersim-superlim-relatedness"}
+    assert (sample.average, sample.scale, sample.language) == (superlim.average, superlim.scale, superlim.language)
+    # Without a template, the entry has all measures of a task: no accuracy stands for a pseudo-alpha.
+    measures = {**superlim.submission.measures, "pseudoalpha": ["pseudo_alpha"]}
+    assert sample.submission == replace(superlim.submission, template=None, measures=measures)
+    assert not sample.published
+
+
 def test_further_metrics_breakdowns_and_the_scale(tmp_path: Path) -> None:
     path = write_alpha_suite(tmp_path)
     suite = load_suite(path)

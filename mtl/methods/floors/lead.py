@@ -69,7 +69,7 @@ class Lead:
                         count = number
             seconds = time.monotonic() - start
             write_json(done, {"settings": {"sentences": count}, "seconds": seconds, "on_train": trials})
-            logger.info("seed %d · %s · the first %d sentences", seed, task.id, count)
+            logger.info("seed %d · %s · lead.sentences=%d", seed, task.id, count)
         chosen: int = read_json(done)["settings"]["sentences"]
         return chosen
 
