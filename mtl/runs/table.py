@@ -126,9 +126,9 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
         notes.append(f"Not in this run: {', '.join(others)}.")
     if summary["reduced"]:
         sizes = "; ".join(
-            f"{id} answered by {suite.tasks[id].answered_by}"
-            if dict(suite.tasks[id].rows) == summary["tasks"][id]["rows"]
-            else f"{id} {_sizes(summary['tasks'][id]['rows'])} of {_sizes(suite.tasks[id].rows)}"
+            f"{id} {_sizes(here)} of {_sizes(official)}"
+            if (official := suite.tasks[id].rows) and dict(official) != (here := summary["tasks"][id]["rows"])
+            else f"{id} answered by {suite.tasks[id].answered_by}"
             for id in summary["reduced"]
         )
         notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).")

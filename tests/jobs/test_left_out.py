@@ -166,7 +166,7 @@ def test_a_run_is_scored_on_test_where_there_is_no_dev_file(suite: Path, capsys:
     suite.write_text(text.replace("    metric: macro_f1\n", own), encoding="utf-8")
     data = suite.parent / "data/mood"
     with_dev = run_baseline(job(suite, "constant", run_dir=str(suite.parent / "runs/with")))
-    assert with_dev["tasks"]["mood"]["split"] == "dev" and with_dev["reduced"] == ["mood"]
+    assert with_dev["tasks"]["mood"]["split"] == "dev" and with_dev["reduced"] == ["mood", "mood-elsewhere"]
     predictions = suite.parent / "runs/with/seed-1/predictions"
     score = [
         "score",

@@ -183,3 +183,13 @@ def test_a_run_without_a_task_of_the_average_shows_none() -> None:
     assert rows["**Random targets**, one seed"] == ["–", "**0.600**"]
     assert rows["Static word vectors (published, test)"] == ["–", "-0.109"]
     assert rows["ours − Static word vectors, test"] == ["–", "+0.709"]
+
+
+def test_the_note_says_why_a_task_is_reduced() -> None:
+    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere"})
+    tasks = job.suite.choose(["swenli", "swediagnostics"])
+    sizes = {task.id: dict(task.rows) for task in tasks}
+    sizes["swenli"]["train"] = 15_001
+    summary = summarize(job.suite, tasks, job.config, seeds(tasks, 60.0), sizes, dict.fromkeys(sizes, 0.0))
+    note = "(train/dev/test rows: swenli 15001/9815/305 of 392702/9815/305; swediagnostics answered by swenli)"
+    assert note in render(summary, job.suite)
