@@ -6,17 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rows_suite import read, run, write_lines
+from rows_suite import read, write_lines
 
 from mtl.cli import main
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a suite, its data and a run."""
-    folder = tmp_path_factory.mktemp("made")
-    run(folder)
-    return folder
 
 
 @pytest.fixture

@@ -4,19 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from rows_suite import GRAD_DEV, GRAD_TEST, PAR_TEST, VAL_TEST, read, run, write_lines
+from rows_suite import GRAD_DEV, GRAD_TEST, PAR_TEST, VAL_TEST, read, write_lines
 
 from mtl.cli import main
 
 Rejoin = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a suite, its data, a run, and the official files."""
-    folder = tmp_path_factory.mktemp("made")
-    run(folder)
-    return folder
 
 
 @pytest.fixture
