@@ -117,6 +117,13 @@ def _add_models(commands: Commands) -> None:
     encode.add_argument("--device", help="the same as device=")
     encode.set_defaults(run=_encode)
 
+    export = commands.add_parser("export", help="write a run's encoder in the form of another program")
+    export.add_argument("run_dir", type=Path, metavar="RUN")
+    export.add_argument("settings", nargs="*", metavar="key=value", help="docs/export.md lists them")
+    export.add_argument("--format", required=True, help="sentence-transformers, onnx or vectors")
+    export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
+    export.set_defaults(run=_export)
+
 
 def _add_results(commands: Commands) -> None:
     """Commands about predictions and scores."""
@@ -288,6 +295,15 @@ def _encode(arguments: argparse.Namespace) -> None:
     settings |= {key: value for key, value in options.items() if value is not None}
     check_vectors_file(arguments.out)
     encode_file(open_encoder(arguments.encoder, settings), arguments.file, arguments.out)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from mtl.export.export import export_run
+    from mtl.jobs.job import parse_settings
+
+    settings = parse_settings(arguments.settings)
+    export_run(arguments.run_dir, arguments.out, arguments.format, settings, arguments.command)
+    print(arguments.out)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:

@@ -37,6 +37,35 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def check_new_folder(path: Path) -> None:
+    """Raise InputError if `path` exists and is not an empty folder."""
+    if path.is_dir() and any(path.iterdir()):
+        raise InputError(f"{path}: is not empty; name a new folder")
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path}: is a file; name a new folder")
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
+
+    Raises InputError as `check_new_folder`, before the block. When the block raises, the temporary folder is removed.
+    """
+    check_new_folder(path)
+    path = path.resolve()
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial.mkdir(parents=True)
+    try:
+        yield partial
+        for written in partial.rglob("*"):
+            if written.is_file():
+                with written.open("rb") as file:
+                    os.fsync(file.fileno())
+        partial.replace(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
 class Busy(Exception):
     """Another process holds a lock. The message, if any, says what to do if the lock is stale."""
 

@@ -1,6 +1,6 @@
 """The interface of a kind of embeddings: its options, how it is built for a run, and how it is loaded for prediction."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -82,6 +82,25 @@ class Reader(Protocol):
 
     def parameters(self) -> int:
         """The number of parameters that the vectors depend on, trained or not."""
+
+    def table(self, words: Sequence[str]) -> "WordTable | None":
+        """The words with a vector of their own, these words among them. None: a word's vector depends on its text.
+
+        After the embedder's weights are loaded.
+        """
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """A vector for each word, as training left it.
+
+    words: in the order of their ids, from `mtl.data.text.Vocabulary.FIRST`. vectors: float32 (ids, dim), of all ids, on the CPU.
+    grows: whether words that are not in the table get a vector when a text has them.
+    """
+
+    words: list[str]
+    vectors: "Tensor"
+    grows: bool
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from mtl.data.lines import read_lines
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import Coverage
-from mtl.embedders.kind import LoadRequest
+from mtl.embedders.kind import LoadRequest, WordTable
 from mtl.embedders.sequences import ArraySequences
 from mtl.embedders.vectors import VectorFile, WordVectors
 from mtl.errors import InputError
@@ -245,14 +245,16 @@ class WordReader:
 
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
         """The texts as word ids, which are valid until the next call. New words that have a vector are added to the vocabulary."""
-        if self.source is not None:
-            if len(self.vocabulary) - self._first_new + len(self._without_vector) > MOST_NEW:
-                self._forget()
-            ids = self.vocabulary.ids(texts.types)
-            unknown = [word for word, id in zip(texts.types, ids, strict=True) if id == Vocabulary.UNKNOWN]
-            if new := [word for word in unknown if word not in self._without_vector]:
-                self._add(new, self.source)
+        self._learn(texts.types)
         return word_sequences(self.vocabulary, texts)
+
+    def table(self, words: Sequence[str]) -> WordTable:
+        """The vectors of the vocabulary, and of these words if they have one."""
+        self._learn(list(dict.fromkeys(words)))
+        ids = torch.arange(len(self.vocabulary), device=self.embedder.table.weight.device)
+        with torch.no_grad():
+            vectors = self.embedder(ids[None])[0].float().cpu()
+        return WordTable(list(self.vocabulary.words), vectors, self.source is not None)
 
     def known(self, texts: TokenizedTexts) -> np.ndarray:
         """Which of `texts.types` have a vector of their own, bool (types,); after `sequences`."""
@@ -269,6 +271,17 @@ class WordReader:
         if self._parameters is not None:
             return self._parameters
         return sum(parameter.numel() for parameter in self.embedder.parameters())
+
+    def _learn(self, words: Sequence[str]) -> None:
+        """Add those of these distinct words that have a vector to the vocabulary."""
+        if self.source is None:
+            return
+        if len(self.vocabulary) - self._first_new + len(self._without_vector) > MOST_NEW:
+            self._forget()
+        ids = self.vocabulary.ids(words)
+        unknown = [word for word, id in zip(words, ids, strict=True) if id == Vocabulary.UNKNOWN]
+        if new := [word for word in unknown if word not in self._without_vector]:
+            self._add(new, self.source)
 
     def _add(self, new: Sequence[str], source: WordSource) -> None:
         read = source.read(new)

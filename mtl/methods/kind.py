@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from mtl.data.dataset import Dataset
     from mtl.data.examples import Row
+    from mtl.model.parts import EncoderParts
 
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
 
@@ -63,6 +64,10 @@ class Model(Protocol):
 
     def fingerprint(self) -> str:
         """A hash of everything that text vectors depend on, apart from the pooling."""
+
+    def parts(self, words: Sequence[str]) -> "EncoderParts":
+        """The encoder's weights, for other programs. words: get vectors if they have one. Raises InputError if it has no fixed vector
+        for each word."""
 
 
 @dataclass(frozen=True)

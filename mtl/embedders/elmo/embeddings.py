@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -152,6 +153,9 @@ class ElmoReader:
     def known(self, texts: TokenizedTexts) -> np.ndarray:
         """All words have a vector, bool (types,)."""
         return np.ones(len(texts.types), dtype=bool)
+
+    def table(self, words: Sequence[str]) -> None:
+        """None: a word's vector depends on its text."""
 
     def fingerprint(self) -> str:
         """A hash of the options, the weights and the arithmetic."""

@@ -16,14 +16,16 @@ from mtl.data.spans import SpanPlacer
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
-from mtl.embedders.kind import Embeddings, Reader
+from mtl.embedders.kind import Embeddings, Reader, WordTable
 from mtl.embedders.kind import LoadRequest as EmbedderRequest
 from mtl.embedders.sequences import Sequences
+from mtl.errors import InputError
 from mtl.methods.kind import LoadRequest
 from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.network import new_encoder, new_heads
 from mtl.model.encoder import Encoder
 from mtl.model.network import Network
+from mtl.model.parts import EncoderParts
 from mtl.progress import hidden_progress
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -44,9 +46,11 @@ class TrainedLstm:
         sequences: Callable[[TokenizedTexts], Sequences],
         embeddings: Embeddings | Reader,
         answers: Mapping[str, Sequence[str]],
+        table: Callable[[Sequence[str]], WordTable | None] = lambda words: None,
     ) -> None:
         """folder: the seed's. encoder: from stage 1, on the device to compute on. sequences: turns tokenized texts, whose words may
         be new, into the encoder's input. embeddings: those that the embedder belongs to. answers: see `mtl.data.dataset.Dataset`.
+        table: see `Reader.table`; needed for `parts` only.
         """
         self.config = config
         self.language = language
@@ -55,6 +59,7 @@ class TrainedLstm:
         self.sequences = sequences
         self.embeddings = embeddings
         self.answers = answers
+        self.table = table
         self.dim = encoder.output_size
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
@@ -108,6 +113,27 @@ class TrainedLstm:
             content.update(weight.cpu().contiguous().numpy().data)
         return content.hexdigest()
 
+    def parts(self, words: Sequence[str]) -> EncoderParts:
+        """The weights of the encoder of stage 1. Raises InputError if its embeddings have no fixed vector for each word."""
+        table = self.table(words)
+        if table is None:
+            raise InputError(
+                f"embeddings={self.config.embeddings.name}: a word's vector depends on its text, so other programs cannot look it up"
+            )
+        lstm = self.encoder.lstm
+        return EncoderParts(
+            words=table.words,
+            vectors=table.vectors,
+            lstm={name: weight.detach().float().cpu() for name, weight in lstm.state_dict().items()},
+            hidden_size=lstm.hidden_size,
+            num_layers=lstm.num_layers,
+            join_input=self.encoder.join_input,
+            language=self.language,
+            max_length=self.config.max_length,
+            boundary_words=self.config.boundary_words,
+            all_words=table.grows,
+        )
+
     def _network(self, task: Task, outputs: int) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one."""
         weights = read_weights(finetune_folder(self.folder, task.id) / WEIGHTS["best"])
@@ -145,4 +171,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         reader.sequences,
         reader,
         request.answers,
+        reader.table,
     )

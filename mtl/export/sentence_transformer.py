@@ -1,0 +1,101 @@
+"""A folder that `SentenceTransformer` loads, of its own modules alone: no code of mtl is needed there."""
+
+import json
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mtl.errors import InputError
+from mtl.export.kind import Export
+from mtl.export.model_card import sentence_transformers_card
+from mtl.export.reference import Reference
+from mtl.export.tokenizer import tokenizer_json
+from mtl.files import write_text
+
+# A text without a token is one unknown word; the tokenizer can say so only of a text that is not empty.
+PROMPTS = {"query": " ", "document": " "}
+
+
+def write(export: Export, folder: Path) -> None:
+    """Write the model and its card. Raises InputError if the written model gives other vectors than the run."""
+    from sentence_transformers import SentenceTransformer
+
+    with _quiet():
+        model = _model(export, folder / "tokenizer.json")
+        model.save_pretrained(str(folder), create_model_card=False)
+        (folder / "tokenizer.json").unlink()  # the copy of the first module is the one that is read
+        loaded = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+        try:
+            Reference(export).check(lambda texts: loaded.encode(list(texts), show_progress_bar=False))
+        except InputError as error:
+            raise InputError(f"--format sentence-transformers: {error}") from None
+    write_text(folder / "README.md", sentence_transformers_card(export, str(loaded)))
+
+
+def _model(export: Export, tokenizer_file: Path) -> Any:
+    """The model. tokenizer_file: where its tokenizer is written, for the library to read."""
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules
+    from transformers import PreTrainedTokenizerFast
+
+    parts = export.parts
+    content = tokenizer_json(parts.language, parts.words)
+    tokenizer_file.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    words = modules.WordEmbeddings(
+        PreTrainedTokenizerFast(tokenizer_file=str(tokenizer_file)), parts.vectors, max_seq_length=parts.max_length
+    )
+    return SentenceTransformer(
+        modules=[words, *_after_words(export)],
+        device="cpu",
+        prompts=dict(PROMPTS),
+        default_prompt_name="document",
+        similarity_fn_name="cosine",
+    )
+
+
+def _after_words(export: Export) -> list[Any]:
+    """The modules that turn word vectors into a text's vector.
+
+    With `join_input`, the pooled word vectors are kept as `cls_token_embeddings`, which the second pooling joins with its own result:
+    to pool joined vectors, and to join pooled vectors, is the same. A last linear module subtracts the centre. It is also there if the
+    input is joined, because `Pooling` would name another size.
+    """
+    from sentence_transformers.sentence_transformer import modules
+
+    parts = export.parts
+    size, width = parts.vectors.shape[1], 2 * parts.hidden_size
+    lstm = modules.LSTM(size, parts.hidden_size, parts.num_layers, dropout=0, bidirectional=True)
+    lstm.encoder.load_state_dict(parts.lstm)
+    if not parts.join_input:
+        chain = [lstm, modules.Pooling(width, export.pooling)]
+    else:
+        kept = _linear(size, None, module_output_name="cls_token_embeddings")
+        chain = [modules.Pooling(size, export.pooling), kept, lstm, modules.Pooling(width, (export.pooling, "cls"))]
+    if parts.join_input or export.centre is not None:
+        chain.append(_linear(parts.dim, export.centre))
+    return chain
+
+
+def _linear(dim: int, centre: np.ndarray | None, **names: str) -> Any:
+    """A module that subtracts a vector from a text's vector, or nothing: x W^T + b with W = 1 and b = -centre."""
+    from sentence_transformers.base.modules import Dense
+
+    bias = torch.zeros(dim) if centre is None else -torch.from_numpy(centre)
+    return Dense(dim, dim, activation_function=torch.nn.Identity(), init_weight=torch.eye(dim), init_bias=bias, **names)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hide what the library logs about models in general, but no error."""
+    logger = logging.getLogger("sentence_transformers")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

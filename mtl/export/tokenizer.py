@@ -1,0 +1,145 @@
+"""The Moses tokenizer of `mtl.data.text` as the content of a `tokenizer.json`, which the library tokenizers reads.
+
+The file holds sacremoses' rules, one replacement for each of its steps, in its order, and splits texts as it does. So programs without
+mtl and without sacremoses split texts as the run did. The exception are texts that hold the literal DOTMULTI, which sacremoses itself
+reads as dots.
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import sacremoses
+
+from mtl.data.text import BOUNDARIES, UNKNOWN, Vocabulary
+
+# The names of ids that stand for no word. Moses splits < and > from words, so these are no tokens of a text.
+PADDING_WORD, UNKNOWN_WORD = "<pad>", "<unknown>"
+# Their rules for apostrophes depend on more of the text than a replacement that leaves its surroundings can express.
+APOSTROPHE_RULES = ("en", "fr", "it")
+
+
+def can_express(language: str) -> bool:
+    """Whether `tokenizer_json` splits texts of the language as Moses does."""
+    return language not in APOSTROPHE_RULES
+
+
+def id_names(words: Sequence[str]) -> list[str]:
+    """The name of each id: padding, the unknown word, and the words of a vocabulary."""
+    return [PADDING_WORD, UNKNOWN_WORD, *words]
+
+
+def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
+    """The tokenizer of a language that gives these words the ids of a `Vocabulary`, and texts without a token one unknown word.
+
+    Exception: the library gives an empty text no token at all, so a space must stand before each text; it changes nothing else. The
+    language must be one that `can_express` knows.
+    """
+    steps = [{"type": "Replace", "pattern": {"Regex": found}, "content": put} for found, put in _replacements(language)]
+    return {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": "Sequence", "normalizers": steps},
+        "pre_tokenizer": {"type": "WhitespaceSplit"},
+        "post_processor": None,
+        "decoder": None,
+        "model": {
+            "type": "WordLevel",
+            "vocab": {word: id for id, word in enumerate(id_names(words))},
+            "unk_token": UNKNOWN_WORD,
+        },
+    }
+
+
+def with_limits(tokenizer: dict[str, Any], max_length: int, boundary_words: bool) -> dict[str, Any]:
+    """A tokenizer that cuts texts to `max_length` tokens, and then puts the boundary words around them if they are wanted."""
+    added = len(BOUNDARIES) if boundary_words else 0
+    cut = {
+        "direction": "Right",
+        "max_length": max_length + added,
+        "strategy": "LongestFirst",
+        "stride": 0,
+    }
+    limited = {**tokenizer, "truncation": cut}
+    if boundary_words:
+        limited["post_processor"] = _around(tokenizer["model"]["vocab"])
+    return limited
+
+
+def _around(vocabulary: dict[str, int]) -> dict[str, Any]:
+    """The step that puts the boundary words around a text."""
+    first, last = BOUNDARIES
+    text, ends = {"Sequence": {"id": "A", "type_id": 0}}, {}
+    for word in BOUNDARIES:
+        ends[word] = {"id": word, "ids": [vocabulary.get(word, Vocabulary.UNKNOWN)], "tokens": [word]}
+    single = [_special(first), text, _special(last)]
+    return {"type": "TemplateProcessing", "single": single, "pair": single, "special_tokens": ends}
+
+
+def _special(word: str) -> dict[str, Any]:
+    return {"SpecialToken": {"id": word, "type_id": 0}}
+
+
+@lru_cache
+def _replacements(language: str) -> list[tuple[str, str]]:
+    """The steps of `sacremoses.MosesTokenizer.tokenize` as patterns in Oniguruma's syntax, and what to put in place of each match.
+
+    A replacement cannot refer to its match. So a space beside a character is put into an empty match beside it, and a pattern drops
+    what stands before the character to replace by \\K.
+    """
+    moses = sacremoses.MosesTokenizer(lang=language)
+    alnum, number = _range(moses.IsAlnum), _range(moses.IsN)
+    space = _range(chr(code) for code in range(sys.maxunicode + 1) if re.match(r"\s", chr(code)))
+    special = rf"[^{alnum} .'`,\-]"
+    return [
+        (rf"\A[{space}\x{{0}}-\x{{1f}}]+\z", " "),  # an empty text would skip all further steps
+        (rf"[{space}]+", " "),
+        (r"[\x{0}-\x{1f}]", ""),
+        (r"\A +(?=[^ ])", ""),
+        (r"(?<=[^ ]) +\z", ""),
+        (rf"(?={special})", " "),
+        (rf"(?<={special})", " "),
+        (r"(?<!\.)(?=\.\.)", " "),
+        (r"(?<=\.\.)(?!\.)", " "),
+        (rf"[^{number}]\K,", " , "),
+        (rf",(?=[^{number}])", " , "),
+        (rf"(?<=[{number}]),\z", " , "),
+        ("'", " ' "),
+        (_final_period(moses), " ."),
+        (r"\A *\z", UNKNOWN),
+    ]
+
+
+def _final_period(moses: sacremoses.MosesTokenizer) -> str:
+    """A pattern of the last period of each word that `handles_nonbreaking_prefixes` splits from it."""
+    end = "(?![^ ])"
+    numeric = moses.NUMERIC_ONLY_PREFIXES
+    kept = [
+        rf"\.+{end}",
+        rf"(?=[^ ]*\.[^ ]*\.{end})[^ ]*[{_range(moses.IsAlpha)}]",
+        rf"(?:{_any_of(prefix for prefix in moses.NONBREAKING_PREFIXES if prefix not in numeric)})\.{end}",
+    ]
+    if numeric:
+        kept.append(rf"(?:{_any_of(numeric)})\. +[0-9]")
+    before = "".join(f"(?!{word})" for word in kept)
+    return rf"(?<![^ ]){before}[^ ]+\K\.{end}(?! +[{_range(moses.IsLower)}])"
+
+
+def _any_of(words: Iterable[str]) -> str:
+    return "|".join("".join(map(_code, map(ord, word))) for word in words)
+
+
+def _range(characters: Iterable[str]) -> str:
+    """These characters as the inside of a character class."""
+    codes = sorted(set(map(ord, characters)))
+    starts = [code for place, code in enumerate(codes) if place == 0 or codes[place - 1] != code - 1]
+    ends = [code for place, code in enumerate(codes) if place + 1 == len(codes) or codes[place + 1] != code + 1]
+    return "".join(f"{_code(start)}-{_code(end)}" for start, end in zip(starts, ends, strict=True))
+
+
+def _code(code: int) -> str:
+    return f"\\x{{{code:x}}}"
