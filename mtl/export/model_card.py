@@ -46,7 +46,8 @@ def sentence_transformers_card(export: Export, architecture: str) -> str:
             "model.similarity(vectors, vectors)",
         )
         + "\n\nThe prompt of the model is a space, which changes no vector but that of an empty text. If you set a prompt of your own,"
-        " begin it with a space.",
+        " begin it with a space. Use `encode` for all texts: in sentence-transformers 6.2, `encode_query` and `encode_document` fail for"
+        " every model with word vectors and a tokenizer of transformers.",
         *_shared(export),
     ]
     return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---\n\n" + "\n\n".join(sections) + "\n"

@@ -28,7 +28,8 @@ def write(export: Export, folder: Path) -> None:
     with _quiet():
         model = _model(export, folder / "tokenizer.json")
         model.save_pretrained(str(folder), create_model_card=False)
-        (folder / "tokenizer.json").unlink()  # the copy of the first module is the one that is read
+        for weights in folder.rglob("*.safetensors"):  # the library lets their owner alone read them
+            weights.chmod((folder / "modules.json").stat().st_mode)
         loaded = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
         try:
             Reference(export).check(lambda texts: loaded.encode(list(texts), show_progress_bar=False))
@@ -38,7 +39,7 @@ def write(export: Export, folder: Path) -> None:
 
 
 def _model(export: Export, tokenizer_file: Path) -> Any:
-    """The model. tokenizer_file: where its tokenizer is written, for the library to read."""
+    """The model. tokenizer_file: where its tokenizer is written, from which the library reads it."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer import modules
     from transformers import PreTrainedTokenizerFast
