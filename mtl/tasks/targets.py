@@ -100,6 +100,7 @@ class Number(TargetKind):
     declared_by = "range"
     types = (int, float)
     types_name = "a number"
+    by_cosine = True
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
