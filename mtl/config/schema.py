@@ -38,8 +38,9 @@ class HeadConfig:
     attention: bool = MISSING
     attention_size: int = MISSING
     dropout: float = MISSING
-    projection: int | None = None  # older runs do not have this key, nor the next one
+    projection: int | None = None  # older runs do not have this key, nor the next ones
     overlap: bool = False
+    pair: str = "features"
 
 
 @dataclass
@@ -240,6 +241,7 @@ class Config:
         self.finetune.check("finetune")
         for key, value, choices in (
             ("pretrain.checkpoint", self.pretrain.checkpoint, ("best", "last")),
+            ("head.pair", self.head.pair, ("features", "cosine")),
             ("finetune.token_outputs", self.finetune.token_outputs, ("float32", "float16", "recompute")),
             ("finetune.threshold", self.finetune.threshold, ("argmax", "dev")),
             ("trainer.accelerator", self.trainer.accelerator, ("auto", "cpu", "gpu", "cuda", "mps")),
