@@ -45,10 +45,14 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     predictor = encoder.predictor
     words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
     if chosen.words is not None:
-        words.update(word for line in tokenized_lines([Path(chosen.words)], moses(predictor.suite.language)) for word in line)
+        words.update(
+            word for line in tokenized_lines([Path(chosen.words)], moses(predictor.suite.language)) for word in line
+        )
     parts = predictor.model.parts(sorted(words))
     if chosen.words is not None and not parts.all_words:
-        raise InputError(f"words={chosen.words}: this run has vectors for the words of its vocabulary alone; drop words=")
+        raise InputError(
+            f"words={chosen.words}: this run has vectors for the words of its vocabulary alone; drop words="
+        )
     if problem := kind.problem(parts):
         others = [name for name, other in FORMATS.items() if other.problem(parts) is None]
         raise InputError(f"{run_dir}: {problem}; choose --format {' or '.join(others)}")

@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from mtl.data.text import BOUNDARIES, UNKNOWN
 from mtl.export.kind import Export
 from mtl.export.tokenizer import PADDING_WORD, UNKNOWN_WORD, can_express
 from mtl.markdown import MISSING, escaped, markdown_table
@@ -61,30 +62,22 @@ def onnx_card(export: Export) -> str:
         " their ends; each row needs at least one word.",
         f"- `vocabulary.txt`: the word with id n in line n + 1; 0 is `{PADDING_WORD}`, 1 is `{UNKNOWN_WORD}`, any word that is not listed.",
     ]
-    pad = ("longest = max(map(len, rows))", "ids = np.array([row + [0] * (longest - len(row)) for row in rows], dtype=np.int64)")
-    session = ('session = onnxruntime.InferenceSession("model.onnx")', 'vectors = session.run(["vectors"], {"ids": ids})[0]')
+    pad = (
+        "longest = max(map(len, rows))",
+        "ids = np.array([row + [0] * (longest - len(row)) for row in rows], dtype=np.int64)",
+    )
+    session = (
+        'session = onnxruntime.InferenceSession("model.onnx")',
+        'vectors = session.run(["vectors"], {"ids": ids})[0]',
+    )
     if can_express(parts.language):
         files.append("- `tokenizer.json`: turns texts into ids, for the library tokenizers.")
-        before = "Put a space before each text; it changes nothing, but an empty text would give no id."
-        rows = (
-            "from tokenizers import Tokenizer",
-            "",
-            'tokenizer = Tokenizer.from_file("tokenizer.json")',
-            'rows = [tokenizer.encode(" " + text).ids for text in ["Text one.", "Text two."]]',
+        before, rows = (
+            "Put a space before each text; it changes nothing, but an empty text would give no id.",
+            _WITH_TOKENIZERS,
         )
     else:
-        before = "A text without a word is the one word `<unk>`."
-        rows = (
-            "from sacremoses import MosesTokenizer",
-            "",
-            'words = open("vocabulary.txt", encoding="utf-8").read().split("\\n")[:-1]',
-            "number = {word: id for id, word in enumerate(words)}",
-            f"moses = MosesTokenizer({parts.language!r})",
-            f"split = lambda text: (moses.tokenize(text, escape=False) or ['<unk>'])[:{parts.max_length}]",
-            *(["bound = lambda words: ['<SOS>', *words, '<EOS>']"] if parts.boundary_words else []),
-            f"words_of = lambda text: {'bound(split(text))' if parts.boundary_words else 'split(text)'}",
-            'rows = [[number.get(word, 1) for word in words_of(text)] for text in ["Text one.", "Text two."]]',
-        )
+        before, rows = "A text without a word is the one word `<unk>`.", _with_sacremoses(export)
     used = _code("import numpy as np", "import onnxruntime", *rows, *pad, *session)
     sections = [
         f"# {escaped(shown.title)}",
@@ -94,6 +87,31 @@ def onnx_card(export: Export) -> str:
         *_shared(export),
     ]
     return "\n\n".join(sections) + "\n"
+
+
+_WITH_TOKENIZERS = [
+    "from tokenizers import Tokenizer",
+    "",
+    'tokenizer = Tokenizer.from_file("tokenizer.json")',
+    'rows = [tokenizer.encode(" " + text).ids for text in ["Text one.", "Text two."]]',
+]
+
+
+def _with_sacremoses(export: Export) -> list[str]:
+    """Code that turns texts into ids with the tokenizer that the run used."""
+    parts = export.parts
+    first, last = BOUNDARIES
+    taken = f"[{first!r}, *words, {last!r}]" if parts.boundary_words else "words"
+    return [
+        "from sacremoses import MosesTokenizer",
+        "",
+        'words = open("vocabulary.txt", encoding="utf-8").read().split("\\n")[:-1]',
+        "number = {word: id for id, word in enumerate(words)}",
+        f"moses = MosesTokenizer({parts.language!r})",
+        'texts = ["Text one.", "Text two."]',
+        f"split = [(moses.tokenize(text, escape=False) or [{UNKNOWN!r}])[:{parts.max_length}] for text in texts]",
+        f"rows = [[number.get(word, 1) for word in {taken}] for words in split]",
+    ]
 
 
 def vectors_card(export: Export) -> str:
@@ -195,5 +213,3 @@ def _task_title(export: Export, id: str) -> str:
 
 def _code(*lines: str, language: str = "python") -> str:
     return "\n".join([f"```{language}", *lines, "```"])
-
-

@@ -53,7 +53,9 @@ def write_model(export: Export, path: Path) -> None:
     outputs = graph.add("Transpose", states, perm=[1, 0, 2])
     if parts.join_input:
         outputs = graph.add("Concat", outputs, words, axis=2)
-    pooled = POOLED[export.pooling](graph, outputs, graph.add("Unsqueeze", inside, graph.weight(np.array([2]))), lengths)
+    pooled = POOLED[export.pooling](
+        graph, outputs, graph.add("Unsqueeze", inside, graph.weight(np.array([2]))), lengths
+    )
     if export.centre is not None:
         pooled = graph.add("Sub", pooled, graph.weight(export.centre))
     graph.nodes.append(helper.make_node("Identity", [pooled], [VECTORS]))

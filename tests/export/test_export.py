@@ -66,7 +66,8 @@ def onnx_vectors(folder: Path, texts: Sequence[str]) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("variant", "pooling"), [("plain", "max"), ("plain", "mean"), ("joined", "max"), ("joined", "mean"), ("bounded", "max")]
+    ("variant", "pooling"),
+    [("plain", "max"), ("plain", "mean"), ("joined", "max"), ("joined", "mean"), ("bounded", "max")],
 )
 def test_onnx_gives_the_run_s_vectors(runs: dict[str, Path], tmp_path: Path, variant: str, pooling: str) -> None:
     out = tmp_path / "new" / "out"
@@ -75,7 +76,12 @@ def test_onnx_gives_the_run_s_vectors(runs: dict[str, Path], tmp_path: Path, var
     np.testing.assert_allclose(onnx_vectors(out, TEXTS), wanted, rtol=0, atol=1e-5)
     for text, vector in zip(TEXTS, wanted, strict=True):  # alone: another batch, another length
         np.testing.assert_allclose(onnx_vectors(out, [text])[0], vector, rtol=0, atol=1e-5)
-    assert sorted(path.name for path in out.iterdir()) == ["README.md", "model.onnx", "tokenizer.json", "vocabulary.txt"]
+    assert sorted(path.name for path in out.iterdir()) == [
+        "README.md",
+        "model.onnx",
+        "tokenizer.json",
+        "vocabulary.txt",
+    ]
     assert [path.name for path in out.parent.iterdir()] == ["out"]
 
 
@@ -189,7 +195,9 @@ def test_bad_input(runs: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
     assert "--format pickle: must be one of sentence-transformers, onnx, vectors" in refused(
         capsys, run, out, "--format", "pickle"
     )
-    assert "unknown key 'pooling'; known keys: license, seed, words" in refused(capsys, run, out, *vectors, "pooling=max")
+    assert "unknown key 'pooling'; known keys: license, seed, words" in refused(
+        capsys, run, out, *vectors, "pooling=max"
+    )
     assert "--seed 9: not in this run" in refused(capsys, run, out, *vectors, "seed=9")
     assert "words=x.txt: this run has vectors for the words of its vocabulary alone" in refused(
         capsys, run, out, *vectors, f"words={runs['plain'] / 'vocabulary.txt'}"
@@ -232,7 +240,9 @@ def test_a_format_that_cannot_express_the_encoder(
     monkeypatch.setattr("mtl.export.export.find_spec", lambda name: True)
     format = ("--format", "sentence-transformers")
     line = refused(capsys, runs["bounded"], tmp_path / "out", *format)
-    assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith("choose --format onnx or vectors")
+    assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith(
+        "choose --format onnx or vectors"
+    )
     shutil.copytree(runs["plain"], tmp_path / "run")
     suite = tmp_path / "run/suite.yaml"
     suite.write_text(suite.read_text(encoding="utf-8").replace("language: sv", "language: en"), encoding="utf-8")

@@ -1,6 +1,7 @@
 """Model cards say what the run's summary says."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -21,7 +22,16 @@ def export(tmp_path: Path) -> Export:
     suite = load_suite(folder.suite)
     suite.tasks["cbd"].license = "BSD-3"
     parts = EncoderParts(
-        ["a", "b"], torch.zeros(4, 3), {}, 2, 1, join_input=True, language="pl", max_length=7, boundary_words=False, all_words=True
+        ["a", "b"],
+        torch.zeros(4, 3),
+        {},
+        2,
+        1,
+        join_input=True,
+        language="pl",
+        max_length=7,
+        boundary_words=False,
+        all_words=True,
     )
     trained_on = ("klej/cbd", "klej/cdsc-r")
     shown = Description("x", "LSTM, a_b", "lstm", 7, "pl", 1234, 1000, 99, 7, trained_on, "klej", 2)
@@ -66,8 +76,22 @@ def test_without_a_license(export: Export) -> None:
     assert "**License:** not stated" in card and "No license is stated for the weights" in card
 
 
-def test_how_to_use_an_onnx_model_of_another_language(export: Export) -> None:
+@pytest.mark.parametrize("boundary_words", [False, True])
+def test_how_to_use_an_onnx_model_of_another_language(
+    export: Export, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, boundary_words: bool
+) -> None:
     assert "Tokenizer.from_file" in onnx_card(export)
-    english = Export(**{**vars(export), "parts": EncoderParts(**{**vars(export.parts), "language": "en", "boundary_words": True})})
-    card = onnx_card(english)
-    assert "tokenizer.json" not in card and "MosesTokenizer('en')" in card and "'<SOS>'" in card
+    changed = {"language": "en", "boundary_words": boundary_words, "words": ["one", "<SOS>", "<EOS>"], "max_length": 2}
+    card = onnx_card(Export(**{**vars(export), "parts": EncoderParts(**{**vars(export.parts), **changed})}))
+    assert "tokenizer.json" not in card
+    (tmp_path / "vocabulary.txt").write_text("<pad>\n<unknown>\none\n<SOS>\n<EOS>\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code = (
+        card.split("```python\n")[1]
+        .split("longest =")[0]
+        .replace("import onnxruntime\n", "")
+        .replace('"Text two."', '""')
+    )
+    found: dict[str, Any] = {}
+    exec(code.replace("Text one.", "one isn't"), found)
+    assert found["rows"] == ([[3, 2, 1, 4], [3, 1, 4]] if boundary_words else [[2, 1], [1]])

@@ -23,7 +23,9 @@ def texts(language: str) -> Iterator[str]:
     rng = random.Random(language)
     prefixes = [word.replace("#NUMERIC_ONLY#", "").strip() for word in NonbreakingPrefixes().words(language)]
     for _ in range(400):
-        pieces = [rng.choice(PIECES) if rng.random() < 0.8 else f"{rng.choice(prefixes)}." for _ in range(rng.randint(1, 12))]
+        pieces = [
+            rng.choice(PIECES) if rng.random() < 0.8 else f"{rng.choice(prefixes)}." for _ in range(rng.randint(1, 12))
+        ]
         yield "".join(pieces)
 
 
@@ -59,4 +61,8 @@ def test_limits_cut_texts_before_the_boundary_words() -> None:
 
 
 def test_languages_whose_apostrophes_need_more() -> None:
-    assert [language for language in ("en", "fr", "it", "pl", "sv", "de") if not can_express(language)] == ["en", "fr", "it"]
+    assert [language for language in ("en", "fr", "it", "pl", "sv", "de") if not can_express(language)] == [
+        "en",
+        "fr",
+        "it",
+    ]
