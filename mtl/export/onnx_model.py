@@ -14,8 +14,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mtl.data.text import Vocabulary
 from mtl.export.kind import Export
+from mtl.export.onnx_session import IDS, VECTORS
 
-IDS, VECTORS = "ids", "vectors"  # the names of the input and the output
 OPSET, IR_VERSION = 17, 8  # the oldest that onnxruntime of the last years reads alike
 INLINE_BYTES = 2**30  # larger weights are in a file of their own: protobuf files end at 2 GiB
 

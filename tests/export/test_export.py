@@ -16,7 +16,7 @@ import mtl
 from mtl.cli import main
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.export import FORMATS
-from mtl.export.onnx_folder import run_model
+from mtl.export.onnx_session import run_model
 from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 

@@ -1,0 +1,20 @@
+"""An exported ONNX model as onnxruntime computes it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+IDS, VECTORS = "ids", "vectors"  # the names of the model's input and output
+
+
+def run_model(path: Path, rows: Sequence[np.ndarray]) -> np.ndarray:
+    """The vectors of texts by onnxruntime, float32 (texts, dim), in one padded batch. rows: the word ids of each text."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
+    for place, row in enumerate(rows):
+        ids[place, : len(row)] = row
+    vectors: np.ndarray = session.run([VECTORS], {IDS: ids})[0]
+    return vectors
