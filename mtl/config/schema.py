@@ -1,7 +1,7 @@
 """The configuration of a run, as typed values; configs/baseline.yaml explains each key."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -306,7 +306,7 @@ def check_least(key: str, value: int) -> None:
         raise InputError(f"{key}={value}: must be at least 1")
 
 
-def check_choice(key: str, value: Any, choices: Sequence[Any]) -> None:
+def check_choice(key: str, value: Any, choices: Collection[Any]) -> None:
     """Raise InputError unless the value is one of the choices."""
     if value not in choices:
         raise InputError(f"{key}={value}: must be one of {', '.join(choices)}")

@@ -1,31 +1,20 @@
 """A vector for each word of the vocabulary: what random and fastText embeddings have in common."""
 
 import hashlib
-import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from mtl.data.lines import read_lines
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import Coverage
-from mtl.embedders.kind import LoadRequest
 from mtl.embedders.sequences import ArraySequences
-from mtl.errors import InputError
 from mtl.files import write_text
 
-if TYPE_CHECKING:
-    from mtl.embedders.vectors import VectorFile
-
 VOCABULARY = "vocabulary.txt"  # in a run's folder: one word per line, in order
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
@@ -125,6 +114,10 @@ class WordEmbedder(nn.Module):
         """Add words with these vectors, float32 (words, dim), after the existing ones. They are neither trained nor saved."""
         self.added = torch.cat([self.added, torch.from_numpy(vectors).to(self.added.device)])
 
+    def remove_added(self) -> None:
+        """Remove the words that `add` added."""
+        self.added = self.added[:0]
+
     def forward(self, tokens: Tensor) -> Tensor:
         """Word ids (batch, time) -> vectors (batch, time, dim)."""
         vectors: Tensor = self.map(self._looked_up(tokens))
@@ -176,49 +169,3 @@ def with_drawn(vectors: np.ndarray, drawn: np.ndarray, unknown: bool) -> tuple[n
     table = np.zeros((len(rows), vectors.shape[1]), dtype=vectors.dtype)
     table[np.concatenate([[True, True], ~drawn])] = vectors
     return table, rows
-
-
-class WordReader:
-    """The vocabulary of a finished run. Words that the run never saw get their vectors from `file`, or are unknown.
-
-    No word is looked up twice. file: the file of vectors, if the run uses the vectors of all words. If it no longer exists, new
-    words are unknown. ngrams: whether words that are not in the file may get vectors from their character n-grams.
-    """
-
-    def __init__(self, request: LoadRequest, file: "VectorFile | None" = None, ngrams: bool = True) -> None:
-        weight = request.weights["table.weight"]
-        self.file = file
-        self.ngrams = ngrams
-        self._without_vector: set[str] = set()
-        self.vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
-        if len(self.vocabulary) != len(weight):
-            raise InputError(
-                f"{request.folder / VOCABULARY}: has {len(self.vocabulary) - Vocabulary.FIRST} words, the run has vectors of "
-                f"{len(weight) - Vocabulary.FIRST}; restore the file"
-            )
-        self.dim = weight.shape[1]
-        self.embedder = WordEmbedder(len(weight), self.dim, trainable=False, mapped="map.weight" in request.weights)
-
-    def sequences(self, texts: TokenizedTexts) -> ArraySequences:
-        """The texts as word ids. New words that have a vector are added to the vocabulary."""
-        if self.file is not None:
-            ids = self.vocabulary.ids(texts.types)
-            unknown = [word for word, id in zip(texts.types, ids, strict=True) if id == Vocabulary.UNKNOWN]
-            if new := [word for word in unknown if word not in self._without_vector]:
-                self._add(new, self.file)
-        return word_sequences(self.vocabulary, texts)
-
-    def _add(self, new: Sequence[str], file: "VectorFile") -> None:
-        if not file.path.exists():
-            logger.warning("%s does not exist: %d words that the run never saw are unknown", file.path, len(new))
-            self._without_vector.update(new)
-            return
-        read = file.read(new)
-        if read.dim != self.dim:
-            raise InputError(
-                f"{file.path}: has vectors of {read.dim} numbers, the run's have {self.dim}; put back the run's file"
-            )
-        known = read.known if self.ngrams else read.found
-        self.embedder.add(read.vectors[known])
-        self.vocabulary.add(word for word, has_vector in zip(new, known, strict=True) if has_vector)
-        self._without_vector.update(word for word, has_vector in zip(new, known, strict=True) if not has_vector)

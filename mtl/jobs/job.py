@@ -15,8 +15,9 @@ from mtl.config.files import flatten, shipped
 from mtl.config.schema import BY_TASK, LISTS, PAPER, Config
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
+from mtl.embedders.options import read_embeddings
 from mtl.errors import InputError
-from mtl.jobs.named_files import SETTINGS_KINDS, read_embeddings, read_method, read_named, read_settings
+from mtl.jobs.named_files import SETTINGS_KINDS, read_method, read_named, read_settings
 from mtl.jobs.suites import METHODS_KEY, chosen_suite, load_checked_suite, suite_settings
 from mtl.methods import METHODS
 from mtl.runs.folder import RunFolder
@@ -107,7 +108,7 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     files = {key: str(given.pop(key, default)) for key, default in FILES.items()}
     method = read_method(files["method"], configs / "method")
     _check_keys(method["method"], [key for key in settings if key != "method"])
-    embeddings = read_embeddings(files["embeddings"], configs / "embeddings")
+    embeddings = read_embeddings(files["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     variant = read_named("variant", files["variant"], configs / "variant")
     baseline = read_yaml(configs / "baseline.yaml")

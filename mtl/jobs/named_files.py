@@ -22,14 +22,6 @@ def read_method(name: str, folder: Path) -> dict[str, Any]:
     return {**content, "method": method_name(str(content.get("method")))}
 
 
-def read_embeddings(name: str, folder: Path) -> dict[str, Any]:
-    """The content of the embeddings file with this name or path. Embeddings without a file have the defaults of their kind."""
-    if name in EMBEDDERS and not (folder / f"{name}.yaml").is_file():
-        return {"name": name}
-    content = read_yaml(find_yaml("embeddings", name, folder))
-    return {**content, "name": str(content.get("name"))}
-
-
 def read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
     """The content of the file with this name or path, which holds its own name under the key `kind`, as in `variant: frozen`."""
     path = find_yaml(kind, name, folder)

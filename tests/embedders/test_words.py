@@ -1,17 +1,11 @@
-import logging
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import coverage
-from mtl.embedders.kind import LoadRequest
-from mtl.embedders.vectors import VectorFile, WordVectors
-from mtl.embedders.words import WordEmbedder, WordEmbeddings, WordReader, frequent_words, with_drawn, with_specials
-from mtl.errors import InputError
+from mtl.embedders.words import WordEmbedder, WordEmbeddings, frequent_words, with_drawn, with_specials
 from mtl.model.encoder import Encoder
 
 VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)
@@ -124,22 +118,6 @@ def embeddings() -> WordEmbeddings:
     return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, with_specials(VECTORS), coverage(TEXTS.tokens, known), True)
 
 
-def reader(folder: Path, file: Path | None = None) -> WordReader:
-    """Of a run whose stage 1 has doubled the vectors of `embeddings`."""
-    embeddings().save(folder)
-    weights = {"table.weight": 2 * torch.from_numpy(with_specials(VECTORS))}
-    request = LoadRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
-    made = WordReader(request, None if file is None else VectorFile(file))
-    made.embedder.load_state_dict(weights)
-    return made
-
-
-def vectors_of(made: WordReader, text: str) -> list[list[float]]:
-    tokens, _ = made.sequences(TokenizedTexts([text], "pl", 9)).gather(torch.tensor([0]))
-    vectors: list[list[float]] = made.embedder(tokens)[0].tolist()
-    return vectors
-
-
 def test_texts_are_numbers_of_the_vocabulary() -> None:
     tokens, lengths = embeddings().sequences(TEXTS).gather(torch.tensor([1, 0]))
     assert lengths.tolist() == [2, 3]
@@ -158,42 +136,3 @@ def test_the_fingerprint_follows_words_and_vectors() -> None:
     ]
     assert made.fingerprint() == embeddings().fingerprint()
     assert len({made.fingerprint(), *(other.fingerprint() for other in others)}) == 5
-
-
-def test_a_run_without_a_vector_file_knows_its_own_words(tmp_path: Path) -> None:
-    made = reader(tmp_path)
-    assert vectors_of(made, "kot ryba") == [[6, 12], [4, 8]]  # trained; a new word is the unknown one
-    assert (made.dim, made.vocabulary.words) == (2, ["pies", "kot"])
-
-
-def test_new_words_get_their_vectors_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[list[str]] = []
-    read = VectorFile.read
-
-    def recorded(self: VectorFile, words: list[str]) -> WordVectors:
-        asked.append(list(words))
-        return read(self, words)
-
-    monkeypatch.setattr(VectorFile, "read", recorded)
-    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 0 0\n", encoding="utf-8")
-    made = reader(tmp_path, tmp_path / "v.vec")
-    for _ in range(2):
-        assert vectors_of(made, "kot ryba nic") == [[6, 12], [7, 8], [4, 8]]
-    assert asked == [["ryba", "nic"]]  # no word is looked up twice
-
-
-def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    made = reader(tmp_path, tmp_path / "none.vec")
-    with caplog.at_level(logging.WARNING, "mtl"):
-        assert vectors_of(made, "ryba nic") == [[4, 8], [4, 8]]
-        assert vectors_of(made, "ryba") == [[4, 8]]
-    assert [record.getMessage() for record in caplog.records] == [
-        f"{tmp_path / 'none.vec'} does not exist: 2 words that the run never saw are unknown"
-    ]
-    (tmp_path / "v.vec").write_text("ryba 7 8 9\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"v\.vec: has vectors of 3 numbers, the run's have 2; put back the run's file"
-    ):
-        vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba")
