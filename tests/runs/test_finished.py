@@ -219,5 +219,4 @@ def test_a_method_that_is_not_known(tmp_path: Path, caplog: pytest.LogCaptureFix
 def test_bad_folders(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none: no such folder; it must hold run folders"):
         find_runs(tmp_path / "none")
-    with pytest.raises(InputError, match="holds no finished run; make one with mtl baseline"):
-        find_runs(tmp_path)
+    assert find_runs(tmp_path) == []

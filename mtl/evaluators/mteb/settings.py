@@ -1,0 +1,78 @@
+"""The settings of `mtl mteb`: its own keys, checked, apart from those of the encoder."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from typing import Any
+
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mtl.errors import InputError
+from mtl.untrusted import is_web_address
+
+
+@dataclass
+class ModelFacts:
+    """What mteb's model metadata asks for and no encoder knows; the keys `model.…`. None: not said.
+
+    name: as in "organization/name"; None: mtl/{the encoder's name}. release_date: of the weights, as in 2026-11-22.
+    """
+
+    name: str | None = None
+    release_date: str | None = None
+    license: str | None = None
+    reference: str | None = None
+    open_weights: bool | None = None
+    public_training_code: str | None = None
+    public_training_data: str | None = None
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        if self.name is not None and not (self.name.count("/") == 1 and all(self.name.split("/"))):
+            raise InputError(f"model.name={self.name}: must be organization/name")
+        if self.release_date is not None:
+            try:
+                date.fromisoformat(self.release_date)
+            except ValueError:
+                raise InputError(f"model.release_date={self.release_date}: must be a date, as in 2026-11-22") from None
+        if self.open_weights and self.license is None:
+            raise InputError("model.open_weights=true: needs a licence; set model.license=")
+        if self.reference is not None and not is_web_address(self.reference):
+            raise InputError(f"model.reference={self.reference}: must begin with https:// or http://")
+
+
+@dataclass
+class MtebSettings:
+    """The keys of `mtl mteb` itself. data_dir: the folder with a folder for each task; None: data/{benchmark}, if it is there."""
+
+    benchmark: str = "pl-mteb"
+    tasks: list[str] | None = None
+    data_dir: str | None = None
+    runs_dir: str = "runs"
+    model: ModelFacts = field(default_factory=ModelFacts)
+
+
+SECTION = "model."
+
+
+def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
+    """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
+    own = {key.name for key in fields(MtebSettings)}
+    merged: Any = OmegaConf.structured(MtebSettings)
+    encoder = {}
+    for key, value in given.items():
+        if key not in own and not key.startswith(SECTION):
+            encoder[key] = value
+            continue
+        if key == "tasks" and value is not None and not isinstance(value, list):
+            raise InputError(f"tasks={value}: must be a list, as in [PpcPC,SICK-R-PL]")
+        try:
+            # A date is the only value that YAML reads as something else than these keys have.
+            OmegaConf.update(merged, key, value.isoformat() if isinstance(value, date) else value)
+        except OmegaConfBaseException as error:
+            raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None
+    settings = OmegaConf.to_object(merged)
+    assert isinstance(settings, MtebSettings)
+    settings.model.check()
+    return settings, encoder
