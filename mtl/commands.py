@@ -109,11 +109,12 @@ def _add_models(commands: Commands) -> None:
     predict.set_defaults(run=_predict)
 
     encode = commands.add_parser("encode", help="write sentence vectors")
-    encode.add_argument("run_dir", type=Path)
-    encode.add_argument("file", type=Path, metavar="FILE", help="one text per line")
-    encode.add_argument("--seed", type=int, help="else the seed with the best average")
-    encode.add_argument("--out", type=Path, required=True, metavar="VECTORS.npy")
-    _add_device(encode)
+    encode.add_argument("encoder", metavar="ENCODER", help="a run's folder, or average: the mean of word vectors")
+    encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
+    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/encoders.md lists them")
+    encode.add_argument("--seed", type=int, help="the same as seed=")
+    encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
+    encode.add_argument("--device", help="the same as device=")
     encode.set_defaults(run=_encode)
 
     mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
@@ -266,7 +267,7 @@ def _train_embeddings(arguments: argparse.Namespace) -> None:
 
 
 def _fetch_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.embedders.train import check_known
+    from mtl.config.settings import check_known
     from mtl.jobs.embeddings import fetch_embeddings
     from mtl.jobs.job import parse_settings
 
@@ -288,10 +289,15 @@ def _predict(arguments: argparse.Namespace) -> None:
 
 
 def _encode(arguments: argparse.Namespace) -> None:
-    from mtl.runs.predictor import Predictor
+    from mtl.encoders import encoder_kind
+    from mtl.encoders.files import check_vectors_file, encode_file
+    from mtl.jobs.job import parse_settings
 
-    predictor = Predictor.load(arguments.run_dir, arguments.seed, device=arguments.device)
-    predictor.encode_file(arguments.file, arguments.out)
+    settings = parse_settings(arguments.settings)
+    options = {"seed": arguments.seed, "device": arguments.device}
+    settings |= {key: value for key, value in options.items() if value is not None}
+    check_vectors_file(arguments.out)
+    encode_file(open_encoder(arguments.encoder, settings), arguments.file, arguments.out)
 
 
 def _mteb(arguments: argparse.Namespace) -> None:
@@ -304,8 +310,9 @@ def _mteb(arguments: argparse.Namespace) -> None:
 
     check_installed()  # before minutes of loading
     given, name = parse_settings(arguments.settings), arguments.encoder
+    kind = encoder_kind(name)
     about = {"versions": versions(), "machine": machine(device_of(str(given.get("device", "cpu")), "device"))}
-    folder = run_mteb(partial(open_encoder, name), given, {"command": arguments.command, **about})
+    folder = run_mteb(partial(kind.open, name), kind.choices, given, {"command": arguments.command, **about})
     print(folder.table.read_text(encoding="utf-8"))
     print(folder.table)
 

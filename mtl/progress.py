@@ -4,6 +4,8 @@ import logging
 import sys
 import time
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -18,6 +20,18 @@ LINE_EVERY = 30.0  # seconds between two lines
 logger = logging.getLogger("mtl")
 
 Item = TypeVar("Item")
+
+_hidden: ContextVar[bool] = ContextVar("hidden", default=False)
+
+
+@contextmanager
+def hidden_progress() -> Iterator[None]:
+    """Within the block, a new `Progress` shows nothing: its operation is a part of one that is shown."""
+    before = _hidden.set(True)
+    try:
+        yield
+    finally:
+        _hidden.reset(before)
 
 
 class Progress:
@@ -44,7 +58,8 @@ class Progress:
         self._next_line = self._begin + FIRST_LINE
         self._has_lines = False
         self._bar: tqdm[Any] | None = None
-        if sys.stderr.isatty():
+        self._is_hidden = _hidden.get()
+        if sys.stderr.isatty() and not self._is_hidden:
             self._bar = tqdm(
                 desc=title,
                 total=total,
@@ -88,6 +103,8 @@ class Progress:
             self._write_line(text)
 
     def _write_line(self, note: str = "") -> None:
+        if self._is_hidden:
+            return
         self._has_lines = True
         self._next_line = time.monotonic() + LINE_EVERY
         logger.info("%s", " · ".join(filter(None, [self.title, self._amount_done(), note, self._time()])))

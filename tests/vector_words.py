@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mtl.embedders.vectors import WordVectors, read_vectors
+from mtl.embedders.vectors import VectorFile, WordVectors
 from mtl.errors import InputError
 
 LEXICON = [
@@ -56,10 +56,12 @@ def assert_table(read: WordVectors, words: list[str]) -> None:
 
 
 def assert_rejected(path: Path, *fragments: str) -> None:
-    with pytest.raises(InputError) as caught:
-        read_vectors(path, ["kot", "0.5", "nowe"])
-    message = str(caught.value)
-    assert str(path) in message
-    assert "\n" not in message
-    for fragment in fragments:
-        assert fragment in message
+    """In one pass, and with an index."""
+    for read in (VectorFile(path).read_once, VectorFile(path).read):
+        with pytest.raises(InputError) as caught:
+            read(["kot", "0.5", "nowe"])
+        message = str(caught.value)
+        assert str(path) in message
+        assert "\n" not in message
+        for fragment in fragments:
+            assert fragment in message

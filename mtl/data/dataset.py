@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from mtl.data.examples import Example, span_texts
-from mtl.data.splits import TaskExamples, check_present, read_task
+from mtl.data.splits import TaskExamples, check_present, missing_tasks, read_task
+from mtl.errors import InputError
 from mtl.files import sha256
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
@@ -130,6 +131,27 @@ def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: 
     dataset = build_dataset([read_task(task, data_dir, held_out) for task in tasks])
     dataset.fingerprints.update(fingerprints(suite, tasks, data_dir))
     return dataset
+
+
+def present_tasks(suite: Suite, data_dir: Path) -> list[Task]:
+    """The tasks of the suite that have all their files."""
+    missing = missing_tasks(suite, data_dir)
+    return [task for id, task in suite.tasks.items() if id not in missing]
+
+
+def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
+    """The distinct texts of the training rows of these tasks, without held-out rows. tasks: None: all that have their files.
+
+    Raises InputError for files that are missing or not valid, and if no task has training rows.
+    """
+    if tasks is None:
+        tasks = present_tasks(suite, data_dir)
+    dataset = load_dataset(suite, tasks or list(suite.tasks.values()), data_dir, held_out)
+    if not dataset.trained_tasks:
+        raise InputError(
+            f"{data_dir}: has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
+        )
+    return [dataset.texts[number] for number in dataset.distinct_texts("train").tolist()]
 
 
 def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:

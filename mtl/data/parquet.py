@@ -1,10 +1,12 @@
 """Parquet files, read with pyarrow where it is installed."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from mtl.data.columns import LIST, listed
 from mtl.errors import InputError
@@ -64,6 +66,24 @@ def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write nested rows to a parquet file. Raises InputError where a column's values differ in type."""
     with _errors(path, "cannot be written", "give each column values of one type") as (pyarrow, parquet):
         parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
+@contextmanager
+def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequence[str], np.ndarray], None]]:
+    """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text and vector.
+
+    name: of the file in messages. Raises InputError where it cannot be written, and where pyarrow is not installed.
+    """
+    with _errors(name, "cannot be written", "write .npy") as (pyarrow, parquet):
+        column = pyarrow.list_(pyarrow.float32(), dim)
+        schema = pyarrow.schema([("text", pyarrow.string()), ("vector", column)])
+        with parquet.ParquetWriter(path, schema) as writer:
+
+            def write(texts: Sequence[str], vectors: np.ndarray) -> None:
+                numbers = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.ravel()), dim)
+                writer.write_table(pyarrow.table([pyarrow.array(texts, pyarrow.string()), numbers], schema=schema))
+
+            yield write
 
 
 def _names(fields: Any, prefix: str = "") -> Iterator[str]:

@@ -62,6 +62,12 @@ class Vocabulary:
             self._ids[word] = len(self)
             self.words.append(word)
 
+    def shorten(self, length: int) -> None:
+        """Remove the words with the ids from `length` on."""
+        for word in self.words[length - self.FIRST :]:
+            del self._ids[word]
+        del self.words[length - self.FIRST :]
+
     def ids(self, words: Iterable[str]) -> np.ndarray:
         """The ids of the words, int64 (words,)."""
         return np.array([self._ids.get(word, self.UNKNOWN) for word in words], dtype=np.int64)

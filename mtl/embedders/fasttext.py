@@ -16,7 +16,7 @@ import numpy as np
 from omegaconf import MISSING
 
 from mtl.config.schema import EmbedderOptions, check_choice, check_least
-from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader, VectorFiles, unknown_words
+from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, VectorFiles, unknown_words
 from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.progress import Progress
@@ -135,20 +135,33 @@ def _read(request: BuildRequest, words: Sequence[str]) -> "WordVectors":
         )
     read = read_vectors(path, words)
     if options.dim is not None and read.dim != options.dim:
-        raise InputError(
-            f"{path}: has vectors of {read.dim} numbers, but embeddings.dim={options.dim}; drop embeddings.dim or set it to {read.dim}"
-        )
+        raise InputError(_other_dim(path, read.dim, options.dim))
     return read
 
 
 def load(request: LoadRequest) -> Reader:
     """The words of a finished run; if it takes all words, new words get their vectors from the file."""
-    from mtl.embedders.vectors import VectorFile
-    from mtl.embedders.words import WordReader
+    from mtl.embedders.words import run_words
 
-    takes_all = request.options.takes_all_words and request.path is not None
-    file = VectorFile(request.path) if takes_all and request.path else None
-    return WordReader(request, file, ngrams=request.options.missing == "unknown")
+    file = request.path if request.options.takes_all_words else None
+    return run_words(request, file, ngrams=request.options.missing == "unknown")
+
+
+def open_vectors(request: OpenRequest) -> Reader:
+    """All words of the file at `request.path`. Raises InputError as `fasttext_embeddings` does."""
+    from mtl.embedders.words import FileSource, source_words
+
+    options, path = request.options, request.path
+    assert path is not None
+    source = FileSource(path, None, ngrams=options.missing == "unknown")
+    dim = source.file.shape[1]
+    if options.dim not in (None, dim):
+        raise InputError(_other_dim(path, dim, options.dim))
+    return source_words(source, dim, source.file.shape[0] * dim)
+
+
+def _other_dim(path: Path, dim: int, wanted: int) -> str:
+    return f"{path}: has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
 
 
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:
@@ -230,6 +243,8 @@ FASTTEXT = EmbedderKind(
     options=FastTextOptions,
     build=fasttext_embeddings,
     load=load,
+    open=open_vectors,
+    open_keys=("embeddings.path", "embeddings.dim", "embeddings.missing"),
     files=VectorFiles(
         exists=Path.exists,
         problem=lambda path: None,

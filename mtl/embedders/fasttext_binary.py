@@ -6,9 +6,7 @@ models hold gigabytes of such rows, so the dictionary is streamed, and only the 
 are read, all into one buffer. The matrix is not memory-mapped, since the pages read would count as resident memory.
 """
 
-import os
 import struct
-from array import array
 from collections import deque
 from collections.abc import Iterator, Sequence
 from io import BufferedReader
@@ -20,6 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mtl.embedders.ngrams import ngram_hashes
+from mtl.embedders.word_index import Arrays, FileVersion, WordIndex
 from mtl.errors import InputError
 from mtl.progress import Progress
 
@@ -48,10 +47,7 @@ class _Header(NamedTuple):
     matrix_rows: int  # the least number of rows: words + the buckets of the training arguments
 
 
-_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def read_binary(path: Path, words: Sequence[bytes]) -> _Arrays:
+def read_binary(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words` from a `.bin` model, equal to those of fastText's `get_word_vector`.
 
     `words` are distinct and UTF-8 encoded. Returns the vectors (float32, len(words) × dimension, zeros for unknown words) and
@@ -105,22 +101,33 @@ class IndexedModel:
         self.path = path
         with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as shown:
             self._header = _read_header(path, file)
-            self._index = _index(path, file, self._header, shown)
+            entries = _entries(path, file, self._header, shown)
+            self._index = WordIndex.of(islice(entries, self._header.words))
+            deque(entries, maxlen=0)  # the matrix follows the last entry
             self._start = _find_matrix(path, file, self._header)
-            self._version = _version(file)
+            self._version = FileVersion.of(file)
 
-    def read(self, words: Sequence[bytes]) -> _Arrays:
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of words and n-gram buckets, and the size of a vector."""
+        return self._header.words + self._header.buckets, self._header.dim
+
+    def read(self, words: Sequence[bytes]) -> Arrays:
         """As `read_binary`. Raises InputError if the file has changed since its dictionary was read."""
-        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version[0], "B") as shown:
-            if _version(file) != self._version:
-                raise InputError(f"{self.path}: has changed while it was read; run the command again")
-            rows = self._index.rows_of(file, words)
+        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version.size, "B") as shown:
+            self._version.check(self.path, file)
+            rows = np.full(len(words), -1, dtype=np.int64)
+            for offset, row, position in self._index.candidates(words):
+                entry = words[position] + b"\0"
+                file.seek(offset)
+                if file.read(len(entry)) == entry:
+                    rows[position] = row
             return _vectors(file, self._header, self._start, words, rows, shown)
 
 
 def _vectors(
     file: BufferedReader, header: _Header, start: int, words: Sequence[bytes], rows: np.ndarray, shown: Progress
-) -> _Arrays:
+) -> Arrays:
     """The result of `read_binary`, for words with these rows of the matrix (-1: not in the dictionary)."""
     keys, counts = _pairs(words, rows, header)
     sums = np.zeros((len(words), header.dim), dtype=np.float32)
@@ -173,45 +180,6 @@ def _read_header(path: Path, file: BufferedReader) -> _Header:
 
 def _quantized(path: Path) -> InputError:
     return InputError(f"{path}: a quantized or pruned fastText model (.ftz); give the full model (.bin)")
-
-
-def _version(file: BufferedReader) -> tuple[int, int]:
-    """The file's size in bytes and the time of its last change, to notice when its content changes."""
-    status = os.fstat(file.fileno())
-    return status.st_size, status.st_mtime_ns
-
-
-class _Index(NamedTuple):
-    """The words of a model, sorted by their hashes."""
-
-    hashes: np.ndarray  # int64 (words,)
-    rows: np.ndarray  # int32 (words,), in the matrix
-    offsets: np.ndarray  # int64 (words,), in the file, in bytes
-
-    def rows_of(self, file: BufferedReader, words: Sequence[bytes]) -> np.ndarray:
-        """Each word's row in the matrix, or -1 (int64)."""
-        wanted = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
-        firsts = np.searchsorted(self.hashes, wanted, side="left")
-        ends = np.searchsorted(self.hashes, wanted, side="right")
-        rows = np.full(len(words), -1, dtype=np.int64)
-        for position in np.flatnonzero(ends > firsts).tolist():
-            entry = words[position] + b"\0"
-            for candidate in range(firsts[position], ends[position]):  # hardly ever more than one word with this hash
-                file.seek(self.offsets[candidate])
-                if file.read(len(entry)) == entry:
-                    rows[position] = self.rows[candidate]
-        return rows
-
-
-def _index(path: Path, file: BufferedReader, header: _Header, shown: Progress) -> _Index:
-    """Read the dictionary up to its end and index its words."""
-    hashes, offsets = array("q"), array("q")
-    for word, offset in _entries(path, file, header, shown):
-        hashes.append(hash(word))
-        offsets.append(offset)
-    by_row = np.array(hashes, dtype=np.int64)[: header.words]
-    order = np.argsort(by_row, kind="stable")
-    return _Index(by_row[order], order.astype(np.int32), np.array(offsets, dtype=np.int64)[order])
 
 
 def _find_words(

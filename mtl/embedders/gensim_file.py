@@ -16,13 +16,14 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from mtl.embedders.ngrams import ngram_hashes
+from mtl.embedders.word_index import Arrays, FileVersion
 from mtl.errors import InputError
 from mtl.progress import Progress
 
 _FLOATS = ("f2", "f4", "f8")
 
 
-def read_gensim(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def read_gensim(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words`, which are distinct and UTF-8 encoded, from a file that gensim 4 saved.
 
     Returns the vectors (float32, len(words) × dimension, zeros for unknown words) and two masks (bool, len(words)): the word is
@@ -30,6 +31,32 @@ def read_gensim(path: Path, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndar
     """
     with _damage_reported(path):
         return _look_up(_load(path), words)
+
+
+class KeptVectors:
+    """A file that gensim 4 saved, for several calls of `read`: its words and, unless they are in files of their own, its vectors stay
+    in memory."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises InputError as `read_gensim`."""
+        self.path = path
+        with _damage_reported(path):
+            with path.open("rb") as file:
+                self._version = FileVersion.of(file)
+            self._keyed = _load(path)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of words and n-gram buckets, and the size of a vector."""
+        ngrams = 0 if self._keyed.ngrams is None else len(self._keyed.ngrams)
+        return len(self._keyed.vectors) + ngrams, self._keyed.vectors.shape[1]
+
+    def read(self, words: Sequence[bytes]) -> Arrays:
+        """As `read_gensim`. Raises InputError if the file has changed since it was opened."""
+        with self.path.open("rb") as file:
+            self._version.check(self.path, file)
+        with _damage_reported(self.path):
+            return _look_up(self._keyed, words)
 
 
 def gensim_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
@@ -158,7 +185,7 @@ def _array(state: dict[str, Any], attribute: str, name: str) -> np.ndarray:
     return array
 
 
-def _look_up(keyed: _KeyedVectors, words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _look_up(keyed: _KeyedVectors, words: Sequence[bytes]) -> Arrays:
     keys = [word.decode("utf-8", "surrogateescape") for word in words]
     rows = np.fromiter((keyed.rows.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
     found = rows >= 0

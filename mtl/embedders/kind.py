@@ -61,7 +61,7 @@ class Embeddings(Protocol):
 
 
 class Reader(Protocol):
-    """The embeddings of a finished run, for texts that may have new words."""
+    """The embeddings of a finished run, or vectors without a run, for texts that may have new words."""
 
     @property
     def embedder(self) -> Any:
@@ -72,7 +72,16 @@ class Reader(Protocol):
         """The size of a token's vector."""
 
     def sequences(self, texts: "TokenizedTexts") -> "Sequences":
-        """The embedder's input for the texts."""
+        """The embedder's input for the texts, valid until the next call."""
+
+    def known(self, texts: "TokenizedTexts") -> np.ndarray:
+        """Which of `texts.types` have a vector of their own, bool (types,); after `sequences`."""
+
+    def fingerprint(self) -> str:
+        """A hash of everything that the vectors depend on, except the embedder's weights."""
+
+    def parameters(self) -> int:
+        """The number of parameters that the vectors depend on, trained or not."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +117,21 @@ class LoadRequest:
 
 
 @dataclass(frozen=True)
+class OpenRequest:
+    """What vectors are opened from without a run.
+
+    path: as in `BuildRequest`. layer: of embeddings with layers, from 0; None: their mean. seed: of random vectors. device: where to
+    compute vectors that are not only looked up.
+    """
+
+    options: Any
+    path: Path | None
+    layer: int | None
+    seed: int
+    device: "torch.device"
+
+
+@dataclass(frozen=True)
 class VectorFiles:
     """Pretrained vectors of one kind.
 
@@ -129,7 +153,8 @@ class EmbedderKind:
     """One kind of embeddings: an entry of `mtl.embedders.EMBEDDERS`.
 
     title: as in the table row "LSTM, fastText, frozen". options: its keys below `embeddings.` and their types. files: None if the
-    vectors are not pretrained. audit_note: for its options, what an audit says about unknown words.
+    vectors are not pretrained. audit_note: for its options, what an audit says about unknown words. open: vectors for any words, as
+    they are without training; None if there are none. open_keys: the settings that `open` reads: of "embeddings.", "layer" and "seed".
     """
 
     title: str
@@ -138,6 +163,8 @@ class EmbedderKind:
     load: Callable[[LoadRequest], Reader]
     files: VectorFiles | None
     audit_note: Callable[[Any], str]
+    open: Callable[[OpenRequest], Reader] | None = None
+    open_keys: tuple[str, ...] = ()
 
 
 def unknown_words(min_count: int, max_words: int | None) -> str:

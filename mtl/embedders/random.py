@@ -1,15 +1,19 @@
 """Embeddings learned from scratch: the row "LSTM" of KLEJ's Table 3."""
 
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 from omegaconf import MISSING
 
 from mtl.config.schema import EmbedderOptions, check_least
-from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, Reader, unknown_words
+from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, unknown_words
 from mtl.errors import InputError
 
 if TYPE_CHECKING:
+    from mtl.embedders.vectors import WordVectors
     from mtl.embedders.words import WordEmbeddings
 
 
@@ -50,9 +54,40 @@ def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
 
 def load(request: LoadRequest) -> Reader:
     """The words of a finished run; all other words are unknown."""
-    from mtl.embedders.words import WordReader
+    from mtl.embedders.words import run_words
 
-    return WordReader(request)
+    return run_words(request)
+
+
+@dataclass(frozen=True)
+class DrawnVectors:
+    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.words.WordSource`."""
+
+    dim: int
+    std: float
+    seed: int
+
+    def read(self, words: Sequence[str]) -> "WordVectors":
+        """The vectors of these words."""
+        from mtl.embedders.vectors import WordVectors
+
+        vectors = np.empty((len(words), self.dim), dtype=np.float32)
+        for row, word in zip(vectors, words, strict=True):
+            digest = hashlib.sha256(f"{self.seed} {word}".encode("utf-8", "surrogatepass")).digest()
+            row[:] = self.std * np.random.default_rng(int.from_bytes(digest[:8], "big")).standard_normal(self.dim)
+        return WordVectors(vectors, np.ones(len(words), dtype=bool), np.zeros(len(words), dtype=bool))
+
+    def fingerprint(self) -> str:
+        """What the vectors depend on."""
+        return repr(self)
+
+
+def open_vectors(request: OpenRequest) -> Reader:
+    """A random vector for any word."""
+    from mtl.embedders.words import source_words
+
+    options = request.options
+    return source_words(DrawnVectors(options.dim, options.init_std, request.seed), options.dim, parameters=0)
 
 
 RANDOM = EmbedderKind(
@@ -60,6 +95,8 @@ RANDOM = EmbedderKind(
     options=RandomOptions,
     build=random_embeddings,
     load=load,
+    open=open_vectors,
+    open_keys=("embeddings.dim", "embeddings.init_std", "seed"),
     files=None,
     audit_note=lambda options: f"random embeddings: {unknown_words(options.min_count, options.max_words)}",
 )

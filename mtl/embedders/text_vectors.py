@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,6 +13,7 @@ from typing import IO, NamedTuple, cast
 import numpy as np
 
 from mtl.embedders import fasttext_binary
+from mtl.embedders.word_index import Arrays, FileVersion, WordIndex
 from mtl.errors import InputError
 from mtl.progress import Progress
 
@@ -19,10 +21,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER = 1 << 20  # bytes of text read at once
 _LINES_PER_UPDATE = 4096  # of the progress bar
 
-_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def read_text(path: Path, words: Sequence[bytes]) -> _Arrays:
+def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `mtl.embedders.vectors.WordVectors`.
 
     Raises InputError if the file is damaged or in another format.
@@ -52,6 +51,70 @@ def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
                 yield words, vectors[: len(words)]
             done += len(words)
         _check_complete(path, start.expected, done)
+
+
+class IndexedText:
+    """A text file whose rows are indexed once, for several calls of `read`: 20 bytes in memory for each row.
+
+    A gzipped file is unpacked into a temporary file without a name, which exists as long as this object.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Raises InputError as `read_text`, and if there is no space to unpack the file."""
+        self.path = path
+        self._unpacked: IO[bytes] | None = None
+        with _opened(path, "indexing") as (lines, report), path.open("rb") as file:
+            self._version = FileVersion.of(file)
+            if file.read(2) == _GZIP_MAGIC:
+                self._unpacked = tempfile.TemporaryFile()
+            self._start = _start(path, lines)
+            # A word may have spaces; rows are found by what stands before the first one.
+            rows = ((row.partition(b" ")[0], offset) for row, offset in self._rows(lines, report))
+            self._index = WordIndex.of(rows)
+        _check_complete(path, self._start.expected, len(self._index.rows))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and the size of a vector."""
+        return len(self._index.rows), self._start.dim
+
+    def read(self, words: Sequence[bytes]) -> Arrays:
+        """As `read_text`. Raises InputError if the file has changed since it was indexed."""
+        vectors = np.zeros((len(words), self._start.dim), dtype=np.float32)
+        found = np.zeros(len(words), dtype=bool)
+        with self.path.open("rb") as packed:
+            self._version.check(self.path, packed)
+            file = self._unpacked or packed
+            for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
+                file.seek(offset)
+                word, numbers = _split_row(self.path, self._start.number + row, file.readline(), self._start.dim)
+                if word == words[position] and not found[position]:
+                    vectors[position], found[position] = numbers, True
+        return vectors, found, np.zeros(len(words), dtype=bool)
+
+    def _rows(self, lines: IO[bytes], report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
+        """Each row and its offset in the file that `read` reads."""
+        line = self._start.line
+        offset = 0 if self._unpacked else lines.tell() - len(line)
+        number = 0
+        while line:
+            if self._unpacked:
+                self._unpack(line)
+            yield line, offset
+            offset += len(line)
+            number += 1
+            if number % _LINES_PER_UPDATE == 0:
+                report()
+            line = lines.readline()
+
+    def _unpack(self, line: bytes) -> None:
+        assert self._unpacked is not None
+        try:
+            self._unpacked.write(line)
+        except OSError as error:
+            raise InputError(
+                f"{self.path}: cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it (gunzip) and give that file"
+            ) from None
 
 
 @contextmanager
@@ -102,7 +165,7 @@ def _check_complete(path: Path, expected: int, rows: int) -> None:
         raise InputError(f"{path}: line 1 announces {expected} vectors, but only {rows} follow; download it again")
 
 
-def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Callable[[], object]) -> _Arrays:
+def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Callable[[], object]) -> Arrays:
     """Read lines `word number number ...`, after an optional first line `count dimension`.
 
     Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.

@@ -3,20 +3,17 @@
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
-from mtl.data.dataset import fingerprints, load_dataset
-from mtl.data.splits import FORMAT, check_present, missing_tasks
+from mtl.config.settings import typed_settings
+from mtl.data.dataset import fingerprints, present_tasks, training_texts
+from mtl.data.splits import FORMAT
 from mtl.data.text import moses, tokenized, tokenized_lines
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.recipes import Recipe
 from mtl.errors import InputError
 from mtl.files import sha256, write_text
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
     import torch
@@ -89,23 +86,10 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
     if files is None:
         trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files)
         raise InputError(f"embeddings={embeddings}: cannot be trained; {trained} can")
-    training: Any = OmegaConf.structured(files.training())
-    check_known(given, {str(key) for key in training})
-    for key, value in given.items():
-        try:
-            training = OmegaConf.merge(training, {key: value})
-        except (OmegaConfBaseException, ValueError) as error:
-            raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None
-    checked = cast(Training, OmegaConf.to_object(training))
+    checked: Training = typed_settings(files.training(), given)
     if wrong := checked.wrong():
         raise InputError(wrong)
     return checked
-
-
-def check_known(given: Iterable[str], keys: set[str]) -> None:
-    """Raise InputError for a key that is not in `keys`."""
-    if unknown := sorted(set(given) - keys):
-        raise InputError(f"unknown key {unknown[0]!r}; known keys: {', '.join(sorted(keys))}")
 
 
 def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, str]:
@@ -114,25 +98,13 @@ def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines
     All runs on the suite that hold out this share of rows can use vectors trained on them, with any `tasks` and `max_length`. A dev
     text is among them only if it also occurs in the training rows of a task.
     """
-    if len(missing_tasks(suite, data_dir)) == len(suite.tasks):
-        check_present(suite, list(suite.tasks.values()), data_dir)
-    dataset = load_dataset(suite, _tasks(suite, data_dir), data_dir, held_out)
-    if not dataset.trained_tasks:
-        raise InputError(
-            f"{data_dir}: has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
-        )
-    texts = tokenized(dataset.texts, suite.language, max_length=LONGEST)
-    lines = (texts.words(text) for text in dataset.distinct_texts("train"))
+    read = training_texts(suite, data_dir, held_out)
+    texts = tokenized(read, suite.language, max_length=LONGEST)
+    lines = (texts.words(text) for text in range(len(texts)))
     return lines, _source(suite, data_dir, held_out)
 
 
 def _source(suite: Suite, data_dir: Path, held_out: float) -> str:
     """What identifies the training texts: a hash of the data, of its declaration in the suite, and of the rule for held-out rows."""
-    marks = fingerprints(suite, _tasks(suite, data_dir), data_dir)
+    marks = fingerprints(suite, present_tasks(suite, data_dir), data_dir)
     return hashlib.sha256(repr((sorted(marks.items()), held_out, FORMAT)).encode()).hexdigest()
-
-
-def _tasks(suite: Suite, data_dir: Path) -> list[Task]:
-    """The tasks that have all their files."""
-    missing = missing_tasks(suite, data_dir)
-    return [task for id, task in suite.tasks.items() if id not in missing]

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from mtl.embedders import fasttext_binary
-from mtl.embedders.gensim_file import gensim_arrays, gensim_blocks, read_gensim
-from mtl.embedders.text_vectors import read_text, text_blocks
+from mtl.embedders.gensim_file import KeptVectors, gensim_arrays, gensim_blocks, read_gensim
+from mtl.embedders.text_vectors import IndexedText, read_text, text_blocks
+from mtl.embedders.word_index import Arrays, OpenVectors
 from mtl.errors import InputError
 from mtl.files import sha256
 
@@ -46,29 +47,27 @@ class VectorFile:
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
     gzipped text (.vec.gz), or vectors saved by gensim 4 (.kv). No code from a file is ever run.
     A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
-    The second call of `read` indexes the dictionary of a fastText model, so that later calls take milliseconds. All other files
-    are read completely in each call.
+    The first call of `read` indexes the file's words, so that later calls take milliseconds.
     """
 
     def __init__(self, path: Path) -> None:
         """The file may be missing until `read` is called."""
         self.path = path
-        self._calls = 0
-        self._indexed: fasttext_binary.IndexedModel | None = None
+        self._opened: OpenVectors | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many vectors the file has, of words and of n-grams, and the size of a vector. Raises InputError as `read`."""
+        return self._open().shape
 
     def read(self, words: Sequence[str]) -> WordVectors:
-        """The vectors of `words`. Raises InputError if the file is missing, damaged or in another format."""
-        encoded = [_encode(word) for word in words]
-        distinct = list(dict.fromkeys(encoded))
-        self._calls += 1
-        with self._errors_reported():
-            vectors, found, from_ngrams = self._read(distinct)
-        self._check_finite(distinct, vectors)
-        if len(distinct) < len(encoded):
-            positions = {word: position for position, word in enumerate(distinct)}
-            order = np.fromiter((positions[word] for word in encoded), dtype=np.int64, count=len(encoded))
-            vectors, found, from_ngrams = vectors[order], found[order], from_ngrams[order]
-        return WordVectors(vectors, found, from_ngrams)
+        """The vectors of `words`. Raises InputError if the file is missing, damaged, in another format, or has changed since the
+        first call."""
+        return self._read(words, lambda distinct: self._open().read(distinct))
+
+    def read_once(self, words: Sequence[str]) -> WordVectors:
+        """The vectors of `words`, as `read` gives them, from one pass over the file, without an index."""
+        return self._read(words, lambda distinct: self._format().read(self.path, distinct))
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[list[str], np.ndarray]]:
         """All words of the file with their vectors, in blocks: the words, and float32 (words, dim) of at most `block_bytes` bytes.
@@ -76,7 +75,7 @@ class VectorFile:
         In a text file, a word may occur more than once. Raises InputError as `read`.
         """
         with self._errors_reported():
-            for words, vectors in BLOCKS[self._format()](self.path, block_bytes):
+            for words, vectors in self._format().blocks(self.path, block_bytes):
                 self._check_finite(words, vectors)
                 yield [word.decode("utf-8", "surrogateescape") for word in words], vectors
 
@@ -86,30 +85,36 @@ class VectorFile:
         Raises InputError as `read`.
         """
         with self._errors_reported():
-            beside = gensim_arrays(self.path) if self._format() == "gensim" else []
+            beside = self._format().beside(self.path)
             return {file.name.removeprefix(self.path.name): sha256(file) for file in (self.path, *beside)}
 
-    def _read(self, words: Sequence[bytes]) -> "_Arrays":
-        """The fields of WordVectors for distinct words, read with the reader for the file's format."""
-        form = self._format()
-        if form == "gensim":
-            return read_gensim(self.path, words)
-        if form == "binary":
-            if self._indexed is None and self._calls == 1:
-                return fasttext_binary.read_binary(self.path, words)
-            self._indexed = self._indexed or fasttext_binary.IndexedModel(self.path)
-            return self._indexed.read(words)
-        return read_text(self.path, words)
+    def _read(self, words: Sequence[str], read: Callable[[Sequence[bytes]], Arrays]) -> WordVectors:
+        """What `read` returns for the distinct ones among these words, for each of them."""
+        encoded = [_encode(word) for word in words]
+        distinct = list(dict.fromkeys(encoded))
+        with self._errors_reported():
+            vectors, found, from_ngrams = read(distinct)
+        self._check_finite(distinct, vectors)
+        if len(distinct) < len(encoded):
+            positions = {word: position for position, word in enumerate(distinct)}
+            order = np.fromiter((positions[word] for word in encoded), dtype=np.int64, count=len(encoded))
+            vectors, found, from_ngrams = vectors[order], found[order], from_ngrams[order]
+        return WordVectors(vectors, found, from_ngrams)
 
-    def _format(self) -> str:
-        """The file's format, a key of BLOCKS."""
+    def _open(self) -> OpenVectors:
+        with self._errors_reported():
+            self._opened = self._opened or self._format().open(self.path)
+            return self._opened
+
+    def _format(self) -> "_Format":
+        """The file's format."""
         with self.path.open("rb") as file:
             start = file.read(4)
         if not start:
             raise InputError(f"{self.path}: the file is empty; download or copy it again")
         if start.startswith(_PICKLE_MAGIC) or self.path.suffix == ".kv":
-            return "gensim"
-        return "binary" if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz") else "text"
+            return _GENSIM
+        return _BINARY if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz") else _TEXT
 
     @contextmanager
     def _errors_reported(self) -> Iterator[None]:
@@ -134,12 +139,9 @@ class VectorFile:
             )
 
 
-_Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of WordVectors
-
-
 def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
-    """The vectors of `words` from a file, as `VectorFile.read` gives them."""
-    return VectorFile(path).read(words)
+    """The vectors of `words` from a file, as `VectorFile.read_once` gives them."""
+    return VectorFile(path).read_once(words)
 
 
 def _encode(word: str) -> bytes:
@@ -150,9 +152,20 @@ def _encode(word: str) -> bytes:
         return word.encode("utf-8", "surrogatepass")
 
 
-# By format: all words and vectors of a file, in blocks of at most so many bytes.
-BLOCKS: dict[str, Callable[[Path, int], Iterator[tuple[list[bytes], np.ndarray]]]] = {
-    "gensim": gensim_blocks,
-    "binary": fasttext_binary.read_blocks,
-    "text": text_blocks,
-}
+@dataclass(frozen=True)
+class _Format:
+    """How files of one format are read.
+
+    read: the vectors of distinct words, in one pass. open: the file with its words indexed. blocks: all words and vectors, in blocks of
+    at most so many bytes. beside: the files beside the file that have its vectors.
+    """
+
+    read: Callable[[Path, Sequence[bytes]], Arrays]
+    open: Callable[[Path], OpenVectors]
+    blocks: Callable[[Path, int], Iterator[tuple[list[bytes], np.ndarray]]]
+    beside: Callable[[Path], list[Path]] = lambda path: []
+
+
+_GENSIM = _Format(read_gensim, KeptVectors, gensim_blocks, gensim_arrays)
+_BINARY = _Format(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
+_TEXT = _Format(read_text, IndexedText, text_blocks)

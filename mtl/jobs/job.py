@@ -16,6 +16,7 @@ from mtl.config.files import find_suite, find_yaml, flatten, shipped
 from mtl.config.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
+from mtl.embedders.options import read_embeddings
 from mtl.errors import InputError
 from mtl.methods import METHODS, method_name
 from mtl.runs.folder import RunFolder
@@ -111,7 +112,7 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     files = {key: str(given.pop(key, default)) for key, default in FILES.items()}
     method = _read_method(files["method"], configs / "method")
     _check_keys(method["method"], [key for key in settings if key != "method"])
-    embeddings = _read_embeddings(files["embeddings"], configs / "embeddings")
+    embeddings = read_embeddings(files["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     variant = _read_named("variant", files["variant"], configs / "variant")
     baseline = read_yaml(configs / "baseline.yaml")
@@ -165,14 +166,6 @@ def _read_method(name: str, folder: Path) -> dict[str, Any]:
         return {"method": name}
     content = read_yaml(find_yaml("method", name, folder))
     return {**content, "method": method_name(str(content.get("method")))}
-
-
-def _read_embeddings(name: str, folder: Path) -> dict[str, Any]:
-    """The content of the embeddings file with this name or path. Embeddings without a file have the defaults of their kind."""
-    if name in EMBEDDERS and not (folder / f"{name}.yaml").is_file():
-        return {"name": name}
-    content = read_yaml(find_yaml("embeddings", name, folder))
-    return {**content, "name": str(content.get("name"))}
 
 
 def _read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:

@@ -45,13 +45,24 @@ class Method(Protocol):
 
 
 class Model(Protocol):
-    """The trained models of one seed of a finished run."""
+    """The trained models of one seed of a finished run.
+
+    dim: the size of a text's vector. parameters: of the encoder, without heads. parameters_without_embeddings: those of them that are
+    not in word vectors.
+    """
+
+    dim: int
+    parameters: int
+    parameters_without_embeddings: int
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
         """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Text vectors, float32 (texts, dim). texts: at least one."""
+    def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
+        """Text vectors, float32 (texts, dim). texts: at least one. pooling: how the vectors of tokens become one: max or mean."""
+
+    def fingerprint(self) -> str:
+        """A hash of everything that text vectors depend on, apart from the pooling."""
 
 
 @dataclass(frozen=True)

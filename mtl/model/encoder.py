@@ -67,14 +67,16 @@ class Encoder(nn.Module):
         states: Tensor = self.dropout(self.lstm(embedded, lengths))
         return torch.cat([states, embedded], dim=2) if self.join_input else states
 
-    def encode(self, sequences: Sequences, texts: Tensor, title: str = "encoding texts") -> Tensor:
+    def encode(
+        self, sequences: Sequences, texts: Tensor, title: str = "encoding texts", pooling: str = "max"
+    ) -> Tensor:
         """The vectors of these texts (int64 indices into `sequences`), float32 on the CPU, (texts, output_size), without dropout.
 
-        Texts of similar length share a batch. title: shown with the progress.
+        Texts of similar length share a batch. title: shown with the progress. pooling: a name in POOLINGS.
         """
         vectors = torch.empty(len(texts), self.output_size)
         for places, states, lengths in self._encoded(sequences, texts, title):
-            vectors[places] = max_pool(states, lengths).float().cpu()
+            vectors[places] = POOLINGS[pooling](states.float(), lengths).cpu()
         return vectors
 
     def encode_tokens(
@@ -91,17 +93,26 @@ class Encoder(nn.Module):
         """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
-        order = torch.argsort(sequences.lengths[texts], stable=True)
         with Progress(title, len(texts), "texts") as shown:
-            done = 0
-            while done < len(order):
-                longest = int(sequences.lengths[texts[order[min(done + 255, len(order) - 1)]]])
-                places = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
+            for places in batches_by_length(sequences.lengths[texts]):
                 tokens, lengths = sequences.gather(texts[places])
                 yield places, self.outputs(tokens.to(self.device), lengths), lengths
-                done += len(places)
                 shown.advance(len(places))
         self.train(training)
+
+
+def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
+    """Batches of texts of similar length, the shortest first: int64 indices into `lengths`, which are in tokens, (texts,).
+
+    A batch has at most 256 texts and about ENCODING_TOKENS tokens.
+    """
+    order = torch.argsort(lengths, stable=True)
+    done = 0
+    while done < len(order):
+        longest = int(lengths[order[min(done + 255, len(order) - 1)]])
+        places = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
+        yield places
+        done += len(places)
 
 
 def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
@@ -110,6 +121,19 @@ def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
     Steps past a text's length are ignored.
     """
     return outputs.masked_fill(past_end(outputs, lengths)[:, :, None], -math.inf).amax(dim=1)
+
+
+def mean_pool(outputs: Tensor, lengths: Tensor) -> Tensor:
+    """The mean over time of each feature: (batch, time, dim), lengths (batch,), at least 1 -> (batch, dim).
+
+    Steps past a text's length are ignored.
+    """
+    summed = outputs.masked_fill(past_end(outputs, lengths)[:, :, None], 0).sum(dim=1)
+    return summed / to_device(lengths, outputs.device)[:, None]
+
+
+# How token outputs become a text's vector, by name: (batch, time, dim), lengths (batch,) -> (batch, dim). Training uses max.
+POOLINGS = {"max": max_pool, "mean": mean_pool}
 
 
 def max_pool_span(outputs: Tensor, span: Tensor) -> Tensor:

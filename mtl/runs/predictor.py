@@ -1,28 +1,31 @@
 """Use a finished run: predict a task's targets for new rows, encode new texts."""
 
-import io
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mtl.config.files import read_config
-from mtl.config.schema import Config
+from mtl.config.schema import Config, check_choice
+from mtl.data.blocks import encode_blocks
 from mtl.data.examples import Row, make_example, read_rows
-from mtl.data.lines import read_lines
 from mtl.device import device_of, exact_arithmetic
 from mtl.embedders import embedder_kind
 from mtl.errors import InputError
-from mtl.files import read_json, replacing, write_text
+from mtl.files import read_json, write_text
 from mtl.methods import METHODS, method_name
 from mtl.methods.kind import LoadRequest, Model
+from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from mtl.runs.transformer import TextTransformer
 
 
 class Predictor:
@@ -35,8 +38,12 @@ class Predictor:
     (2, 2048)
     """
 
-    def __init__(self, config: Config, suite: Suite, tasks: Sequence[str], seed: int, model: Model) -> None:
-        """tasks: the ids of the run's tasks. model: that of the seed."""
+    def __init__(
+        self, folder: RunFolder, config: Config, suite: Suite, tasks: Sequence[str], seed: int, model: Model, device: str
+    ) -> None:
+        """folder: the run's. tasks: the ids of the run's tasks. model: that of the seed. device: as in `load`."""
+        self.folder = folder
+        self.device = device
         self.config = config
         self.suite = suite
         self.tasks = list(tasks)
@@ -75,7 +82,7 @@ class Predictor:
         answers = read_json(folder.answers) if folder.answers.exists() else {}
         inputs = read_json(folder.inputs)
         request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, place)
-        return cls(config, suite, list(summary["tasks"]), seed, load(request))
+        return cls(folder, config, suite, list(summary["tasks"]), seed, load(request), device)
 
     @exact_arithmetic()
     def predict(self, task: str, rows: Sequence[Row]) -> list[str]:
@@ -97,13 +104,22 @@ class Predictor:
         return list(map(target_kind(known).format, self.model.predict(known, rows).tolist()))
 
     @exact_arithmetic()
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Text vectors, float32 (texts, dim). Raises InputError for a text that is not in a list."""
-        if isinstance(texts, str):
-            raise InputError("encode takes a list of texts, not one text")
-        if not texts:
-            return self.model.encode([""])[:0]
-        return self.model.encode(texts)
+    def encode(self, texts: Sequence[str], pooling: str = "max", progress: bool = False) -> np.ndarray:
+        """Text vectors, float32 (texts, dim).
+
+        pooling: how the vectors of a text's tokens become one: their max, as in training, or their mean. progress: show it on standard
+        error. Raises InputError for a text that is not in a list, and for another pooling.
+        """
+        check_choice("pooling", pooling, POOLINGS)
+        return encode_blocks(texts, lambda block: self.model.encode(block, pooling), self.model.dim, progress)
+
+    def as_transformer(self, pooling: str = "max") -> "TextTransformer":
+        """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline."""
+        from mtl.runs.transformer import TextTransformer
+
+        transformer = TextTransformer(str(self.folder.path), self.seed, self.device, pooling)
+        transformer.keep(self)
+        return transformer
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
         """Predict the rows of a file with the task's columns of texts and spans. Write one prediction per line, in row order, after a header.
@@ -118,13 +134,6 @@ class Predictor:
             sys.stdout.write(text)
         else:
             write_text(out, text)
-
-    def encode_file(self, path: Path, out: Path) -> None:
-        """Encode each line of a text file; write a NumPy array, float32 (lines, dim)."""
-        content = io.BytesIO()
-        np.save(content, self.encode(read_lines(path)))
-        with replacing(out) as partial:
-            partial.write_bytes(content.getvalue())
 
     def _task(self, task: str) -> Task:
         if task not in self.tasks:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
-from mtl.embedders import fasttext_binary
+from mtl.embedders import fasttext_binary, word_index
 from mtl.embedders.fasttext_binary import ngram_hashes
 from mtl.embedders.vectors import VectorFile, read_vectors
 from mtl.errors import InputError
@@ -130,8 +130,8 @@ def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
     )
     classifier.save_model(str(path))
     file = VectorFile(path)
-    for _ in range(2):  # the second call uses the index
-        read = file.read(["film", "__label__złe", "filmy"])
+    for read_words in (file.read_once, file.read):
+        read = read_words(["film", "__label__złe", "filmy"])
         assert read.found.tolist() == [True, False, False]
         np.testing.assert_allclose(read.vectors[2], classifier.get_word_vector("filmy"), rtol=2e-6, atol=1e-6)
 
@@ -335,13 +335,13 @@ def test_dictionary_is_not_read_again_in_later_calls(model: Path, monkeypatch: p
         read = file.read([word])
         np.testing.assert_allclose(read.vectors[0], expected.vectors[position], atol=1e-6)
         assert (read.found[0], read.from_ngrams[0]) == (expected.found[position], expected.from_ngrams[position])
-    assert len(calls) == 2  # the first call, and the index in the second
+    assert len(calls) == 1  # the index
 
 
 def test_words_with_the_same_hash_are_distinguished(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
     expected = read_vectors(model, words)
-    monkeypatch.setattr(fasttext_binary, "hash", lambda word: len(word) % 2, raising=False)
+    monkeypatch.setattr(word_index, "hash", lambda word: len(word) % 2, raising=False)
     read = fasttext_binary.IndexedModel(model).read([word.encode() for word in words])
     np.testing.assert_array_equal(read[1], expected.found)
     np.testing.assert_allclose(read[0], expected.vectors, atol=1e-6)

@@ -15,7 +15,7 @@ from mtl.embedders.coverage import Coverage, coverage
 from mtl.embedders.elmo.cache import FORMAT, LayerCache
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
-from mtl.embedders.kind import BuildRequest, LoadRequest
+from mtl.embedders.kind import BuildRequest, LoadRequest, OpenRequest
 from mtl.embedders.sequences import Sequences
 from mtl.errors import InputError
 from mtl.files import sha256
@@ -45,7 +45,7 @@ class ElmoEmbeddings:
 
     def embedder(self) -> "ElmoEmbedder":
         """A new scalar mix."""
-        return ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
+        return _new_mix(self.elmo)
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
         """The layers of the texts, from the cache if there is one."""
@@ -116,22 +116,77 @@ def elmo_embeddings(request: BuildRequest) -> ElmoEmbeddings:
     return ElmoEmbeddings(elmo.to(request.device), digest, options.precision, cache_dir, all_known)
 
 
-class ElmoReader:
-    """The ELMo of a finished run, without a cache. Raises InputError if the folder holds another ELMo than the run's."""
+class ElmoLayer(nn.Module):
+    """One layer of each token."""
 
-    def __init__(self, request: LoadRequest) -> None:
-        assert request.path is not None
-        self.elmo, digest = load_elmo(request.path, request.options.exact)
-        if digest != request.fingerprint:
-            raise InputError(f"{request.path}: is not the ELMo that the run was made with")
-        self.elmo.to(request.device)
-        self.precision = request.options.precision
-        self.dim = self.elmo.dim
-        self.embedder = ElmoEmbedder(self.elmo.options.n_layers, self.elmo.options.projection_dim)
+    def __init__(self, projection_dim: int, layer: int) -> None:
+        """layer: from 0, the token layer."""
+        super().__init__()
+        self.projection_dim = projection_dim
+        self.layer = layer
+
+    def for_task(self) -> "ElmoLayer":
+        """Itself: nothing is trained."""
+        return self
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """Rows of `ELMo.rows` (batch, time, width) -> (batch, time, 2 * projection_dim)."""
+        return split_layers(rows.float(), self.projection_dim)[self.layer]
+
+
+class ElmoReader:
+    """An ELMo, without a cache."""
+
+    def __init__(self, elmo: ELMo, digest: str, precision: str, embedder: ElmoEmbedder | ElmoLayer) -> None:
+        """digest: the SHA-256 of its options and weights. precision: of its vectors, float16 or float32."""
+        self.elmo = elmo
+        self.digest = digest
+        self.precision = precision
+        self.dim = elmo.dim
+        self.embedder = embedder
 
     def sequences(self, texts: TokenizedTexts) -> Sequences:
         """The layers of the texts, computed each time they are read."""
         return UncachedLayers(self.elmo, texts, self.precision)
+
+    def known(self, texts: TokenizedTexts) -> np.ndarray:
+        """All words have a vector, bool (types,)."""
+        return np.ones(len(texts.types), dtype=bool)
+
+    def fingerprint(self) -> str:
+        """A hash of the options, the weights and the arithmetic."""
+        layer = getattr(self.embedder, "layer", None)
+        return f"{self.digest} {self.elmo.dtype} {self.precision} {layer}"
+
+    def parameters(self) -> int:
+        """The number of weights of ELMo and of the scalar mix."""
+        modules = (self.elmo.model, self.embedder)
+        return sum(parameter.numel() for module in modules for parameter in module.parameters())
+
+
+def run_elmo(request: LoadRequest) -> ElmoReader:
+    """The ELMo of a finished run. Raises InputError if the folder holds another ELMo than the run's."""
+    assert request.path is not None
+    elmo, digest = load_elmo(request.path, request.options.exact)
+    if digest != request.fingerprint:
+        raise InputError(f"{request.path}: is not the ELMo that the run was made with")
+    return ElmoReader(elmo.to(request.device), digest, request.options.precision, _new_mix(elmo))
+
+
+def open_elmo(request: OpenRequest) -> ElmoReader:
+    """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError for a layer that it has not."""
+    assert request.path is not None
+    elmo, digest = load_elmo(request.path, request.options.exact)
+    layer, layers = request.layer, elmo.options.n_layers
+    if layer is not None and not 0 <= layer <= layers:
+        raise InputError(f"layer={layer}: {request.path} has the layers 0 to {layers}")
+    # A scalar mix that is not trained is the mean.
+    embedder = _new_mix(elmo) if layer is None else ElmoLayer(elmo.options.projection_dim, layer)
+    return ElmoReader(elmo.to(request.device), digest, "float32", embedder)
+
+
+def _new_mix(elmo: ELMo) -> ElmoEmbedder:
+    return ElmoEmbedder(elmo.options.n_layers, elmo.options.projection_dim)
 
 
 def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:

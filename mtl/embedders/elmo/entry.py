@@ -6,7 +6,7 @@ from pathlib import Path
 from omegaconf import MISSING
 
 from mtl.config.schema import EmbedderOptions, check_choice
-from mtl.embedders.kind import BuildRequest, EmbedderKind, Embeddings, LoadRequest, Reader, VectorFiles
+from mtl.embedders.kind import BuildRequest, EmbedderKind, Embeddings, LoadRequest, OpenRequest, Reader, VectorFiles
 
 
 @dataclass
@@ -32,9 +32,16 @@ def build(request: BuildRequest) -> Embeddings:
 
 def load(request: LoadRequest) -> Reader:
     """The ELMo of a finished run."""
-    from mtl.embedders.elmo.embeddings import ElmoReader
+    from mtl.embedders.elmo.embeddings import run_elmo
 
-    return ElmoReader(request)
+    return run_elmo(request)
+
+
+def open_vectors(request: OpenRequest) -> Reader:
+    """A layer of an ELMo, or the mean of its layers."""
+    from mtl.embedders.elmo.embeddings import open_elmo
+
+    return open_elmo(request)
 
 
 def training() -> type:
@@ -59,6 +66,8 @@ ELMO = EmbedderKind(
     options=ElmoOptions,
     build=build,
     load=load,
+    open=open_vectors,
+    open_keys=("embeddings.path", "embeddings.exact", "layer"),
     files=VectorFiles(
         exists=holds_elmo, problem=problem, training=training, trained_name=lambda suite: f"{suite}-elmo"
     ),

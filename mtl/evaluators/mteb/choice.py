@@ -15,18 +15,17 @@ logger = logging.getLogger("mtl")
 
 CHOOSE = "choose"  # the value of a setting that is chosen
 SPLIT = "validation"  # mteb does not score it
-# By setting, the values to try, the default first: of several combinations with the same mean, the first is chosen.
-CANDIDATES: dict[str, tuple[Any, ...]] = {"pooling": ("max", "mean"), "centre": (False, True)}
 
+Choices = Mapping[str, Sequence[Any]]  # by setting, the values to try, the default first
 Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float]]
 
 
-def combinations(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
+def combinations(settings: Mapping[str, Any], choices: Choices) -> list[dict[str, Any]]:
     """The values to try of the settings that are to be chosen. Raises InputError for one that cannot be."""
     chosen = [key for key, value in settings.items() if value == CHOOSE]
-    if unknown := [key for key in chosen if key not in CANDIDATES]:
-        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(CANDIDATES)} can be chosen on validation rows")
-    return [dict(zip(chosen, values, strict=True)) for values in itertools.product(*(CANDIDATES[key] for key in chosen))]
+    if unknown := [key for key in chosen if key not in choices]:
+        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices)} can be chosen on validation rows")
+    return [dict(zip(chosen, values, strict=True)) for values in itertools.product(*(choices[key] for key in chosen))]
 
 
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
@@ -42,18 +41,19 @@ def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
 
 def choose(
     settings: Mapping[str, Any],
+    choices: Choices,
     tasks: Sequence[str],
     open_encoder: Callable[[Mapping[str, Any]], SentenceEncoder],
     validate: Validate,
 ) -> tuple[SentenceEncoder, dict[str, Any]]:
-    """The encoder with the best mean score × 100 on the validation rows, and the record of the choice.
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), and the record of the choice.
 
-    settings: the encoder's, of which some are CHOOSE. tasks: those with validation rows. open_encoder: makes an encoder from
+    settings: the encoder's, of which some are CHOOSE. choices: those that can be chosen, with their values. tasks: those with validation rows. open_encoder: makes an encoder from
     settings. validate: returns its scores by task.
     """
     tried: list[dict[str, Any]] = []
     best: SentenceEncoder | None = None
-    for values in combinations(settings):
+    for values in combinations(settings, choices):
         encoder = open_encoder({**settings, **values})
         scores = validate(encoder, tasks)
         mean = fmean(scores[task] for task in tasks)

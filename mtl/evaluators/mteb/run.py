@@ -10,7 +10,7 @@ from typing import Any
 from mtl.encoders.kind import SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
-from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, choose, validation_tasks
+from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, Choices, choose, validation_tasks
 from mtl.evaluators.mteb.folder import EvaluationFolder
 from mtl.evaluators.mteb.library import import_mteb
 from mtl.evaluators.mteb.settings import MtebSettings, read_settings
@@ -22,10 +22,12 @@ logger = logging.getLogger("mtl")
 OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
 
 
-def run_mteb(open_encoder: OpenEncoder, given: Mapping[str, Any], about: Mapping[str, Any]) -> EvaluationFolder:
+def run_mteb(
+    open_encoder: OpenEncoder, choices: Choices, given: Mapping[str, Any], about: Mapping[str, Any]
+) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results.
 
-    open_encoder: makes the encoder from its settings. given: the settings of `mtl mteb` and of the encoder. about: further keys of the
+    open_encoder: makes the encoder from its settings. choices: those that can be chosen, with their values. given: the settings of `mtl mteb` and of the encoder. about: further keys of the
     summary: the command, versions, the machine. Raises InputError.
     """
     settings, encoder_settings = read_settings(given)
@@ -48,7 +50,7 @@ def run_mteb(open_encoder: OpenEncoder, given: Mapping[str, Any], about: Mapping
     choice = None
     if CHOOSE in encoder_settings.values():
         encoder, choice = choose(
-            encoder_settings, validation_tasks(benchmark, data_dir), open_encoder, validate
+            encoder_settings, choices, validation_tasks(benchmark, data_dir), open_encoder, validate
         )
         encoder_settings = {**encoder_settings, **choice["chosen"]}
     else:

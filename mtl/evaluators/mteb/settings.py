@@ -5,9 +5,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
+from mtl.config.settings import typed_settings
 from mtl.errors import InputError
 from mtl.untrusted import is_web_address
 
@@ -53,26 +51,23 @@ class MtebSettings:
     model: ModelFacts = field(default_factory=ModelFacts)
 
 
-SECTION = "model."
+MODEL, ENCODER = "model.", "encoder."
 
 
 def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
-    """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
-    own = {key.name for key in fields(MtebSettings)}
-    merged: Any = OmegaConf.structured(MtebSettings)
-    encoder = {}
-    for key, value in given.items():
-        if key not in own and not key.startswith(SECTION):
-            encoder[key] = value
-            continue
-        if key == "tasks" and value is not None and not isinstance(value, list):
-            raise InputError(f"tasks={value}: must be a list, as in [PpcPC,SICK-R-PL]")
-        try:
-            # A date is the only value that YAML reads as something else than these keys have.
-            OmegaConf.update(merged, key, value.isoformat() if isinstance(value, date) else value)
-        except OmegaConfBaseException as error:
-            raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None
-    settings = OmegaConf.to_object(merged)
-    assert isinstance(settings, MtebSettings)
+    """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value.
+
+    A key of the encoder that the command has too, such as data_dir, is written with the prefix `encoder.`.
+    """
+    own = {key.name for key in fields(MtebSettings)} - {"model"}
+    facts = {key.removeprefix(MODEL): value for key, value in given.items() if key.startswith(MODEL)}
+    # A date is the only value that YAML reads as something else than these keys have.
+    dated = {key: value.isoformat() if isinstance(value, date) else value for key, value in facts.items()}
+    tasks = given.get("tasks")
+    if tasks is not None and not isinstance(tasks, list):
+        raise InputError(f"tasks={tasks}: must be a list, as in [PpcPC,SICK-R-PL]")
+    settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in own})
+    settings.model = typed_settings(ModelFacts, dated, MODEL)
     settings.model.check()
-    return settings, encoder
+    others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
+    return settings, {key.removeprefix(ENCODER): value for key, value in others.items()}

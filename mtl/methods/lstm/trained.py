@@ -1,5 +1,6 @@
 """Predict and encode new texts with a trained LSTM."""
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from mtl.data.spans import SpanPlacer
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
+from mtl.embedders.kind import Embeddings, Reader
 from mtl.embedders.kind import LoadRequest as EmbedderRequest
 from mtl.embedders.sequences import Sequences
 from mtl.methods.kind import LoadRequest
@@ -22,11 +24,12 @@ from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.network import new_encoder, new_heads
 from mtl.model.encoder import Encoder
 from mtl.model.network import Network
+from mtl.progress import hidden_progress
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
 from mtl.training.checkpoints import WEIGHTS, read_weights, weights_below
-from mtl.training.precision import mixed_precision
+from mtl.training.precision import mixed_precision, used_precision
 
 
 class TrainedLstm:
@@ -39,17 +42,22 @@ class TrainedLstm:
         folder: Path,
         encoder: Encoder,
         sequences: Callable[[TokenizedTexts], Sequences],
+        embeddings: Embeddings | Reader,
         answers: Mapping[str, Sequence[str]],
     ) -> None:
         """folder: the seed's. encoder: from stage 1, on the device to compute on. sequences: turns tokenized texts, whose words may
-        be new, into the encoder's input. answers: see `mtl.data.dataset.Dataset`.
+        be new, into the encoder's input. embeddings: those that the embedder belongs to. answers: see `mtl.data.dataset.Dataset`.
         """
         self.config = config
         self.language = language
         self.folder = folder
         self.encoder = encoder.eval()
         self.sequences = sequences
+        self.embeddings = embeddings
         self.answers = answers
+        self.dim = encoder.output_size
+        self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
+        self.parameters = self.parameters_without_embeddings + embeddings.parameters()
         self._networks: dict[str, Network] = {}  # of the last task that was predicted
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
@@ -74,17 +82,31 @@ class TrainedLstm:
             codes = predict_rows(network, BatchDataset({head: split}, sequences), order, device)
         return kind.decode(codes, answers)
 
-    def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Text vectors, float32 (texts, dim), the encoder's outputs of stage 1 after max pooling: all tasks share this encoder.
+    def encode(self, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
+        """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1: all tasks share this encoder.
 
-        dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set.
+        dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set. pooling: see
+        `mtl.model.encoder.POOLINGS`.
         """
-        known = TokenizedTexts(texts, self.language, self.config.max_length)
+        with hidden_progress():
+            known = TokenizedTexts(texts, self.language, self.config.max_length)
         sequences = self.sequences(known.with_boundaries() if self.config.boundary_words else known)
         numbers = [known.index[text] for text in texts]
-        with mixed_precision(self.config.trainer, self.encoder.device):
-            vectors: np.ndarray = self.encoder.encode(sequences, torch.arange(len(known)))[numbers].numpy()
+        with mixed_precision(self.config.trainer, self.encoder.device), hidden_progress():
+            encoded = self.encoder.encode(sequences, torch.arange(len(known)), pooling=pooling)
+        vectors: np.ndarray = encoded[numbers].numpy()
         return vectors
+
+    def fingerprint(self) -> str:
+        """A hash of the encoder's weights, of the word vectors, and of the settings that vectors depend on."""
+        config, encoder = self.config, self.encoder
+        precision = used_precision(config.trainer, encoder.device)
+        settings = (self.language, config.max_length, config.boundary_words, config.encoder.join_input, precision)
+        content = hashlib.sha256(repr((settings, self.embeddings.fingerprint())).encode())
+        for name, weight in sorted(encoder.state_dict().items()):
+            content.update(f"{name} {tuple(weight.shape)}".encode())
+            content.update(weight.cpu().contiguous().numpy().data)
+        return content.hexdigest()
 
     def _network(self, task: Task, outputs: int) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one."""
@@ -121,5 +143,6 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         request.seed_folder,
         encoder.to(request.device),
         reader.sequences,
+        reader,
         request.answers,
     )

@@ -122,6 +122,7 @@ class TwoStages:
             folder,
             network.encoder.to("cpu"),
             self.embeddings.uncached_sequences,
+            self.embeddings,
             self.dataset.answers,
         )
         speed = sentences_per_second(trained.predict, self.dataset)

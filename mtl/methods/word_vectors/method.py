@@ -35,7 +35,7 @@ class WordVectorMethod:
         path = obtain_vectors(config, request.suite, request.data_dir, torch.device("cpu"))
         self.file = VectorFile(path)
         self.texts = expressions(
-            dataset.texts, moses(request.suite.language), self.file.read, self.settings.ignore_case
+            dataset.texts, moses(request.suite.language), self.file.read_once, self.settings.ignore_case
         )
         wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
         if wanted not in (None, dim):

@@ -11,6 +11,7 @@ from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.evaluators.mteb.choice import choose, combinations, validation_tasks
 
+CHOICES = {"pooling": ("max", "mean"), "centre": (False, True)}
 SCORES = {("max", False): (10.0, 40.0), ("max", True): (30.0, 30.0), ("mean", False): (50.0, 20.0), ("mean", True): (70.0, 0.0)}
 
 
@@ -23,7 +24,7 @@ def test_the_best_mean_wins_and_the_first_of_equals() -> None:
         return dict(zip(tasks, SCORES[tried[-1]], strict=True))
 
     encoder, record = choose(
-        {"pooling": "choose", "centre": "choose", "name": "x"}, ["A", "B"], lambda of: HashedEncoder(**of), validate
+        {"pooling": "choose", "centre": "choose", "name": "x"}, CHOICES, ["A", "B"], lambda of: HashedEncoder(**of), validate
     )
     assert tried == list(SCORES)
     assert isinstance(encoder, HashedEncoder) and (encoder.pooling, encoder.centre) == ("mean", False)
@@ -33,9 +34,9 @@ def test_the_best_mean_wins_and_the_first_of_equals() -> None:
 
 
 def test_only_some_settings_can_be_chosen() -> None:
-    assert combinations({"centre": "choose", "seed": 1}) == [{"centre": False}, {"centre": True}]
+    assert combinations({"centre": "choose", "seed": 1}, CHOICES) == [{"centre": False}, {"centre": True}]
     with pytest.raises(InputError, match="layer=choose: only pooling and centre can be chosen"):
-        combinations({"layer": "choose"})
+        combinations({"layer": "choose"}, CHOICES)
 
 
 def test_tasks_with_validation_rows(tmp_path: Path) -> None:

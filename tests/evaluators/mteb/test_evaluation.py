@@ -12,8 +12,9 @@ from mteb_folders import SWEDISH, labelled, pairs, write_rows
 from scipy.stats import spearmanr
 from sklearn.metrics import average_precision_score
 
-import mtl.encoders
 from mtl.cli import main
+from mtl.encoders import ENCODERS
+from mtl.encoders.kind import EncoderKind
 from mtl.errors import InputError
 from mtl.evaluators.mteb.run import run_mteb
 
@@ -40,6 +41,9 @@ def data_dir(tmp_path: Path) -> Path:
     return path
 
 
+CHOICES = {"pooling": ("max", "mean")}
+
+
 class Opened:
     """Opens encoders, and keeps them in order."""
 
@@ -54,7 +58,7 @@ class Opened:
 
 def evaluate(tmp_path: Path, opened: Opened, **given: Any) -> dict[str, Any]:
     """The summary of an evaluation."""
-    folder = run_mteb(opened, {"runs_dir": str(tmp_path / "runs"), **given}, {"command": "mtl mteb x"})
+    folder = run_mteb(opened, CHOICES, {"runs_dir": str(tmp_path / "runs"), **given}, {"command": "mtl mteb x"})
     assert folder.table.read_text(encoding="utf-8").startswith("# ")
     return json.loads(folder.summary.read_text(encoding="utf-8"))
 
@@ -149,19 +153,14 @@ def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
 def test_the_command(
     tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    names = []
-
-    def open_encoder(name: str, settings: Mapping[str, Any]) -> HashedEncoder:
-        names.append(name)
-        return HashedEncoder(**settings)
-
-    monkeypatch.setattr(mtl.encoders, "open_encoder", open_encoder, raising=False)
-    command = ["mteb", "average", "pooling=mean", "tasks=[PpcPC]", f"data_dir={data_dir}", f"runs_dir={tmp_path}/runs"]
+    hashed = EncoderKind("hashed", lambda name: name == "hashed", lambda name, settings: HashedEncoder(**settings))
+    monkeypatch.setitem(ENCODERS, "hashed", hashed)
+    command = ["mteb", "hashed", "pooling=mean", "tasks=[PpcPC]", f"data_dir={data_dir}", f"runs_dir={tmp_path}/runs"]
     assert main(command) == 0
     printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "# PL-MTEB: Hashed words, mean" and printed[-1].endswith("/table.md") and names == ["average"]
+    assert printed[0] == "# PL-MTEB: Hashed words, mean" and printed[-1].endswith("/table.md")
     summary = json.loads(Path(printed[-1]).with_name("summary.json").read_text(encoding="utf-8"))
-    assert summary["command"].startswith("mtl mteb average") and summary["versions"]["mtl"] and summary["machine"]
+    assert summary["command"].startswith("mtl mteb hashed") and summary["versions"]["mtl"] and summary["machine"]
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(command) == 2
     assert "pip install 'mtl-baselines[mteb]'" in capsys.readouterr().err

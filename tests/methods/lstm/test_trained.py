@@ -33,8 +33,9 @@ def trained_seed(folder: Path, *settings: str) -> Trained:
         made = stage.train(network.heads)
         for answered in (task, OTHER) if task is WORDS else (task,):
             predictions[answered.id] = stage.predict(made, answered)["test"]
-    uncached = parts.embeddings.uncached_sequences
-    return parts, TrainedLstm(parts.config, "sv", folder, encoder, uncached, parts.dataset.answers), predictions
+    embeddings = parts.embeddings
+    arguments = (encoder, embeddings.uncached_sequences, embeddings, parts.dataset.answers)
+    return parts, TrainedLstm(parts.config, "sv", folder, *arguments), predictions
 
 
 def texts_of(parts: Parts, task: Task) -> list[tuple[str, ...]]:
@@ -135,7 +136,9 @@ def test_the_answer_for_a_row_does_not_depend_on_the_others(
 
 def test_a_missing_checkpoint_is_one_line(frozen: Trained, tmp_path: Path) -> None:
     parts, model, _ = frozen
-    elsewhere = TrainedLstm(model.config, "sv", tmp_path, model.encoder, model.sequences, model.answers)
+    elsewhere = TrainedLstm(
+        model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers
+    )
     for task in (WORDS, OTHER):
         with pytest.raises(InputError, match=r"finetune/words/best\.ckpt: not a checkpoint that can be read"):
             elsewhere.predict(task, texts_of(parts, task))
