@@ -289,7 +289,7 @@ def _predict(arguments: argparse.Namespace) -> None:
 
 
 def _encode(arguments: argparse.Namespace) -> None:
-    from mtl.encoders import encoder_kind
+    from mtl.encoders import open_encoder
     from mtl.encoders.files import check_vectors_file, encode_file
     from mtl.jobs.job import parse_settings
 
@@ -302,7 +302,7 @@ def _encode(arguments: argparse.Namespace) -> None:
 
 def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.device import device_of
-    from mtl.encoders import open_encoder
+    from mtl.encoders import encoder_kind
     from mtl.evaluators.mteb.library import check_installed
     from mtl.evaluators.mteb.run import run_mteb
     from mtl.jobs.job import parse_settings

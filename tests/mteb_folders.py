@@ -14,7 +14,22 @@ from mtl.evaluators.mteb.folder import EvaluationFolder
 from mtl.evaluators.mteb.summary import EXACT, summarize
 from mtl.files import write_json, write_text
 
-WORDS = "kot pies dom las rzeka góra ptak ryba chleb woda dzień noc słońce wiatr śnieg deszcz".split()
+WORDS = [
+    "kot",
+    "pies",
+    "dom",
+    "las",
+    "góra",
+    "ptak",
+    "ryba",
+    "chleb",
+    "woda",
+    "dzień",
+    "noc",
+    "wiatr",
+    "śnieg",
+    "deszcz",
+]
 
 SWEDISH = """
 name: sv-test
@@ -64,7 +79,12 @@ def record(score: float, data: str = EXACT, **others: Any) -> dict[str, Any]:
     """What is recorded of an evaluation of a task."""
     return {
         **{"mteb": "2", "revision": "r1", "split": "test", "type": "", "metric": "m", "score": score},
-        **{"main_metric": "m", "main_score": score, "data": data, "differences": [] if data == EXACT else ["test: few"]},
+        **{
+            "main_metric": "m",
+            "main_score": score,
+            "data": data,
+            "differences": [] if data == EXACT else ["test: few"],
+        },
         **{"seconds": 2.0, "encoding_seconds": 1.0, "sentences": 100, **others},
     }
 

@@ -28,8 +28,8 @@ POINTS = 1000  # the most points in a chart of predictions against gold targets
 def document(
     boards: Sequence[Leaderboard], generated: str, command: str, vectors: Sequence[VectorBoard] = ()
 ) -> dict[str, Any]:
-    """Everything that the page can show. vectors: the boards of sentence encoders, which follow the others. Numbers are rounded, and scores are on their suite's scale; strings are plain text without
-    markup."""
+    """Everything that the page can show. Numbers are rounded, and scores are on their suite's scale; strings are plain text without
+    markup. vectors: the boards of sentence encoders, which follow the others."""
     return {
         "title": "mtl report",
         "generated": generated,

@@ -48,8 +48,8 @@ def choose(
 ) -> tuple[SentenceEncoder, dict[str, Any]]:
     """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), and the record of the choice.
 
-    settings: the encoder's, of which some are CHOOSE. choices: those that can be chosen, with their values. tasks: those with validation rows. open_encoder: makes an encoder from
-    settings. validate: returns its scores by task.
+    settings: the encoder's, of which some are CHOOSE. choices: those that can be chosen, with their values. tasks: those with validation
+    rows. open_encoder: makes an encoder from settings. validate: returns its scores by task.
     """
     tried: list[dict[str, Any]] = []
     best: SentenceEncoder | None = None

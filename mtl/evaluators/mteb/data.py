@@ -149,7 +149,7 @@ def _shown(counts: Mapping[str, int]) -> str:
 def _of_subset(task: AbsTask, subset: str) -> Mapping[str, Any]:
     """The splits of a subset of a loaded task."""
     dataset: Mapping[str, Any] = task.dataset or {}
-    return dataset[subset] if subset in dataset else dataset
+    return dict(dataset.get(subset, dataset))
 
 
 def _line(error: BaseException) -> str:

@@ -27,8 +27,8 @@ def run_mteb(
 ) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results.
 
-    open_encoder: makes the encoder from its settings. choices: those that can be chosen, with their values. given: the settings of `mtl mteb` and of the encoder. about: further keys of the
-    summary: the command, versions, the machine. Raises InputError.
+    open_encoder: makes the encoder from its settings. choices: those that can be chosen, with their values. given: the settings
+    of `mtl mteb` and of the encoder. about: further keys of the summary: the command, versions, the machine. Raises InputError.
     """
     settings, encoder_settings = read_settings(given)
     path = find_benchmark(settings.benchmark)

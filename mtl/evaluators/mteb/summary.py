@@ -13,7 +13,6 @@ from mtl.progress import format_duration
 EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows are the benchmark's
 
 
-
 def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[str]]:
     """The benchmark's tasks whose training rows the encoder has seen: by name, the tasks of suites that have them."""
     found = {
@@ -109,7 +108,9 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
         notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
     for name, of in tasks.items():
         if of["data"] != EXACT:
-            notes.append(f"† {name}: {of['data']} data ({'; '.join(of['differences'])}); not comparable with published scores.")
+            notes.append(
+                f"† {name}: {of['data']} data ({'; '.join(of['differences'])}); not comparable with published scores."
+            )
     notes += not_comparable_notes(benchmark, list(tasks))
     for name, ids in summary["seen"].items():
         notes.append(f"‡ {name}: the encoder was trained on its training rows ({', '.join(ids)}).")

@@ -16,7 +16,14 @@ def vectors_document(board: VectorBoard) -> dict[str, Any]:
         "unit": "score × 100",
         "decimals": DECIMALS,
         "tasks": [
-            {"id": column.id, "title": column.title, "metric": column.metric, "labels": None, "range": None, "averaged": True}
+            {
+                "id": column.id,
+                "title": column.title,
+                "metric": column.metric,
+                "labels": None,
+                "range": None,
+                "averaged": True,
+            }
             for column in board.columns
         ],
         "families": [

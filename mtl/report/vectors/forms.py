@@ -38,7 +38,9 @@ def _all_notes(board: VectorBoard) -> list[str]:
     """The board's notes, and those that explain the marks of its tables."""
     notes = list(board.notes)
     if any(board.missing(row) for row in board.rows):
-        notes.append(f"* partial: the mean of the scores that the row has. A type without one of its tasks has {MISSING}.")
+        notes.append(
+            f"* partial: the mean of the scores that the row has. A type without one of its tasks has {MISSING}."
+        )
     return notes
 
 
@@ -49,7 +51,9 @@ def _by_type(board: VectorBoard) -> list[list[str]]:
         whole, by_type = board.average(row), board.average_by_type(row)
         means = [_number(board, row, board.type_mean(row, name), columns) for name, columns in board.types.items()]
         all_columns = list(board.columns)
-        body.append([row.label, _number(board, row, whole, all_columns), _number(board, row, by_type, all_columns), *means])
+        body.append(
+            [row.label, _number(board, row, whole, all_columns), _number(board, row, by_type, all_columns), *means]
+        )
     return [["", "AVG, tasks", "AVG, types", *map(board.type_title, board.types)], *body]
 
 

@@ -7,8 +7,8 @@ import pytest
 import yaml
 from mteb_folders import SWEDISH
 
-from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
 from mtl.errors import InputError
+from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
 from mtl.evaluators.mteb.summary import is_comparable
 
 
@@ -69,10 +69,19 @@ def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
         ({"name": "../x"}, "name: '../x' names a folder"),
         ({"colour": 1}, "colour"),
         ({"languages": []}, "at least one task and one language"),
-        ({"types": {"a": {"title": "A", "metric": "m", "metric_title": "m", "tasks": {"x/y": {}}}}}, "'x/y' is not a name"),
-        ({"types": {n: {"title": n, "metric": "m", "metric_title": "m", "tasks": {"x": {}}} for n in "ab"}}, "in two types"),
+        (
+            {"types": {"a": {"title": "A", "metric": "m", "metric_title": "m", "tasks": {"x/y": {}}}}},
+            "'x/y' is not a name",
+        ),
+        (
+            {"types": {n: {"title": n, "metric": "m", "metric_title": "m", "tasks": {"x": {}}} for n in "ab"}},
+            "in two types",
+        ),
         ({"published": [{"model": "m", "family": "f", "source": "s", "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
-        ({"published": [{"model": "m", "family": "f", "source": "s", "scores": {"SweRecClassification": "x"}}]}, "published"),
+        (
+            {"published": [{"model": "m", "family": "f", "source": "s", "scores": {"SweRecClassification": "x"}}]},
+            "published",
+        ),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], message: str) -> None:

@@ -12,7 +12,12 @@ from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.evaluators.mteb.choice import choose, combinations, validation_tasks
 
 CHOICES = {"pooling": ("max", "mean"), "centre": (False, True)}
-SCORES = {("max", False): (10.0, 40.0), ("max", True): (30.0, 30.0), ("mean", False): (50.0, 20.0), ("mean", True): (70.0, 0.0)}
+SCORES = {
+    ("max", False): (10.0, 40.0),
+    ("max", True): (30.0, 30.0),
+    ("mean", False): (50.0, 20.0),
+    ("mean", True): (70.0, 0.0),
+}
 
 
 def test_the_best_mean_wins_and_the_first_of_equals() -> None:
@@ -24,7 +29,11 @@ def test_the_best_mean_wins_and_the_first_of_equals() -> None:
         return dict(zip(tasks, SCORES[tried[-1]], strict=True))
 
     encoder, record = choose(
-        {"pooling": "choose", "centre": "choose", "name": "x"}, CHOICES, ["A", "B"], lambda of: HashedEncoder(**of), validate
+        {"pooling": "choose", "centre": "choose", "name": "x"},
+        CHOICES,
+        ["A", "B"],
+        lambda of: HashedEncoder(**of),
+        validate,
     )
     assert tried == list(SCORES)
     assert isinstance(encoder, HashedEncoder) and (encoder.pooling, encoder.centre) == ("mean", False)

@@ -9,7 +9,13 @@ from mtl.evaluators.mteb.settings import read_settings
 
 
 def test_other_keys_are_the_encoders() -> None:
-    given = {"tasks": ["CBD"], "pooling": "mean", "embeddings.path": "x", "encoder.data_dir": "k", "model.license": "mit"}
+    given = {
+        "tasks": ["CBD"],
+        "pooling": "mean",
+        "embeddings.path": "x",
+        "encoder.data_dir": "k",
+        "model.license": "mit",
+    }
     settings, encoder = read_settings({**given, "model.release_date": date(2026, 11, 22)})
     assert (settings.tasks, settings.benchmark, settings.data_dir) == (["CBD"], "pl-mteb", None)
     assert (settings.model.license, settings.model.release_date) == ("mit", "2026-11-22")

@@ -107,7 +107,11 @@ def test_document(boards: list[VectorBoard]) -> None:
     row = next(row for row in own["rows"] if row["name"].startswith("trained"))
     assert row["seen"] == ["CDSC-R@r2"] and row["partial"] and row["cost"]["dim"] == 32
     (types,) = own["groups"]
-    assert types["titles"] == {"classification": "Classification", "pair_classification": "Pair classification", "sts": "STS"}
+    assert types["titles"] == {
+        "classification": "Classification",
+        "pair_classification": "Pair classification",
+        "sts": "STS",
+    }
     assert types["rows"]["r0"]["scores"]["classification"]["median"] == 61.5 and types["rows"]["r0"]["mean"] is None
 
 
