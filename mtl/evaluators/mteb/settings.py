@@ -51,14 +51,12 @@ class MtebSettings:
     model: ModelFacts = field(default_factory=ModelFacts)
 
 
-MODEL, ENCODER = "model.", "encoder."
+MODEL = "model."
+RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
 
 
 def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
-    """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value.
-
-    A key of the encoder that the command has too, such as data_dir, is written with the prefix `encoder.`.
-    """
+    """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
     own = {key.name for key in fields(MtebSettings)} - {"model"}
     facts = {key.removeprefix(MODEL): value for key, value in given.items() if key.startswith(MODEL)}
     # A date is the only value that YAML reads as something else than these keys have.
@@ -70,4 +68,4 @@ def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any
     settings.model = typed_settings(ModelFacts, dated, MODEL)
     settings.model.check()
     others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
-    return settings, {key.removeprefix(ENCODER): value for key, value in others.items()}
+    return settings, {RENAMED.get(key, key): value for key, value in others.items()}

@@ -13,7 +13,7 @@ def test_other_keys_are_the_encoders() -> None:
         "tasks": ["CBD"],
         "pooling": "mean",
         "embeddings.path": "x",
-        "encoder.data_dir": "k",
+        "suite_data_dir": "k",
         "model.license": "mit",
     }
     settings, encoder = read_settings({**given, "model.release_date": date(2026, 11, 22)})
