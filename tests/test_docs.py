@@ -13,6 +13,8 @@ from mtl.config.files import flatten
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
+from mtl.encoders.average_settings import AverageSettings
+from mtl.encoders.run import RunSettings
 from mtl.evaluators.mteb.benchmark import load_benchmark
 from mtl.evaluators.mteb.settings import ModelFacts, MtebSettings
 from mtl.jobs.sweep import load_sweep
@@ -72,6 +74,13 @@ def test_the_embeddings_table_lists_the_defaults_of_each_kind() -> None:
 def test_every_setting_of_a_training_is_listed(training: type) -> None:
     text = read("docs/embeddings.md")
     assert [field.name for field in fields(training) if f"`{field.name}`" not in text] == []
+
+
+@pytest.mark.parametrize(("settings", "column"), [(RunSettings, "key of a run"), (AverageSettings, "key of `average`")])
+def test_the_tables_of_encoders_list_the_defaults(settings: type, column: str) -> None:
+    rows = read_table(read("docs/encoders.md"), f"| {column} |")
+    del rows[""]
+    assert {key: value(cells[0]) for key, cells in rows.items()} == {key.name: key.default for key in fields(settings)}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from mtl import progress as module
-from mtl.progress import Progress, format_duration, progress
+from mtl.progress import Progress, format_duration, hidden_progress, progress
 
 
 class Clock:
@@ -107,3 +107,14 @@ def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCa
 
 def test_format_duration() -> None:
     assert [format_duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]
+
+
+def test_hidden_progress(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("all", 2, "parts") as shown:
+        for _ in range(2):
+            with hidden_progress(), Progress("part", 100, "rows") as part:
+                clock.now += 20
+                part.advance(100)
+                part.note("a note")
+            shown.advance()
+    assert [line.partition(" · ")[0] for line in caplog.messages] == ["all", "all"]

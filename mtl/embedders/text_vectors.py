@@ -21,6 +21,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _BUFFER = 1 << 20  # bytes of text read at once
 _LINES_PER_UPDATE = 4096  # of the progress bar
 
+
 def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `mtl.embedders.vectors.WordVectors`.
 
@@ -66,7 +67,7 @@ class IndexedText:
         with _opened(path, "indexing") as (lines, report), path.open("rb") as file:
             self._version = FileVersion.of(file)
             if file.read(2) == _GZIP_MAGIC:
-                self._unpacked = tempfile.TemporaryFile()
+                self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
             self._start = _start(path, lines)
             # A word may have spaces; rows are found by what stands before the first one.
             rows = ((row.partition(b" ")[0], offset) for row, offset in self._rows(lines, report))

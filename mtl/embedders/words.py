@@ -195,7 +195,8 @@ class FileSource:
     """A file of vectors. If it does not exist, no word has a vector."""
 
     def __init__(self, path: Path, dim: int | None, ngrams: bool = True) -> None:
-        """dim: of the vectors to expect; None: as in the file, which must exist. ngrams: whether words that are not in the file may get vectors from their character n-grams."""
+        """dim: of the vectors to expect; None: as in the file, which must exist. ngrams: whether words that are not in the file may get
+        vectors from their character n-grams."""
         self.file = VectorFile(path)
         self.dim = dim
         self.ngrams = ngrams

@@ -64,13 +64,17 @@ class AverageSettings:
         if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
             raise InputError(f"weighting={self.weighting}: weights a mean; set pooling=mean or pooling=both")
         if self.texts is not None and not self.reads_texts:
-            raise InputError(f"texts={self.texts}: nothing reads them; set weighting=tfidf, weighting=sif or centre=true")
+            raise InputError(
+                f"texts={self.texts}: nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
+            )
         if self.texts is not None and self.data_dir is not None:
             raise InputError(f"data_dir={self.data_dir}: texts={self.texts} are read instead; drop one of them")
         if self.data_dir is not None and self.suite is None:
             raise InputError(f"data_dir={self.data_dir}: name the suite that it belongs to: suite=NAME")
         if self.reads_texts and self.texts is None and self.suite is None:
-            raise InputError("texts: weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts")
+            raise InputError(
+                "texts: weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
+            )
 
 
 @dataclass(frozen=True)
@@ -113,9 +117,7 @@ def _check_read(embeddings: str, given: Mapping[str, Any]) -> None:
             raise InputError(f"{key}: averaged {embeddings} vectors do not read it; they read {', '.join(read)}")
 
 
-def _open(
-    settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device
-) -> Reader:
+def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
     kind = EMBEDDERS[options.name]
     if kind.open is None:
         known = ", ".join(name for name, other in EMBEDDERS.items() if other.open)

@@ -117,7 +117,9 @@ class RunEncoder:
             if path is None or not path.is_file():
                 continue
             if sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
-                raise InputError(f"{path}: is not the file that the run was trained on; centre=true needs it: set data_dir=")
+                raise InputError(
+                    f"{path}: is not the file that the run was trained on; centre=true needs it: set data_dir="
+                )
         return training_texts(predictor.suite, data_dir, config.held_out, tasks)
 
 

@@ -39,7 +39,14 @@ class Predictor:
     """
 
     def __init__(
-        self, folder: RunFolder, config: Config, suite: Suite, tasks: Sequence[str], seed: int, model: Model, device: str
+        self,
+        folder: RunFolder,
+        config: Config,
+        suite: Suite,
+        tasks: Sequence[str],
+        seed: int,
+        model: Model,
+        device: str,
     ) -> None:
         """folder: the run's. tasks: the ids of the run's tasks. model: that of the seed. device: as in `load`."""
         self.folder = folder

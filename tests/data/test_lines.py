@@ -1,8 +1,9 @@
+import io
 from pathlib import Path
 
 import pytest
 
-from mtl.data.lines import first_lines, read_lines, read_text, split_lines
+from mtl.data.lines import first_lines, line_blocks, read_lines, read_text, split_lines
 from mtl.errors import InputError
 
 CONTENT = "\ufeffa\r\nb\x0b\u2028c\n\nd".encode()
@@ -32,3 +33,16 @@ def test_files_that_cannot_be_read(tmp_path: Path, read: object) -> None:
         read(tmp_path / "none")
     with pytest.raises(InputError, match="cannot be read: Is a directory"):
         read(tmp_path)
+
+
+def test_blocks_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT)
+    for size in (1, 2, 3, 9):
+        blocks = list(line_blocks(io.BytesIO(CONTENT), "x", size))
+        assert [line for lines, _ in blocks for line in lines] == read_lines(path)
+        assert max(len(lines) for lines, _ in blocks) <= size
+        assert sum(read for _, read in blocks) == len(CONTENT)
+    assert list(line_blocks(io.BytesIO(b"a\n\xef\xbb\xbfb\n"), "x", 1))[1][0] == ["\ufeffb"]  # no mark: it is not at the start
+    with pytest.raises(InputError, match=r"x:3: not UTF-8 \(byte 0xff\); save the file as UTF-8"):
+        list(line_blocks(io.BytesIO(b"a\nb\n\xff\n"), "x", 2))

@@ -152,3 +152,12 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
     with pytest.raises(InputError, match=r"d\.gz: cannot be read"):
         list(tokenized_lines([tmp_path / "d.gz"], str.split))
+
+
+def test_a_vocabulary_is_shortened() -> None:
+    vocabulary = Vocabulary(["a", "b"])
+    vocabulary.add(["c", "d"])
+    vocabulary.shorten(4)
+    assert (len(vocabulary), vocabulary.words, vocabulary.ids(["a", "c", "b"]).tolist()) == (4, ["a", "b"], [2, 1, 3])
+    vocabulary.add(["d"])
+    assert vocabulary.ids(["d", "c"]).tolist() == [4, 1]

@@ -10,7 +10,17 @@ from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.coverage import coverage
 from mtl.embedders.kind import LoadRequest
 from mtl.embedders.vectors import VectorFile, WordVectors
-from mtl.embedders.words import WordEmbedder, WordEmbeddings, WordReader, frequent_words, with_drawn, with_specials
+from mtl.embedders.words import (
+    FileSource,
+    WordEmbedder,
+    WordEmbeddings,
+    WordReader,
+    frequent_words,
+    run_words,
+    source_words,
+    with_drawn,
+    with_specials,
+)
 from mtl.errors import InputError
 from mtl.model.encoder import Encoder
 
@@ -129,7 +139,7 @@ def reader(folder: Path, file: Path | None = None) -> WordReader:
     embeddings().save(folder)
     weights = {"table.weight": 2 * torch.from_numpy(with_specials(VECTORS))}
     request = LoadRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
-    made = WordReader(request, None if file is None else VectorFile(file))
+    made = run_words(request, file)
     made.embedder.load_state_dict(weights)
     return made
 
@@ -197,3 +207,39 @@ def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
         InputError, match=r"v\.vec: has vectors of 3 numbers, the run's have 2; put back the run's file"
     ):
         vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba")
+
+
+def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.embedders.words.MOST_NEW", 3)
+    words = [f"nowe{number}" for number in range(20)]
+    rows = "".join(f"{word} {number}.5 0\n" for number, word in enumerate(words) if number % 2)
+    (tmp_path / "v.vec").write_text(rows, encoding="utf-8")
+    made = reader(tmp_path, tmp_path / "v.vec")
+    for _ in range(2):
+        for number, word in enumerate(words):
+            assert vectors_of(made, f"kot {word}") == [[6, 12], [number + 0.5, 0] if number % 2 else [4, 8]]
+            assert len(made.vocabulary) - 4 + len(made._without_vector) <= 4
+            assert len(made.embedder.added) == len(made.vocabulary) - 4
+
+
+def test_words_of_a_file_alone(tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\n", encoding="utf-8")
+    made = source_words(FileSource(tmp_path / "v.vec", None), 2, parameters=4)
+    assert vectors_of(made, "kot nic ryba") == [[1, 2], [0, 0], [7, 8]]
+    assert made.known(TokenizedTexts(["nic kot"], "pl", 9)).tolist() == [False, True]
+    assert (made.dim, made.parameters()) == (2, 4)
+
+
+def test_a_reader_s_fingerprint_follows_the_words_and_the_file_s_content(tmp_path: Path) -> None:
+    file = tmp_path / "v.vec"
+    file.write_text("ryba 7 8\n", encoding="utf-8")
+    moved = tmp_path / "moved.vec"
+    moved.write_bytes(file.read_bytes())
+    made = reader(tmp_path, file)
+    before = made.fingerprint()
+    vectors_of(made, "ryba nic")
+    assert made.fingerprint() == before == reader(tmp_path, moved).fingerprint()  # not of words added later, nor of the path
+    file.write_text("ryba 7 9\n", encoding="utf-8")
+    moved.unlink()
+    others = {reader(tmp_path, path).fingerprint() for path in (file, moved, None)}
+    assert len({before, *others}) == 4

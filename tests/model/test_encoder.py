@@ -3,7 +3,7 @@ import torch
 
 from mtl.embedders.sequences import ArraySequences
 from mtl.embedders.words import WordEmbedder
-from mtl.model.encoder import Encoder, max_pool
+from mtl.model.encoder import Encoder, batches_by_length, max_pool, mean_pool
 
 
 def encoder(
@@ -25,6 +25,22 @@ def test_max_pool_against_plain_loops() -> None:
     lengths = torch.tensor([1, 5, 3])
     expected = torch.stack([row[:length].max(dim=0).values for row, length in zip(outputs, lengths, strict=True)])
     assert torch.equal(max_pool(outputs, lengths), expected)
+
+
+def test_mean_pool_against_plain_loops() -> None:
+    outputs, lengths = torch.rand(3, 5, 4), torch.tensor([1, 5, 3])
+    expected = torch.stack([row[:length].mean(dim=0) for row, length in zip(outputs, lengths, strict=True)])
+    torch.testing.assert_close(mean_pool(outputs, lengths), expected)
+
+
+def test_batches_have_texts_of_similar_length() -> None:
+    lengths = torch.from_numpy(np.random.default_rng(0).integers(1, 400, 3000))
+    batches = list(batches_by_length(lengths))
+    order = torch.cat(batches)
+    assert sorted(order.tolist()) == list(range(3000))
+    assert (lengths[order].diff() >= 0).all()
+    assert max(map(len, batches)) == 256
+    assert max(len(batch) * int(lengths[batch].max()) for batch in batches) <= 2 * 8192
 
 
 @torch.no_grad()

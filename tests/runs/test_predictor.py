@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from command_line import job
 from kinds_suite import write_kinds_suite
 from run_folders import make_older, make_run, right
@@ -11,6 +12,7 @@ from small_suite import small_settings
 
 import mtl
 from mtl.data.splits import read_task
+from mtl.data.text import TokenizedTexts
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.embedders.vectors import VectorFile, WordVectors
 from mtl.errors import InputError
@@ -174,6 +176,20 @@ def test_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
     assert predictor.encode([]).shape == (0, 16)
 
 
+def test_blocks_and_poolings(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.data.blocks.BLOCK", 2)
+    predictor = mtl.load(run)
+    texts = ["solen skiner nummer 1", "helt nya ord", "jag", "regnet faller"]
+    sequences = predictor.model.sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]
+    for pooling, pool in (("max", np.max), ("mean", np.mean)):
+        vectors = predictor.encode(texts, pooling)
+        for number, vector in enumerate(vectors):
+            tokens, lengths = sequences.gather(torch.tensor([number]))
+            with torch.no_grad():
+                outputs = predictor.model.encoder.outputs(tokens, lengths)[0].numpy()  # type: ignore[attr-defined]
+            np.testing.assert_allclose(vector, pool(outputs, axis=0), atol=1e-6)
+
+
 def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "in.tsv").write_text("id\ttext\n1\tsolen skiner\n2\tregnet faller\n", encoding="utf-8")
     predictor = Predictor.load(run, None, "kansla")
@@ -182,11 +198,6 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     predictor.predict_file("kansla", tmp_path / "in.tsv", tmp_path / "out.tsv")
     assert (tmp_path / "out.tsv").read_text(encoding="utf-8") == printed
     assert printed.splitlines()[0] == "label" and len(printed.splitlines()) == 3
-    (tmp_path / "in.txt").write_text("solen skiner\n\nregnet faller\n", encoding="utf-8")
-    predictor.encode_file(tmp_path / "in.txt", tmp_path / "out.npy")
-    np.testing.assert_array_equal(
-        np.load(tmp_path / "out.npy"), predictor.encode(["solen skiner", "", "regnet faller"])
-    )
 
 
 def test_wrong_calls(run: Path, tmp_path: Path) -> None:
@@ -206,6 +217,10 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
         mtl.load(run).predict("kansla", ["x"])
     with pytest.raises(InputError, match="takes a list of texts"):
         mtl.load(run).encode("x")
+    with pytest.raises(InputError, match="encode takes texts; number 1 is of type int"):
+        mtl.load(run).encode(["x", 2])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="pooling=min: must be one of max, mean"):
+        mtl.load(run).encode(["x"], pooling="min")
     broken = tmp_path / "run"
     shutil.copytree(run, broken)
     checkpoint = broken / "seed-1/finetune/kansla/best.ckpt"

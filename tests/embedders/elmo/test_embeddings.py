@@ -6,7 +6,7 @@ import torch
 from elmo_files import write_elmo
 
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings
+from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
 from mtl.embedders.elmo.entry import ElmoOptions
 from mtl.embedders.kind import BuildRequest, LoadRequest
 from mtl.errors import InputError
@@ -47,7 +47,7 @@ def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None
     made = build(tmp_path / "elmo", tmp_path / "cache")
 
     def reader() -> ElmoReader:
-        return ElmoReader(LoadRequest(options(), tmp_path, {}, made.fingerprint(), tmp_path / "elmo", CPU))
+        return run_elmo(LoadRequest(options(), tmp_path, {}, made.fingerprint(), tmp_path / "elmo", CPU))
 
     gathered, _ = reader().sequences(TEXTS).gather(torch.tensor([1]))
     torch.testing.assert_close(gathered, made.uncached_sequences(TEXTS).gather(torch.tensor([1]))[0])

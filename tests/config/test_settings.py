@@ -1,0 +1,32 @@
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from omegaconf import MISSING
+
+from mtl.config.settings import typed_settings
+from mtl.errors import InputError
+
+
+@dataclass
+class Sizes:
+    width: int = MISSING
+    share: float = 0.5
+    name: str | None = None
+
+
+def test_types_and_defaults() -> None:
+    assert typed_settings(Sizes, {"width": "3", "share": "1e-4"}) == Sizes(3, 1e-4, None)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"width": 1, "heigth": 2}, "unknown key 'of.heigth'; known keys: of.name, of.share, of.width"),
+        ({"width": "wide"}, "of.width=wide: .*Integer"),
+        ({"share": 2}, "of.width: has no value"),
+    ],
+)
+def test_bad_settings(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        typed_settings(Sizes, given, "of.")
