@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hashed_encoder import HashedEncoder
 from mteb_folders import make_evaluation, record
+from report_browser import Opener, in_browser
 
 from mtl.cli import main
 from mtl.evaluators.mteb.finished import find_evaluations
@@ -122,3 +123,29 @@ def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -
     assert "mmlw-roberta-large" in (out / "vectors.csv").read_text(encoding="utf-8")
     assert "PL-MTEB, local data" in (out / "index.html").read_text(encoding="utf-8")
     assert r"\ddag{}" in (out / "report.tex").read_text(encoding="utf-8")
+
+
+@in_browser
+def test_the_page_shows_both_boards(opened: Opener, boards: list[VectorBoard]) -> None:
+    page = opened(document([], "now", "mtl report", boards))
+    assert (
+        "28 tasks. 2 own runs, scored on the test data. 19 published rows, scored on the test data."
+        in page.find("#lead").text
+    )
+    ours = next(row["id"] for row in page.suite["rows"] if row["name"].startswith("trained"))
+    assert page.column("average")[ours] == "80.00" and page.column("CBD")[ours] == ""
+    assert page.find("#groups-title").text == "Scores by type"
+    assert (
+        page.find("section[aria-labelledby=groups-title] thead").text.split("\n")[0].startswith("mean Classification")
+    )
+    page.script(
+        "const select = document.querySelector('[data-key=suite]'); select.value = '1'; select.dispatchEvent(new Event('change'));"
+    )
+    page.wait("tr[data-row]", 2)
+    shown = page.find("#board").text
+    assert "61.50" in shown and "55.00‡" in shown.replace("\n", "") and "LaBSE" not in shown
+    assert "trained on training rows of CDSC-R" in page.find("#notes").text
+    page.key("columns:costs").click()
+    page.wait("#board thead button[data-key='sort:cost:dim']")
+    titles = [button.get_attribute("data-key") for button in page.all("#board thead button")]
+    assert "sort:cost:seconds_per_task" in titles and "sort:cost:pretrain_seconds" not in titles
