@@ -134,7 +134,7 @@ def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator
         elif isinstance(value, Mapping) and isinstance(own, Mapping):
             yield from (f"{part}: {found}" for found in _differences(value, own))
         elif isinstance(value, int | float) and own != value and not key.startswith(("average_", "avg_")):
-            yield f"{own} {key.removeprefix('num_').replace('_', ' ')}, not {value}"
+            yield f"{own} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {value}"
 
 
 def _counts(labels: Any) -> dict[str, int]:

@@ -72,33 +72,46 @@ def summarize(
 
 def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
-    encoder, tasks, seen = summary["encoder"], summary["tasks"], summary["seen"]
-    body = []
+    tasks, body = summary["tasks"], []
     for type_name, of in benchmark.types.items():
         scored = [name for name in of.tasks if name in tasks]
-        body += [_task_line(name, of.metric_title, tasks[name], name in seen) for name in scored]
+        body += [_task_line(name, of.metric_title, summary) for name in scored]
         if scored:
-            mark = "*" if len(scored) < len(of.tasks) else ""
-            body.append([f"{of.title}, mean", "", "", _number(summary["by_type"][type_name]) + mark, "", ""])
-    mark = "*" if summary["partial"] else ""
+            mean = _number(summary["by_type"][type_name], summary, list(of.tasks))
+            body.append([f"{of.title}, mean", "", "", mean, "", ""])
     for title, key in (("AVG, tasks", "average"), ("AVG, types", "average_by_type")):
-        body.append([title, "", "", MISSING if summary[key] is None else _number(summary[key]) + mark, "", ""])
-    header = ["", "metric", "data", "score", "seconds", "sentences/s"]
-    title = f"# {escaped(benchmark.title)}: {escaped(encoder['title'])}"
-    cost = summary["cost"]
-    size = (
+        body.append([title, "", "", _number(summary[key], summary, list(benchmark.tasks)), "", ""])
+    table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
+    notes = "\n".join(f"- {escaped(note)}" for note in [_size(summary["cost"]), *_notes(benchmark, summary)])
+    return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
+
+
+def _task_line(name: str, metric: str, summary: Mapping[str, Any]) -> list[str]:
+    of = summary["tasks"][name]
+    rate = f"{of['sentences'] / of['encoding_seconds']:,.0f}" if of["encoding_seconds"] else MISSING
+    score = _number(of["score"], summary, [name])
+    return [escaped(name), metric, of["data"], score, f"{of['seconds']:.1f}", rate]
+
+
+def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
+    """A score or a mean over these tasks, with the marks that the notes explain."""
+    if score is None:
+        return MISSING
+    scored = [name for name in names if name in summary["tasks"]]
+    marks = {
+        "*": len(scored) < len(names),
+        "†": any(summary["tasks"][name]["data"] != EXACT for name in scored),
+        "‡": any(name in summary["seen"] for name in scored),
+    }
+    return f"{score:.2f}" + "".join(mark for mark, has in marks.items() if has)
+
+
+def _size(cost: Mapping[str, Any]) -> str:
+    """The encoder's size and the time of a task, in a sentence."""
+    return (
         f"{cost['dim']} dimensions, {cost['parameters']:,} parameters ({cost['parameters_without_embeddings']:,} without "
         f"embeddings), {format_bytes(cost['memory'])}, {format_duration(cost['seconds_per_task'] or 0)} a task."
     )
-    notes = "\n".join(f"- {escaped(note)}" for note in [size, *_notes(benchmark, summary)])
-    return f"{title}\n\n{markdown_table([[*header], *body], left=3)}\n\n{notes}\n"
-
-
-def _task_line(name: str, metric: str, of: Mapping[str, Any], seen: bool) -> list[str]:
-    mark = ("†" if of["data"] != EXACT else "") + ("‡" if seen else "")
-    speed = of["sentences"] / of["encoding_seconds"] if of["encoding_seconds"] else None
-    rate = MISSING if speed is None else f"{speed:,.0f}"
-    return [escaped(name), metric, of["data"], _number(of["score"]) + mark, f"{of['seconds']:.1f}", rate]
 
 
 def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
@@ -132,7 +145,3 @@ def choice_note(choice: Mapping[str, Any]) -> str:
         f"{chosen}: the best of {len(choice['tried'])} combinations by the mean on the {choice['split']} rows of"
         f" {', '.join(choice['tasks'])}."
     )
-
-
-def _number(score: float) -> str:
-    return f"{score:.2f}"
