@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import mteb
+from mteb.models.model_meta import ModelMeta
 
 from mtl.encoders.kind import SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark
 from mtl.evaluators.mteb.data import TaskRows, compare_rows, find_rows, fresh_task, load_rows
 from mtl.evaluators.mteb.folder import EvaluationFolder
-from mtl.evaluators.mteb.model import EncoderModel, model_meta
-from mtl.evaluators.mteb.settings import ModelFacts
+from mtl.evaluators.mteb.model import EncoderModel
 from mtl.files import read_json, write_json
 from mtl.progress import format_duration
 
@@ -31,7 +31,7 @@ class Evaluator:
     benchmark: Benchmark
     data_dir: Path | None
     folder: EvaluationFolder
-    facts: ModelFacts
+    meta: ModelMeta
 
     def evaluate(
         self, tasks: Sequence[str], split: str | None = None, finished: Callable[[], None] = lambda: None
@@ -72,7 +72,7 @@ class Evaluator:
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         compared = compare_rows(described, rows, split)
-        model = EncoderModel(self.encoder, model_meta(self.encoder, self.benchmark, self.facts))
+        model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
         cache = mteb.ResultCache(self.folder.cache(split, self.benchmark.tasks[name].split))
         # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from mteb.models.abs_encoder import AbsEncoder
 from mteb.models.model_meta import ModelMeta, ScoringFunction
+from pydantic import ValidationError
 
 from mtl.encoders.kind import SentenceEncoder
+from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark
 from mtl.evaluators.mteb.folder import FINGERPRINT_DIGITS
 from mtl.evaluators.mteb.settings import ModelFacts
@@ -36,8 +38,17 @@ class EncoderModel(AbsEncoder):  # type: ignore[misc, unused-ignore]  # mteb's c
 def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts) -> ModelMeta:
     """The encoder's metadata, as mteb's leaderboard and its repository of results take them.
 
-    training_datasets: the benchmark's tasks whose training rows the encoder has seen. The revision is the encoder's fingerprint.
+    training_datasets: the benchmark's tasks whose training rows the encoder has seen. The revision is the encoder's fingerprint. Raises
+    InputError for a fact that mteb does not take, such as an unknown licence.
     """
+    try:
+        return _model_meta(encoder, benchmark, facts)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"model.{first['loc'][0]}={first['input']}: {' '.join(first['msg'].split())[:200]}") from None
+
+
+def _model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts) -> ModelMeta:
     of = encoder.description
     language = benchmark.model_languages.get(of.language)
     return ModelMeta(

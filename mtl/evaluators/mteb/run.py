@@ -37,10 +37,11 @@ def run_mteb(
     tasks = _tasks(settings, benchmark, data_dir)
     import_mteb(Path(settings.runs_dir) / "mteb")
     from mtl.evaluators.mteb.evaluation import Evaluator
+    from mtl.evaluators.mteb.model import model_meta
 
     def evaluator(encoder: SentenceEncoder) -> Evaluator:
         folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
-        return Evaluator(encoder, benchmark, data_dir, folder, settings.model)
+        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
 
     def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float]:
         of = evaluator(encoder)

@@ -120,7 +120,7 @@ def _csv_lines(board: VectorBoard, row: VectorRow) -> list[Sequence[Any]]:
         mark = board.mark(row, columns)
         return [*start, column, task, metric, value, data, *("yes" if sign in mark else "no" for sign in "‡*")]
 
-    lines = []
+    lines: list[Sequence[Any]] = []
     for column in board.columns:
         if column.id in row.scores:
             data = row.evaluation.summary["tasks"][column.task]["data"] if row.evaluation else ""

@@ -142,6 +142,7 @@ def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
         ({"tasks": ["PPC"]}, "tasks: benchmark pl-mteb has no task PPC"),
         ({"tasks": ["CDSC-E"]}, "task CDSC-E: has no folder in data_dir, and the hub's PL-MTEB/.* cannot be had"),
         ({"tasks": ["PpcPC"], "data_dir": str(tmp_path / "none")}, "none: no such folder"),
+        ({"tasks": ["PpcPC"], "model.license": "mine"}, "model.license=mine: "),
         ({"data_dir": str(tmp_path)}, "has no folder of a task of pl-mteb"),
     ):
         with pytest.raises(InputError, match=message) as raised:
