@@ -80,7 +80,7 @@ def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
         ({"published": [{"model": "m", "family": "f", "source": "s", "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
         (
             {"published": [{"model": "m", "family": "f", "source": "s", "scores": {"SweRecClassification": "x"}}]},
-            "published",
+            "Value 'x' of type 'str' could not be converted to Float",
         ),
     ],
 )
