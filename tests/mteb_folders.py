@@ -55,12 +55,13 @@ def write_rows(folder: Path, split: str, rows: Sequence[Mapping[str, Any]]) -> N
 
 
 def pairs(count: int, target: str, seed: int = 0) -> list[dict[str, Any]]:
-    """Pairs of texts of random words; the more words they share, the higher the target, which is "labels" (0, 1) or "score" (1 to 5)."""
+    """Pairs of texts of four random words each, at least one of which differs, so that rounding cannot break ties between cosines. The
+    more words a pair shares, the higher its target, which is "labels" (0, 1) or "score" (1 to 4)."""
     rng, rows = random.Random(seed), []
     for _ in range(count):
         one = rng.sample(WORDS, 4)
-        kept = rng.randrange(5)
-        other = one[:kept] + rng.sample(WORDS, 4 - kept)
+        kept = rng.randrange(4)
+        other = one[:kept] + rng.sample([word for word in WORDS if word not in one], 4 - kept)
         value = int(kept > 1) if target == "labels" else 1.0 + kept
         rows.append({"sentence1": " ".join(one), "sentence2": " ".join(other), target: value})
     return rows
