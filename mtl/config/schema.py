@@ -1,7 +1,7 @@
 """The configuration of a run, as typed values; configs/baseline.yaml explains each key."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,8 +38,9 @@ class HeadConfig:
     attention: bool = MISSING
     attention_size: int = MISSING
     dropout: float = MISSING
-    projection: int | None = None  # older runs do not have this key, nor the next one
+    projection: int | None = None  # older runs do not have this key, nor the next ones
     overlap: bool = False
+    pair: str = "features"
 
 
 @dataclass
@@ -240,6 +241,7 @@ class Config:
         self.finetune.check("finetune")
         for key, value, choices in (
             ("pretrain.checkpoint", self.pretrain.checkpoint, ("best", "last")),
+            ("head.pair", self.head.pair, ("features", "cosine")),
             ("finetune.token_outputs", self.finetune.token_outputs, ("float32", "float16", "recompute")),
             ("finetune.threshold", self.finetune.threshold, ("argmax", "dev")),
             ("trainer.accelerator", self.trainer.accelerator, ("auto", "cpu", "gpu", "cuda", "mps")),
@@ -304,7 +306,7 @@ def check_least(key: str, value: int) -> None:
         raise InputError(f"{key}={value}: must be at least 1")
 
 
-def check_choice(key: str, value: Any, choices: Sequence[Any]) -> None:
+def check_choice(key: str, value: Any, choices: Collection[Any]) -> None:
     """Raise InputError unless the value is one of the choices."""
     if value not in choices:
         raise InputError(f"{key}={value}: must be one of {', '.join(choices)}")

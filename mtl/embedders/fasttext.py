@@ -141,7 +141,7 @@ def _read(request: BuildRequest, words: Sequence[str]) -> "WordVectors":
 
 def load(request: LoadRequest) -> Reader:
     """The words of a finished run; if it takes all words, new words get their vectors from the file."""
-    from mtl.embedders.words import run_words
+    from mtl.embedders.new_words import run_words
 
     file = request.path if request.options.takes_all_words else None
     return run_words(request, file, ngrams=request.options.missing == "unknown")
@@ -149,7 +149,7 @@ def load(request: LoadRequest) -> Reader:
 
 def open_vectors(request: OpenRequest) -> Reader:
     """All words of the file at `request.path`. Raises InputError as `fasttext_embeddings` does."""
-    from mtl.embedders.words import FileSource, source_words
+    from mtl.embedders.new_words import FileSource, source_words
 
     options, path = request.options, request.path
     assert path is not None

@@ -54,14 +54,14 @@ def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
 
 def load(request: LoadRequest) -> Reader:
     """The words of a finished run; all other words are unknown."""
-    from mtl.embedders.words import run_words
+    from mtl.embedders.new_words import run_words
 
     return run_words(request)
 
 
 @dataclass(frozen=True)
 class DrawnVectors:
-    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.words.WordSource`."""
+    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.new_words.WordSource`."""
 
     dim: int
     std: float
@@ -84,7 +84,7 @@ class DrawnVectors:
 
 def open_vectors(request: OpenRequest) -> Reader:
     """A random vector for any word."""
-    from mtl.embedders.words import source_words
+    from mtl.embedders.new_words import source_words
 
     options = request.options
     return source_words(DrawnVectors(options.dim, options.init_std, request.seed), options.dim, parameters=0)

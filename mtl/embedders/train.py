@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -37,20 +38,28 @@ def train_on_files(
     training: Training, files: Sequence[Path], language: str, path: Path, device: "torch.device"
 ) -> None:
     """Train vectors on text files, plain or gzipped, and write them to `path`. language: of the tokenizer. Raises InputError."""
-    if missing := [file for file in files if not file.is_file()]:
-        raise InputError(f"{missing[0]}: no such file")
-    source = f"{language} {' '.join(map(sha256, files))}"
-    training.train(tokenized_lines(files, moses(language)), path, source, device)
+    lines, source = _file_text(files, language)
+    training.train(lines, path, source, device)
 
 
 def train_on_suite(
-    training: Training, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
+    training: Training,
+    suite: Suite,
+    data_dir: Path,
+    held_out: float,
+    path: Path,
+    device: "torch.device",
+    files: Sequence[Path] = (),
 ) -> None:
     """Train vectors on the training text of a suite, without held-out rows, and write them to `path`. Raises InputError.
 
-    held_out: the share of training rows that the runs with these vectors hold out.
+    held_out: the share of training rows that the runs with these vectors hold out. files: text files to train on as well, plain or
+    gzipped; they come first.
     """
     lines, source = _training_text(suite, data_dir, held_out)
+    if files:
+        first, source_of_files = _file_text(files, suite.language)
+        lines, source = chain(first, lines), f"{source_of_files} {source}"
     training.train(lines, path, source, device)
     write_text(_source_file(path), f"{source}\n")
 
@@ -90,6 +99,13 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
     if wrong := checked.wrong():
         raise InputError(wrong)
     return checked
+
+
+def _file_text(files: Sequence[Path], language: str) -> tuple[Lines, str]:
+    """The tokenized lines of text files, and what identifies them. language: of the tokenizer."""
+    if missing := [file for file in files if not file.is_file()]:
+        raise InputError(f"{missing[0]}: no such file")
+    return tokenized_lines(files, moses(language)), f"{language} {' '.join(map(sha256, files))}"
 
 
 def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, str]:

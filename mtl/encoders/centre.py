@@ -12,7 +12,7 @@ from mtl.progress import Progress
 
 def mean_vector(texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray], title: str) -> np.ndarray:
     """The mean of the texts' vectors, float32 (dim,). texts: at least one. encode: returns vectors (texts, dim)."""
-    total = np.float64(0)
+    total = np.zeros(1)  # grows to (dim,)
     with Progress(title, len(texts), "texts") as shown:
         for _, block in text_blocks(texts):
             total = total + encode(block).sum(axis=0, dtype=np.float64)

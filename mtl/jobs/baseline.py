@@ -115,7 +115,8 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     """Train one seed, and write its predictions and scores.json.
 
     Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
-    further metrics, those × 100 by name), dev_scores (× 100 on dev), seconds, cost, versions, machine.
+    further metrics, those × 100 by name), dev_scores (× 100 on dev), same_answer (the tasks whose scored rows all have the same
+    prediction), seconds, cost, versions, machine.
     """
     config, folder = job.config, job.folder
     done = folder.scores(seed)
@@ -124,10 +125,13 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         return finished
     start = time.monotonic()
     found, on_dev, further = {}, {}, dict[str, dict[str, float]]()
+    same_answer = list[str]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
         scored = predictions[task.scored_split], dataset.scored(task).scored
         found[task.id] = score(task, *scored)
         further[task.id] = further_scores(task, *scored)
+        if len(set(scored[0].tolist())) == 1 < len(scored[0]):
+            same_answer.append(task.id)
         if "dev" in predictions:
             on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
         for split, values in predictions.items():
@@ -145,6 +149,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         "average": average,
         "also": {task.id: further[task.id] for task in dataset.tasks if further[task.id]},
         "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
+        "same_answer": [task.id for task in dataset.tasks if task.id in same_answer],
         "seconds": seconds,
         "cost": method.cost(seed, folder.seed(seed)),
         "versions": versions(),

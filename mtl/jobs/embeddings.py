@@ -20,7 +20,7 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class TrainingText:
-    """What embeddings are trained on: text files in a language, or the training text of a suite.
+    """What embeddings are trained on: text files in a language, the training text of a suite, or both.
 
     held_out: the share of training rows that the runs with these vectors hold out; None: that of configs/baseline.yaml.
     """
@@ -40,11 +40,13 @@ def train_embeddings(
     settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
     out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
     """
-    if (text.texts is None) == (text.suite is None):
-        raise InputError("embeddings train: name what to train on: texts=[FILE,…] or suite=NAME")
+    if text.texts is None and text.suite is None:
+        raise InputError("embeddings train: name what to train on: texts=[FILE,…], suite=NAME, or both")
     if text.texts is not None and out is None:
         raise InputError("embeddings train: name what to write: out=PATH")
-    if text.texts is not None and text.language is None:
+    if text.language is not None and text.suite is not None:
+        raise InputError("language: is that of the suite; drop it")
+    if text.suite is None and text.language is None:
         raise InputError(
             "embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv"
         )
@@ -65,11 +67,12 @@ def train_embeddings(
             f"{path}: holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         )
     device = device_of(accelerator, "accelerator")
+    listed = [text.texts] if isinstance(text.texts, str) else text.texts or ()
+    paths = [Path(file) for file in listed]
     if job is not None:
-        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device)
+        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, paths)
     else:
-        listed = [text.texts] if isinstance(text.texts, str) else list(text.texts or ())
-        train_on_files(training, [Path(file) for file in listed], text.language or "", path, device)
+        train_on_files(training, paths, text.language or "", path, device)
     return path
 
 

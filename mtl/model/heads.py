@@ -5,6 +5,7 @@ from itertools import combinations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from mtl.model.encoder import max_pool, max_pool_span
 
@@ -119,6 +120,37 @@ class ProjectingHead(nn.Module):
     ) -> Tensor:
         """As `Head.read`. The vector of a span is that of its projected tokens."""
         return self.head.read(self.projection(states), lengths, overlap, spans)
+
+
+class CosineHead(nn.Module):
+    """For a pair whose target is a number: the cosine between the two texts' vectors, as in Sentence-BERT's regression objective
+    (Reimers and Gurevych 2019, section 3). Trained jointly, it makes cosines between the encoder's vectors mean similarity.
+
+    The output is scale * cosine + shift. Both are trained and start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the
+    target (`mtl.tasks.targets.Number.loss`), as in Sentence-BERT; a frozen encoder leaves nothing else to train.
+    """
+
+    reads_tokens = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last = nn.Linear(1, 1)
+        nn.init.ones_(self.last.weight)
+        nn.init.zeros_(self.last.bias)
+
+    def forward(self, vectors: Tensor, overlap: Tensor | None = None) -> Tensor:
+        """Sentence vectors (2 * inputs, dim), all first sentences before all second ones -> (inputs, 1). It ignores the overlap."""
+        with torch.autocast(vectors.device.type, enabled=False):
+            u, v = vectors.to(self.last.weight.dtype).chunk(2)
+            outputs: Tensor = self.last(functional.cosine_similarity(u, v)[:, None])
+        return outputs
+
+    def read(
+        self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
+    ) -> Tensor:
+        """Encoder outputs (2 * inputs, time, dim) and their lengths (2 * inputs,) -> (inputs, 1)."""
+        result: Tensor = self(max_pool(states, lengths))
+        return result
 
 
 def pair_features(u: Tensor, v: Tensor) -> Tensor:

@@ -7,11 +7,11 @@ from torch import Tensor, nn
 from mtl.model.attention import AttentionHead
 from mtl.model.batch import Batch
 from mtl.model.encoder import Encoder
-from mtl.model.heads import Head, ProjectingHead
-from mtl.tasks.targets import target_kind
+from mtl.model.heads import CosineHead, Head, ProjectingHead
+from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import Task
 
-AnyHead = Head | ProjectingHead | AttentionHead
+AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
 
 
 class Network(nn.Module):
@@ -31,7 +31,7 @@ class Network(nn.Module):
         """The outputs of the task's head for a batch: (inputs, outputs)."""
         head = self.heads[batch.task]
         if batch.vectors is not None:
-            assert isinstance(head, Head)
+            assert isinstance(head, Head | CosineHead)
             vector_outputs: Tensor = head(batch.vectors, batch.overlap)
             return vector_outputs
         assert batch.tokens is not None and batch.lengths is not None
@@ -63,17 +63,21 @@ class Heads(nn.Module):
         attention_size: int | None = None,
         projection: int | None = None,
         overlap: int = 0,
+        cosine: bool = False,
     ) -> None:
         """outputs: of a head for one input, by task id. dim: of an encoder output. attention_size: None: pair tasks have no
         attention between their sentences. projection: the size to which each token is projected before pooling, except where a
-        pair has attention, as in jiant; None: no projection. overlap: the number of features of a pair's overlap."""
+        pair has attention, as in jiant; None: no projection. overlap: the number of features of a pair's overlap. cosine: whether the head of a pair
+        without marked spans whose target is a number gives the cosine of the two texts' vectors."""
         super().__init__()
         self.dim = dim
         self.outputs = dict(outputs)
         self.tasks = [task.id for task in tasks]
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
         self.layers = nn.ModuleList(
-            _head(task, dim, outputs[task.id], hidden_size, dropout, attention_size, projection, overlap)
+            CosineHead()
+            if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine
+            else _head(task, dim, outputs[task.id], hidden_size, dropout, attention_size, projection, overlap)
             for task in tasks
         )
 

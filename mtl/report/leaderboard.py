@@ -23,7 +23,7 @@ from mtl.report.comparison import (
 from mtl.report.resampling import RESAMPLES, RowGroups, resampled_scores
 from mtl.report.row import Row, Score
 from mtl.runs.finished import Run
-from mtl.runs.summary import below_constant, splits_text
+from mtl.runs.summary import below_constant, same_answers, splits_text
 from mtl.tasks.metrics import METRICS, lowest_score
 from mtl.tasks.suite import AVERAGE, Published, Suite
 
@@ -134,6 +134,7 @@ class Leaderboard:
             facts.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
         facts += _unanswered(self.rows)
         facts += _below_constant(self.rows, self.suite)
+        facts += _same_answers(self.rows)
         if self.suite.generated:
             facts.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
         return facts
@@ -157,6 +158,13 @@ def _below_constant(rows: Sequence[Row], suite: Suite) -> list[str]:
     found = {row.name: below for row in rows if row.run and (below := below_constant(row.run.summary, suite.shown))}
     listed = "; ".join(f"{name}: {below}" for name, below in found.items())
     return [f"Not above the best constant answer, with its score: {listed}."] if found else []
+
+
+def _same_answers(rows: Sequence[Row]) -> list[str]:
+    """A note that names each run's tasks and seeds with the same prediction for every row, if there are any."""
+    found = {row.name: same for row in rows if row.run and (same := same_answers(row.run.summary))}
+    listed = "; ".join(f"{name}: {same}" for name, same in found.items())
+    return [f"The same prediction for every row: {listed}."] if found else []
 
 
 def _unanswered(rows: Sequence[Row]) -> list[str]:

@@ -36,8 +36,9 @@ def summarize(
     `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true
     if one of these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that
     the method cannot answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or whose head belongs to
-    such a task. `not_above_constant` lists those whose median is not above the score of the constant answer. A task's `also` has the
-    further metrics that every seed has. DESCRIPTION describes the method, so that tables do not depend on methods.
+    such a task. `not_above_constant` lists those whose median is not above the score of the constant answer, `same_answer`, by task,
+    the seeds that predict the same for every scored row. A task's `also` has the further metrics that every seed has. DESCRIPTION
+    describes the method, so that tables do not depend on methods.
     """
     by_task: dict[str, Any] = {}
     for task in tasks:
@@ -63,6 +64,7 @@ def summarize(
         "unanswered": METHODS[config.method].unanswered(suite),
         "reduced": _reduced(tasks, rows),
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
+        "same_answer": _same_answer(seeds),
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
@@ -80,6 +82,15 @@ def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
     values = scores.values()
     by_seed = {str(seed): score for seed, score in scores.items()}
     return {"scores": by_seed, "median": median(values), "min": min(values), "max": max(values)}
+
+
+def _same_answer(seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, list[int]]:
+    """By task, the seeds that predict the same for every scored row. Seeds that were trained with an older version record none."""
+    found: dict[str, list[int]] = {}
+    for seed in sorted(seeds):
+        for task in seeds[seed].get("same_answer", ()):
+            found.setdefault(task, []).append(seed)
+    return found
 
 
 def _further(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
@@ -127,10 +138,27 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
 
     Empty if there are none, for the constant answer itself, and for an older summary without these scores.
     """
-    kind = METHODS.get(summary["method"])
-    if kind is not None and kind.is_constant:
+    if _is_constant(summary):
         return ""
     scores = {id: summary["tasks"][id] for id in summary.get("not_above_constant", ())}
     return ", ".join(
         f"{id} {scale.show(of['median'])} (constant {scale.show(of['constant'])})" for id, of in scores.items()
     )
+
+
+def same_answers(summary: Mapping[str, Any]) -> str:
+    """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)".
+
+    A trained head does this if it has stopped learning, as when all its hidden units are saturated. Empty if there are none, for the
+    constant answer itself, and for an older summary.
+    """
+    if _is_constant(summary):
+        return ""
+    found = summary.get("same_answer", {}).items()
+    return ", ".join(f"{id} (seed{'s'[: len(seeds) > 1]} {', '.join(map(str, seeds))})" for id, seeds in found)
+
+
+def _is_constant(summary: Mapping[str, Any]) -> bool:
+    """Whether the summary's method is the best constant answer itself."""
+    kind = METHODS.get(summary["method"])
+    return kind is not None and kind.is_constant

@@ -5,7 +5,7 @@ from typing import Any
 
 from mtl.embedders import EMBEDDERS
 from mtl.markdown import MISSING, markdown_table
-from mtl.runs.summary import below_constant, splits_text
+from mtl.runs.summary import below_constant, same_answers, splits_text
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
@@ -137,6 +137,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
+    if same := same_answers(summary):
+        notes.append(f"The same prediction for every row: {same}.")
     if suite.generated:
         notes.append(
             "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from mtl.runs.predictor import Predictor
 
 
-class TextTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TextTransformer(TransformerMixin, BaseEstimator):
     """Turns texts into the vectors of a finished run's encoder, which `fit` does not change.
 
     >>> transformer = mtl.load("runs/klej/fasttext-frozen").as_transformer()  # doctest: +SKIP

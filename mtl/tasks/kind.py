@@ -42,6 +42,7 @@ class TargetKind(ABC):
     declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
     # Whether a head on text vectors, or an estimator, can predict it: a number, or one of finitely many answers.
     has_head: ClassVar[bool] = True
+    by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
 
     def __init__(self, task: Task) -> None:
         self.task = task

@@ -1,19 +1,17 @@
-"""Target kinds: labels, numbers, a choice among a row's candidates, words, and texts. `mtl.tasks.kind` describes what they have in common."""
+"""Target kinds: labels, numbers and words, and the table of all kinds. `mtl.tasks.kind` describes what they have in common."""
 
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mtl.tasks.choice import Choice
 from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.task import Task
 from mtl.tasks.text import Text
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-
-MOST_DIGITS = 6  # in the index of a candidate
 
 
 class Labels(TargetKind):
@@ -100,6 +98,7 @@ class Number(TargetKind):
     declared_by = "range"
     types = (int, float)
     types_name = "a number"
+    by_cosine = True
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -169,89 +168,6 @@ class Number(TargetKind):
         return f"the targets differ by up to {largest:g}"
 
 
-class Choice(TargetKind):
-    """One of a row's candidates: a target is the index of the right one, from 0. The head gives each candidate one output."""
-
-    declared_by = "candidates"
-    types = (int,)
-    types_name = "an integer"
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self.separately = False  # whether the loss judges each candidate by itself
-
-    @classmethod
-    def problem(cls, task: Task) -> str | None:
-        if not task.candidates:
-            return "candidates: a choice names columns of candidates, or a column with lists of them, as in [answers[]]"
-        if len(task.text) > 1:
-            return "text: a choice has at most one text column beside its candidates"
-        return None
-
-    def parse(self, cell: str, candidates: int | None = None) -> float:
-        if not cell.isdecimal() or not cell.isascii() or len(cell) > MOST_DIGITS:
-            raise ValueError(f"target {cell!r} is not the index of a candidate (0, 1, …)")
-        if candidates is not None and int(cell) >= candidates:
-            raise ValueError(f"target {cell} is not the index of one of the row's {candidates} candidates")
-        return float(cell)
-
-    def format(self, target: Target) -> str:
-        return str(int(target))
-
-    def to_json(self, target: Target) -> int:
-        return int(target)
-
-    def outputs(self, answers: Sequence[str]) -> int:
-        return 1
-
-    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy over the candidates of each row; after `separate`, binary cross-entropy of each candidate."""
-        from torch.nn import functional as F
-
-        if self.separately:
-            return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
-        return F.cross_entropy(_by_row(outputs, sizes), codes.long())
-
-    def separate(self) -> None:
-        self.separately = True
-
-    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        return _by_row(outputs, sizes).argmax(dim=1)
-
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
-        """1 for a row's right candidate, 0 for its others."""
-        assert sizes is not None
-        index_in_row = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
-
-    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
-        """The candidate with the estimator's highest score; among equals, the first one."""
-        assert sizes is not None
-        if hasattr(estimator, "decision_function"):
-            scores = np.asarray(estimator.decision_function(features))
-        else:
-            scores = np.asarray(estimator.predict_proba(features))[:, 1]
-        rows = np.split(scores, np.cumsum(sizes)[:-1])
-        return np.array([np.argmax(row) for row in rows], dtype=np.float64)
-
-    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
-        """The candidate with this index; the last candidate in a row that has fewer."""
-        assert sizes is not None
-        return np.minimum(super().repeat(answer, rows, sizes), sizes - 1)
-
-    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Each candidate of a row is equally probable."""
-        assert sizes is not None
-        return rng.integers(sizes).astype(np.float64)
-
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        return self.draw(train, sizes, rows, rng)
-
-    def commonest(self, train: np.ndarray) -> Target:
-        """The first candidate: the order of candidates carries no meaning."""
-        return 0.0
-
-
 class Word(TargetKind):
     """A word without a fixed list of labels. A trained model chooses among the targets of the training rows."""
 
@@ -298,23 +214,6 @@ def is_word(text: str) -> bool:
     except UnicodeEncodeError:  # half a surrogate pair, or bytes of a file that are not UTF-8
         return False
     return bool(text.strip()) and not any(mark in text for mark in "\t\n\r")
-
-
-def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-    """Head outputs (inputs, 1) as one row per row of the task, (rows, candidates), padded with -inf after the last candidate."""
-    from torch.nn.utils.rnn import pad_sequence
-
-    assert sizes is not None
-    rows = outputs[:, 0].float().split(sizes.tolist())
-    return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
-
-
-def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
-    assert sizes is not None
-    right = codes.new_zeros(int(sizes.sum()))
-    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
-    return right
 
 
 # By the value of `kind` in a suite file.

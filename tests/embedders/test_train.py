@@ -72,6 +72,21 @@ def test_training_on_files_needs_all_of_them(tmp_path: Path, trained_on: list[se
         train_on_files(FastTextTraining(), [tmp_path / "a.txt", tmp_path / "none.txt"], "sv", tmp_path / "v.bin", CPU)
 
 
+def test_text_files_beside_a_suite_are_trained_on_as_well(
+    suite_file: Path, trained_on: list[set[str]], tmp_path: Path
+) -> None:
+    suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
+    (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
+    train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU)
+    check_recipe(suite, data, 0.1, path)
+    train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "a.txt"])
+    assert trained_on[0] and trained_on[1] == trained_on[0] | {"ett två , tre", "fyra"}
+    with pytest.raises(InputError, match="was trained on other texts"):
+        check_recipe(suite, data, 0.1, path)
+    with pytest.raises(InputError, match=r"none\.txt: no such file"):
+        train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "none.txt"])
+
+
 def test_settings_are_of_the_kind_s_own_training() -> None:
     assert training_settings("fasttext", {"dim": 3, "bucket": 7}) == FastTextTraining(dim=3, bucket=7)
     assert training_settings("elmo", {"max_steps": 3}) == ELMoTraining(max_steps=3)

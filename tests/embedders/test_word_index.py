@@ -73,6 +73,6 @@ def test_words_with_the_same_hash_are_distinguished(tmp_path: Path, monkeypatch:
 
 
 def test_no_space_to_unpack_a_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("wb", buffering=0))
+    monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("wb", 0))  # noqa: SIM115
     with pytest.raises(InputError, match=r"v\.vec\.gz: cannot be unpacked .*No space left.*unpack it \(gunzip\)"):
         VectorFile(write(tmp_path / "v.vec.gz")).read(["kot"])

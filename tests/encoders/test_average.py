@@ -28,7 +28,15 @@ TEXTS = [
     "jag",
     "faller solen",
 ]
-COUNTED = ["solen skiner", "solen faller, jag", "regnet", "jag ser regnet faller", "dag , dag", "obekant", "solen skiner"]
+COUNTED = [
+    "solen skiner",
+    "solen faller, jag",
+    "regnet",
+    "jag ser regnet faller",
+    "dag , dag",
+    "obekant",
+    "solen skiner",
+]
 TABLE = dict(zip(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 5)).astype(np.float32), strict=True))
 
 
@@ -141,7 +149,10 @@ def test_random_vectors_depend_on_the_word_and_the_seed_alone() -> None:
     joined = open_encoder("average", settings).encode(["skiner solen"])
     np.testing.assert_allclose(joined[0], apart[:2].mean(axis=0), atol=1e-5)
     assert (apart[2] == 0).all()
-    assert np.abs(apart[[0, 1, 3]].std(axis=1) - 2).max() < 0.3 and np.abs(np.corrcoef(apart[[0, 1, 3]])[0, 1:]).max() < 0.3
+    assert (
+        np.abs(apart[[0, 1, 3]].std(axis=1) - 2).max() < 0.3
+        and np.abs(np.corrcoef(apart[[0, 1, 3]])[0, 1:]).max() < 0.3
+    )
     other = open_encoder("average", {**settings, "seed": 2})
     assert np.abs(other.encode(["solen"]) - apart[0]).max() > 1
     assert other.fingerprint() != encoder.fingerprint()

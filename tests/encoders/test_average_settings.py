@@ -22,7 +22,7 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
         ({**FASTTEXT, "max_length": 0}, "max_length=0: must be at least 1"),
         ({**FASTTEXT, "held_out": 1}, "held_out=1.0: must lie between 0 and 1"),
         ({**FASTTEXT, "dropout": 1}, "unknown key 'dropout'; known keys: centre, "),
-        ({**FASTTEXT, "embeddings.width": 1}, "embeddings.width: averaged fasttext vectors do not read it"),
+        ({**FASTTEXT, "embeddings.width": 1}, "unknown key 'embeddings.width'; known keys: embeddings.dim, "),
         ({**FASTTEXT, "embeddings.min_count": 2}, "embeddings.min_count: averaged fasttext vectors do not read it"),
         ({**FASTTEXT, "layer": 1}, "layer: averaged fasttext vectors do not read it; they read embeddings.path, "),
         ({**RANDOM, "embeddings.path": "v.vec"}, "unknown key 'embeddings.path'; known keys: embeddings.dim, "),

@@ -74,7 +74,7 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest
         (["average", "{source}", "--out", "v.txt", *ARGUMENTS], "v.txt: the name must end in .npy or .parquet"),
         (["average", "none.txt", "--out", "v.npy", *ARGUMENTS], "none.txt: no such file"),
         (["average", "latin.txt", "--out", "v.npy", *ARGUMENTS], "latin.txt:4: not UTF-8 (byte 0xe5)"),
-        (["average", "{source}", "--out", "v.npy", *ARGUMENTS, "pooling"], "'pooling' is not key=value"),
+        (["average", "{source}", *ARGUMENTS, "pooling", "--out", "v.npy"], "'pooling' is not key=value"),
         (["average", "{source}", "--out", "v.npy", "--device=warp", *ARGUMENTS], "device=warp: torch finds no such"),
         (["nowhere", "{source}", "--out", "v.npy"], "nowhere: no such folder; an encoder is average or the folder of"),
     ],

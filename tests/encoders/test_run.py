@@ -65,7 +65,9 @@ def training_texts(run: Path) -> list[str]:
 
 def test_centring_by_the_training_texts(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = open_encoder(str(copied), {"seed": 1, "pooling": "mean"})
-    centred = open_encoder(str(copied), {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")})
+    centred = open_encoder(
+        str(copied), {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
+    )
     # The pairs' texts are those of the other tasks, so that no held-out row hides one.
     mean = plain.encode(training_texts(copied)).mean(axis=0, dtype=np.float64)
     np.testing.assert_allclose(centred.encode(TEXTS), plain.encode(TEXTS) - mean, atol=1e-5)
@@ -114,7 +116,9 @@ def test_wrong_settings(run: Path, settings: dict[str, Any], message: str) -> No
 
 
 def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none: no such folder; an encoder is average or the folder of a finished run"):
+    with pytest.raises(
+        InputError, match=r"none: no such folder; an encoder is average or the folder of a finished run"
+    ):
         open_encoder(str(tmp_path / "none"), {})
     with pytest.raises(InputError, match=r"config\.yaml: no such file; is .* a run folder\?"):
         open_encoder(str(copied.parent), {})

@@ -201,6 +201,16 @@ def test_a_submission_may_have_another_header(floor_settings: list[str], tmp_pat
         assert (predictions / name).read_text(encoding="utf-8").startswith("target\n")
 
 
+@pytest.mark.parametrize(
+    ("method", "same"), [("constant", {"kansla": [1], "samma": [1], "betyg": [1]}), ("uniform", {})]
+)
+def test_tasks_with_the_same_prediction_for_every_row_are_recorded(
+    method: str, same: dict[str, list[int]], floor_settings: list[str], tmp_path: Path
+) -> None:
+    summary = run_baseline(job([*floor_settings, f"method={method}", "seeds=[1]", f"run_dir={tmp_path / method}"]))
+    assert summary["same_answer"] == same
+
+
 def test_16_mixed_is_refused_on_a_cpu_before_anything_is_read(
     settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -53,8 +53,9 @@ def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "settings", "out", "problem"),
     [
-        (TrainingText(), {}, None, r"name what to train on: texts=\[FILE,…\] or suite=NAME"),
-        (TrainingText("a.txt", "sv", suite="klej"), {}, "x", "name what to train on"),
+        (TrainingText(), {}, None, r"name what to train on: texts=\[FILE,…\], suite=NAME, or both"),
+        (TrainingText("a.txt", "sv", suite="klej"), {}, "x", "language: is that of the suite; drop it"),
+        (TrainingText("a.txt", suite="klej"), {}, None, "name what to write: out=PATH"),
         (TrainingText("a.txt", "sv"), {}, None, "name what to write: out=PATH"),
         (TrainingText("a.txt"), {}, "x", "name the language of the texts, for the tokenizer: language=CODE"),
         (TrainingText("a.txt", "sv"), {"dimension": 3}, "x", "unknown key 'dimension'"),

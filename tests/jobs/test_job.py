@@ -103,6 +103,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),
         ("architecture=deep", "architecture=deep: unknown; known: jiant, paper"),
         ("preset=fast", "preset=fast: unknown; known: "),
+        ("head.pair=dot", "head.pair=dot: must be one of features, cosine"),
         ("head.projection=0", "head.projection=0: must be at least 1"),
         ("finetune.token_outputs=int8", "finetune.token_outputs=int8: must be one of float32, float16, recompute"),
         ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),

@@ -3,12 +3,37 @@ import pytest
 import torch
 
 from mtl.model.attention import AttentionHead
-from mtl.model.heads import Head, ProjectingHead, pair_features, span_features
+from mtl.model.heads import CosineHead, Head, ProjectingHead, pair_features, span_features
 
 
 def test_pair_features() -> None:
     u, v = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0]])
     assert pair_features(u, v).tolist() == [[1, 2, 3, -1, 2, 3, 3, -2]]
+
+
+@torch.no_grad()
+def test_a_cosine_head_against_numpy() -> None:
+    torch.manual_seed(0)
+    head, lengths = CosineHead().double(), torch.tensor([4, 1, 7, 2])
+    states = torch.randn(4, 7, 6, dtype=torch.float64)
+    vectors = [text[:length].max(axis=0) for text, length in zip(states.numpy(), lengths.tolist(), strict=True)]
+    cosines = [u @ v / np.linalg.norm(u) / np.linalg.norm(v) for u, v in zip(vectors[:2], vectors[2:], strict=True)]
+    np.testing.assert_allclose(head.read(states, lengths)[:, 0].numpy(), cosines, atol=1e-12)
+    head.last.weight.fill_(3.0)
+    head.last.bias.fill_(-1.0)
+    np.testing.assert_allclose(
+        head(torch.tensor(np.stack(vectors)))[:, 0].numpy(), 3 * np.array(cosines) - 1, atol=1e-12
+    )
+
+
+def test_a_cosine_head_trains_the_vectors_that_it_compares() -> None:
+    torch.manual_seed(0)
+    vectors = torch.randn(6, 4, requires_grad=True)
+    with torch.autocast("cpu", torch.bfloat16):
+        outputs = CosineHead()(vectors)
+    outputs[0].backward()
+    assert outputs.dtype == torch.float32 and outputs.shape == (3, 1)
+    assert vectors.grad is not None and vectors.grad.any(dim=1).tolist() == [True, False, False] * 2
 
 
 def test_first_sentences_come_before_second_sentences() -> None:

@@ -8,7 +8,7 @@ from mtl.embedders.words import WordEmbedder
 from mtl.model.attention import AttentionHead
 from mtl.model.batch import Batch
 from mtl.model.encoder import Encoder
-from mtl.model.heads import Head, ProjectingHead
+from mtl.model.heads import CosineHead, Head, ProjectingHead
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
 
@@ -51,6 +51,17 @@ def test_with_a_projection_all_heads_read_tokens_and_attention_has_none() -> Non
     assert kinds == [ProjectingHead] * 4
     kinds = [type(network(attention_size=3, projection=3).heads[task.id]) for task in TASKS]
     assert kinds == [ProjectingHead, AttentionHead, AttentionHead, ProjectingHead]
+
+
+def test_with_cosine_the_head_of_a_pair_with_a_number_compares_the_vectors() -> None:
+    for sizes in ((None, None), (3, None), (None, 3)):
+        plain, cosine = (Heads(TASKS, OUTPUTS, 8, 5, 0.0, *sizes, cosine=on) for on in (False, True))
+        kinds = [[type(heads[task.id]) for task in TASKS] for heads in (plain, cosine)]
+        assert kinds[1] == [CosineHead if task is NUMBERS else kind for task, kind in zip(TASKS, kinds[0], strict=True)]
+    # Of marked spans a cosine would read nothing, and a single text has none.
+    others = [replace(NUMBERS, spans={"z": ["s"]}), replace(NUMBERS, id="a.b", text=["x"])]
+    heads = Heads(others, OUTPUTS, 8, 5, 0.0, cosine=True)
+    assert [type(heads[task.id]) for task in others] == [Head, Head]
 
 
 def test_heads_without_a_projection_draw_the_same_weights_as_ever() -> None:

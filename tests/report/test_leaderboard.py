@@ -245,6 +245,14 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named(tmp_
     assert [row.label for row in board.rows if row.name == "old"] == ["Best constant"]
 
 
+def test_seeds_with_the_same_prediction_for_every_row_are_named(tmp_path: Path) -> None:
+    make_run(tmp_path / "good", right(1.0))
+    bad = make_run(tmp_path / "bad", right(1.0), ["method=svm"])
+    assert "same prediction" not in " ".join(leaderboard(find_runs(tmp_path)).notes)
+    write_json(bad.summary, {**read_json(bad.summary), "same_answer": {"dyk": [1, 3]}})
+    assert "The same prediction for every row: bad: dyk (seeds 1, 3)." in leaderboard(find_runs(tmp_path)).notes
+
+
 def test_suites_apart(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(0.9))
     make_run(tmp_path / "b", right(0.9))

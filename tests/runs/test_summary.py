@@ -7,7 +7,7 @@ import pytest
 from kinds_suite import write_kinds_suite
 
 from mtl.jobs.job import load_job
-from mtl.runs.summary import below_constant, splits_text, summarize
+from mtl.runs.summary import below_constant, same_answers, splits_text, summarize
 from mtl.tasks.scale import PERCENT, SCALES
 from mtl.tasks.suite import load_suite
 
@@ -124,6 +124,18 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer() -> None:
     assert below_constant({**summary, "method": "constant"}, PERCENT) == ""  # it is the constant answer
     del summary["not_above_constant"]
     assert below_constant(summary, PERCENT) == ""  # a run from before constants were kept
+
+
+def test_seeds_with_the_same_prediction_for_every_row() -> None:
+    job = load_job({"suite": "klej", "tasks": ["cdsc-r", "dyk"]})
+    seeds = {n: done(n, **{"cdsc-r": 0.0}, dyk=1.0) | {"same_answer": ["cdsc-r", "dyk"][: n - 1]} for n in (3, 2)}
+    seeds[1] = done(1, **{"cdsc-r": 80.0}, dyk=1.0)  # from an older version
+    summary = summarize(job.suite, job.tasks, job.config, seeds, {"cdsc-r": {}, "dyk": {}}, {"cdsc-r": 0.0, "dyk": 0.0})
+    assert summary["same_answer"] == {"cdsc-r": [2, 3], "dyk": [3]}
+    assert same_answers(summary) == "cdsc-r (seeds 2, 3), dyk (seed 3)"
+    assert same_answers({**summary, "method": "constant"}) == ""
+    del summary["same_answer"]
+    assert same_answers(summary) == ""
 
 
 def test_reading_runs_imports_neither_torch_nor_lightning() -> None:

@@ -108,6 +108,13 @@ def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named() ->
     assert "Not above the best constant answer: cdsc-e 60.0 (constant 74.1)." in render(summary, suite)
 
 
+def test_seeds_with_the_same_prediction_for_every_row_are_named() -> None:
+    summary, suite = klej(["cdsc-e", "dyk"])
+    assert "The same prediction" not in render(summary, suite)
+    summary["same_answer"] = {"dyk": [2]}
+    assert "The same prediction for every row: dyk (seed 2)." in render(summary, suite)
+
+
 def test_scores_on_the_scale_of_the_suite_and_further_metrics_below(tmp_path: Path) -> None:
     suite = load_suite(write_alpha_suite(tmp_path))
     config, tasks = load_job({"suite": "klej", "method": "svm"}).config, suite.choose(None)

@@ -35,7 +35,8 @@ def chosen_on_dev(config: Config) -> str:
 
 def _further_names(config: Config) -> list[str]:
     names = [name for name in (config.architecture, config.preset) if name != PAPER]
-    return [*names, "overlap"] if config.head.overlap else names
+    parts = {"overlap": config.head.overlap, "cosine": config.head.pair == "cosine"}
+    return [*names, *(name for name, on in parts.items() if on)]
 
 
 def answers(task: Task) -> bool:

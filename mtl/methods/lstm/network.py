@@ -38,4 +38,5 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
         attention_size,
         config.head.projection,
         len(FEATURES) if config.head.overlap else 0,
+        config.head.pair == "cosine",
     )

@@ -79,6 +79,8 @@ def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: 
         ("head.projection=6", "embeddings.max_words=9"),
         ("architecture=jiant", "variant=finetune"),
         ("head.overlap=true",),
+        ("head.pair=cosine", "head.projection=6"),
+        ("head.pair=cosine", "variant=attention"),
         ("loss.choice=pairs",),
         ("loss.choice=pairs", "head.overlap=true", "variant=attention"),
         ("head.overlap=true", "head.projection=6", "variant=attention"),
