@@ -16,7 +16,7 @@ from mtl.evaluators.mteb.settings import ModelFacts
 from mtl.evaluators.mteb.summary import seen_by
 
 
-class EncoderModel(AbsEncoder):  # type: ignore[misc, unused-ignore]  # mteb's class has no type where mteb is not installed
+class EncoderModel(AbsEncoder):
     """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
 
     def __init__(self, encoder: SentenceEncoder, meta: ModelMeta) -> None:
