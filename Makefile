@@ -6,6 +6,7 @@ VARIANT ?= frozen
 SEEDS ?= 5
 SUITE ?=
 DATA ?=
+RUN ?=
 ARGS ?=
 
 VENV := .venv
@@ -15,9 +16,10 @@ empty :=
 space := $(empty) $(empty)
 SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
-.PHONY: help baseline test lint bench
+.PHONY: help baseline mteb test lint bench
 help:
 	@echo "make baseline [METHOD=lstm|random|constant|uniform|majority|overlap|svm|tree|forest|lead|word_vectors] [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
+	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
 	@echo "make test | make lint | make bench [DATA=dir]"
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
@@ -32,6 +34,10 @@ baseline: $(INSTALLED)
 		$(if $(filter lstm,$(METHOD)),embeddings='$(EMB)' variant='$(VARIANT)',method='$(METHOD)' \
 		$(if $(findstring command,$(origin EMB)),embeddings='$(EMB)')) \
 		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
+
+mteb: $(INSTALLED)
+	@$(if $(RUN),,echo "name a run's folder, or average: make mteb RUN=runs/klej/fasttext-frozen"; exit 2;) \
+		$(VENV)/bin/mtl mteb '$(RUN)' $(if $(DATA),data_dir='$(DATA)') $(ARGS)
 
 test: $(INSTALLED)
 	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal

@@ -124,6 +124,16 @@ def _add_models(commands: Commands) -> None:
     export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
     export.set_defaults(run=_export)
 
+    mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
+    mteb.add_argument("encoder", metavar="ENCODER", help="a run's folder, or average: averaged word vectors")
+    mteb.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb), the encoder's settings, and what docs/mteb.md lists",
+    )
+    mteb.set_defaults(run=_mteb)
+
 
 def _add_results(commands: Commands) -> None:
     """Commands about predictions and scores."""
@@ -304,6 +314,23 @@ def _export(arguments: argparse.Namespace) -> None:
     settings = parse_settings(arguments.settings)
     export_run(arguments.run_dir, arguments.out, arguments.format, settings, arguments.command)
     print(arguments.out)
+
+
+def _mteb(arguments: argparse.Namespace) -> None:
+    from mtl.device import device_of
+    from mtl.encoders import encoder_kind
+    from mtl.evaluators.mteb.library import check_installed
+    from mtl.evaluators.mteb.run import run_mteb
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.provenance import machine, versions
+
+    check_installed()  # before minutes of loading
+    given, name = parse_settings(arguments.settings), arguments.encoder
+    kind = encoder_kind(name)
+    about = {"versions": versions(), "machine": machine(device_of(str(given.get("device", "cpu")), "device"))}
+    folder = run_mteb(partial(kind.open, name), kind.choices, given, {"command": arguments.command, **about})
+    print(folder.table.read_text(encoding="utf-8"))
+    print(folder.table)
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:

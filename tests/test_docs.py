@@ -15,6 +15,8 @@ from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.encoders.average_settings import AverageSettings
 from mtl.encoders.run import RunSettings
+from mtl.evaluators.mteb.benchmark import load_benchmark
+from mtl.evaluators.mteb.settings import ModelFacts, MtebSettings
 from mtl.jobs.sweep import load_sweep
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import load_suite
@@ -122,6 +124,21 @@ def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
     assert len(names) == 5 and names[-1] == "tiny"
     assert names[0] == "random-frozen,seeds=1+2+3,encoder.hidden_size=256"
     assert f"`{names[0]}`" in read("docs/running.md")
+
+
+def test_the_example_of_a_benchmark_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "sv-small.yaml"
+    path.write_text(next(code_blocks("docs/mteb.md", "yaml")), encoding="utf-8")
+    assert len(load_benchmark(path).tasks) == 2
+
+
+def test_the_settings_of_mteb_are_listed() -> None:
+    keys = [field.name for field in fields(MtebSettings) if field.name != "model"]
+    keys += [f"model.{field.name}" for field in fields(ModelFacts)]
+    assert [key for key in keys if f"`{key}`" not in read("docs/mteb.md")] == []
+    rows = read_table(read("docs/mteb.md"), "| key | default |")
+    plain = {key: value(cells[0]) for key, cells in rows.items() if key in keys and not key.startswith("model.")}
+    assert plain == {key: getattr(MtebSettings(), key) for key in plain} and len(plain) == 4
 
 
 def test_the_example_of_a_suite_is_right(tmp_path: Path) -> None:

@@ -18,7 +18,12 @@ def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
     settings: by dotted keys, as in {"embeddings.path": "vectors.bin"}. Raises InputError for an unknown name or key, a bad value, and
     files that are missing.
     """
+    return encoder_kind(name).open(name, settings)
+
+
+def encoder_kind(name: str) -> EncoderKind:
+    """The kind that opens the encoder with this name. Raises InputError for an unknown name."""
     for kind in ENCODERS.values():
         if kind.takes(name):
-            return kind.open(name, settings)
+            return kind
     raise InputError(f"{name}: no such folder; an encoder is {' or '.join(kind.name for kind in ENCODERS.values())}")

@@ -155,4 +155,9 @@ def open_average(name: str, settings: Mapping[str, Any]) -> AverageEncoder:
     return AverageEncoder(average_parts(settings))
 
 
-AVERAGE = EncoderKind(name=NAME, takes=lambda name: name == NAME, open=open_average)
+AVERAGE = EncoderKind(
+    name=NAME,
+    takes=lambda name: name == NAME,
+    open=open_average,
+    choices={"pooling": tuple(POOLINGS), "centre": (False, True)},
+)

@@ -130,4 +130,9 @@ def open_run(name: str, settings: Mapping[str, Any]) -> RunEncoder:
     return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device), chosen)
 
 
-RUN = EncoderKind(name="the folder of a finished run", takes=lambda name: Path(name).is_dir(), open=open_run)
+RUN = EncoderKind(
+    name="the folder of a finished run",
+    takes=lambda name: Path(name).is_dir(),
+    open=open_run,
+    choices={"pooling": tuple(POOLINGS), "centre": (False, True)},
+)

@@ -82,7 +82,7 @@ def _after_words(export: Export) -> list[Any]:
     return chain
 
 
-def _linear(dim: int, centre: np.ndarray | None, **names: str) -> Any:
+def _linear(dim: int, centre: np.ndarray | None, **names: Any) -> Any:
     """A module that subtracts a vector from a text's vector, or nothing: x W^T + b with W = 1 and b = -centre."""
     from sentence_transformers.base.modules import Dense
 

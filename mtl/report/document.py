@@ -13,6 +13,8 @@ from mtl.report.leaderboard import FAMILIES, Leaderboard
 from mtl.report.quantities import COSTS
 from mtl.report.row import Row, Score
 from mtl.report.settings import settings_spreads
+from mtl.report.vectors.board import VectorBoard
+from mtl.report.vectors.document import vectors_document
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.scale import Scale
@@ -23,15 +25,17 @@ from mtl.tasks.task import Task
 POINTS = 1000  # the most points in a chart of predictions against gold targets
 
 
-def document(boards: Sequence[Leaderboard], generated: str, command: str) -> dict[str, Any]:
+def document(
+    boards: Sequence[Leaderboard], generated: str, command: str, vectors: Sequence[VectorBoard] = ()
+) -> dict[str, Any]:
     """Everything that the page can show. Numbers are rounded, and scores are on their suite's scale; strings are plain text without
-    markup."""
+    markup. vectors: the boards of sentence encoders, which follow the others."""
     return {
         "title": "mtl report",
         "generated": generated,
         "command": command,
         "version": mtl.__version__,
-        "suites": [_suite(board) for board in boards],
+        "suites": [*map(_suite, boards), *map(vectors_document, vectors)],
     }
 
 

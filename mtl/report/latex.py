@@ -17,6 +17,7 @@ _SPECIAL = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "†": r"\dag{}",
+    "‡": r"\ddag{}",
     "×": r"$\times$",
     "–": "--",
     "−": "$-$",
@@ -73,25 +74,39 @@ def _table(
     caption: str,
     label: str = "",
 ) -> str:
-    """A table environment. titles: the lines of its header. cells: a row's numbers. label: the end of its label."""
+    """A table environment, in which rows are grouped by family. titles: the lines of its header. cells: a row's numbers. label: the
+    end of its label."""
+    groups = []
+    for _, family in groupby(rows, key=lambda row: row.family):
+        names = [(row, escape(f"{row.label} ({row.name})" if row.run else row.name)) for row in family]
+        groups.append([[name, row.split, *cells(row)] for row, name in names])
+    return table_environment(titles, groups, caption, board.suite.name + label, left=2)
+
+
+def table_environment(
+    titles: Sequence[Sequence[str]],
+    groups: Sequence[Sequence[Sequence[str]]],
+    caption: str,
+    label: str,
+    left: int = 1,
+) -> str:
+    """A table environment. titles: the lines of its header; groups: its other lines, with a rule above each group; all are escaped.
+    caption and label are not. left: how many of the columns stand at their left edge."""
     lines = [
         r"\begin{table*}",
         r"\centering",
         r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
+        rf"\begin{{tabular}}{{{'l' * left}{'r' * (len(titles[0]) - left)}}}",
         r"\toprule",
         *map(_line, titles),
     ]
-    for _, family in groupby(rows, key=lambda row: row.family):
-        lines.append(r"\midrule")
-        for row in family:
-            name = escape(f"{row.label} ({row.name})" if row.run else row.name)
-            lines.append(_line([name, row.split, *cells(row)]))
+    for group in groups:
+        lines += [r"\midrule", *map(_line, group)]
     lines += [
         r"\bottomrule",
         r"\end{tabular}}",
         rf"\caption{{{escape(caption)}}}",
-        rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.suite.name + label)}}}",
+        rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', label)}}}",
         r"\end{table*}",
     ]
     return "\n".join(lines)

@@ -219,6 +219,9 @@ def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["report", str(tmp_path / "none")]) == 2
     missing = capsys.readouterr()
     assert "none: no such folder" in missing.err and missing.out == ""
+    (tmp_path / "empty").mkdir()
+    assert main(["report", str(tmp_path / "empty")]) == 2
+    assert "empty: holds no finished run; make one with mtl baseline" in capsys.readouterr().err
 
 
 def test_the_command_compares_a_run_of_the_version_before_with_a_new_one(tmp_path: Path) -> None:

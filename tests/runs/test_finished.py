@@ -83,8 +83,8 @@ def test_a_damaged_run_is_left_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, file: str, damage: Callable[[Path], None], complaint: str
 ) -> None:
     damage(make_run(tmp_path / "klej/broken", right(1.0), tasks=["cbd", "dyk"]).path / file)
-    with caplog.at_level(logging.WARNING), pytest.raises(InputError, match="holds no finished run"):
-        find_runs(tmp_path)
+    with caplog.at_level(logging.WARNING):
+        assert find_runs(tmp_path) == []
     (message,) = caplog.messages
     assert complaint in message
     assert message.endswith(f"; {tmp_path}/klej/broken is left out; remove it and run it again")
@@ -140,8 +140,7 @@ def test_columns_that_a_metric_reads_must_be_recorded_and_those_of_a_breakdown_n
     assert list(run.rows(run.suite.tasks["entailment"]).columns) == ["triple"]
     del columns["triple"]
     write_json(folder.scored_rows, recorded)
-    with pytest.raises(InputError, match="holds no finished run"):
-        find_runs(tmp_path / "runs")
+    assert find_runs(tmp_path / "runs") == []
     assert "scored_rows.json: entailment: not rows as mtl baseline records them" in caplog.text
 
 
@@ -219,5 +218,4 @@ def test_a_method_that_is_not_known(tmp_path: Path, caplog: pytest.LogCaptureFix
 def test_bad_folders(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="none: no such folder; it must hold run folders"):
         find_runs(tmp_path / "none")
-    with pytest.raises(InputError, match="holds no finished run; make one with mtl baseline"):
-        find_runs(tmp_path)
+    assert find_runs(tmp_path) == []

@@ -1,6 +1,7 @@
 // The cells of the table.
 
 const VERDICTS = { better: "▲", worse: "▼", undecided: "≈", "too few seeds": "?" };
+const MARKS = { "*": " partial", "†": " other split sizes", "‡": " training rows seen" };
 const RELATIONS = { undecided: "undecided against", "too few seeds": "too few seeds to compare with" };
 
 /** A score or an average with its marks; below it, its spread or the verdict of the paired test. */
@@ -12,7 +13,7 @@ function scoreCell(row, column, emphasised, below) {
     "td",
     { class: average ? "number average" : "number" },
     h("span", { class: emphasised ? "score best" : "score" }, formatScore(value), emphasised && screenReaderText(" (best)")),
-    [...marksOf(row, column)].map((mark) => labelledSymbol(mark, mark === "*" ? " partial" : " other split sizes")),
+    [...marksOf(row, column)].map((mark) => labelledSymbol(mark, MARKS[mark])),
     below,
   );
 }

@@ -23,7 +23,7 @@ function tableOf(suite, choices) {
         )),
     ...(showing === "scores"
       ? []
-      : COSTS.map((cost) => ({
+      : costsOf(suite).map((cost) => ({
           ...scoreColumn(`cost:${cost.id}`, cost.title, cost.metric, (row) => row.cost?.[cost.id], { cost }),
           sortDescFirst: Boolean(cost.descending),
         }))),

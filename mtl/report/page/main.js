@@ -56,7 +56,8 @@ function leadText(suite) {
     `${withCount(suite.tasks.length, "task")}.`,
     own && `${withCount(own, "own run")}, scored on ${joinWithAnd(ownSplits(suite.rows).map((split) => SPLITS[split]))}.`,
     published && `${withCount(published, "published row")}, scored on ${joinWithAnd(publishedSplits(suite.rows).map((split) => SPLITS[split]))}.`,
-    own ? "Open a model for its seeds, predictions, cost and configuration." : "There are no own runs yet.",
+    suite.rows.some((row) => row.details) && "Open a model for its seeds, predictions, cost and configuration.",
+    !own && "There are no own runs yet.",
   ]
     .filter(Boolean)
     .join(" ");

@@ -20,7 +20,15 @@ const COSTS = [
     format: formatRate,
     descending: true,
   },
+  { id: "seconds_per_task", title: "Evaluation", metric: "time a task", unit: "time of evaluation for each task", format: formatSeconds },
+  { id: "memory", title: "Memory", metric: "weights", unit: "memory of the weights", format: formatBytes },
+  { id: "dim", title: "Vectors", metric: "size", unit: "size of a vector", format: formatCount },
 ];
+
+/** The costs that the suite's rows have a place for. */
+function costsOf(suite) {
+  return COSTS.filter((cost) => suite.rows.some((row) => row.cost && Object.hasOwn(row.cost, cost.id)));
+}
 
 /** The default choices: everything is shown, the best average first. */
 function defaultChoices(suite) {
@@ -80,6 +88,7 @@ function withAverageOver(row, tasks, suite) {
     average_range: averageRange(row, present),
     lacking: averaged.filter((task) => !present.includes(task)),
     other_sizes: averaged.filter((task) => row.reduced?.includes(task.id)),
+    trained_on: averaged.filter((task) => row.seen?.includes(task.id)),
   };
 }
 
@@ -104,12 +113,15 @@ function matches(row, choices) {
   );
 }
 
-/** Why a value is not comparable with others (a partial average, other split sizes), as a key; "" if it is comparable. */
+/** Why a value is not comparable with others (a partial average, other split sizes, training rows seen), as a key; "" if it is comparable. */
 function caveat(row, column) {
   const ids = (tasks) => tasks.map((task) => task.id).join();
   if (column === "average")
-    return row.lacking.length || row.other_sizes.length ? `${ids(row.lacking)};${ids(row.other_sizes)}` : "";
-  return row.reduced?.includes(column.id) ? column.id : "";
+    return row.lacking.length || row.other_sizes.length || row.trained_on.length
+      ? `${ids(row.lacking)};${ids(row.other_sizes)};${ids(row.trained_on)}`
+      : "";
+  const reasons = [row.reduced?.includes(column.id) && "reduced", row.seen?.includes(column.id) && "seen"].filter(Boolean);
+  return reasons.length ? `${column.id};${reasons.join()}` : "";
 }
 
 /** The lowest and the highest score over an own run's seeds; null if they are equal or not known. */
@@ -124,11 +136,12 @@ function intervalOf(row, column) {
   return (column === "average" ? row.average_interval : ownValue(row.scores, column.id)?.interval) ?? null;
 }
 
-/** The marks * and † of a value's caveats, which the notes explain. */
+/** The marks *, † and ‡ of a value's caveats, which the notes explain. */
 function marksOf(row, column) {
   const average = column === "average";
   const reduced = average ? row.other_sizes.length > 0 : row.reduced?.includes(column.id);
-  return `${average && row.lacking.length ? "*" : ""}${reduced ? "†" : ""}`;
+  const seen = average ? row.trained_on.length > 0 : row.seen?.includes(column.id);
+  return `${average && row.lacking.length ? "*" : ""}${reduced ? "†" : ""}${seen ? "‡" : ""}`;
 }
 
 /** The split that a score is on, or the splits of an average. */

@@ -4,7 +4,7 @@
 function drawNotes(suite, choices, rows) {
   const tasks = shownTasks(suite, choices);
   const names = fullNames(suite);
-  const own = rows.some((row) => row.source === "run");
+  const own = rows.some((row) => row.details);
   const dev = ownSplits(rows).includes("dev");
   const published = rows.some((row) => row.source === "published");
   const partial = rows.filter((row) => known(row.average) && row.lacking.length);

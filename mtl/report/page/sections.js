@@ -40,20 +40,20 @@ function groupSection(suite, choices, rows, names, redraw) {
   const groups = suite.groups ?? [];
   if (!groups.length) return null;
   const table = (index) => {
-    const { title, tasks, rows: scores } = groups[index];
+    const { title, tasks, titles: columns, rows: scores } = groups[index];
     const shown = rows.filter((row) => ownValue(scores, row.id));
     const several = tasks.length > 1;
     return sectionTable(
       `${suite.title}: ${title}`,
-      ["", ...(several ? ["mean"] : []), ...tasks.map((id) => taskOf(suite, id).title)],
+      ["", ...(several ? ["mean"] : []), ...tasks.map((id) => ownValue(columns, id) ?? taskOf(suite, id).title)],
       shown.map((row) => {
         const found = ownValue(scores, row.id);
         const cells = tasks.map((id) => {
           const score = ownValue(found.scores, id);
           return score && `${formatScore(score.median)}${marksOf(row, { id })}`;
         });
-        const reduced = tasks.some((id) => marksOf(row, { id }));
-        const average = known(found.mean) && `${formatScore(found.mean)}${reduced ? "†" : ""}`;
+        const marks = new Set(tasks.flatMap((id) => [...marksOf(row, { id })]));
+        const average = known(found.mean) && `${formatScore(found.mean)}${[...marks].join("")}`;
         return [names.get(row.id), ...(several ? [average] : []), ...cells];
       }),
     );
@@ -62,8 +62,16 @@ function groupSection(suite, choices, rows, names, redraw) {
   return h(
     "section",
     { "aria-labelledby": "groups-title" },
-    h("h3", { id: "groups-title" }, groups.length > 1 ? "Scores by one metric" : `Scores by one metric: ${titles[0]}`),
-    h("p", { class: "quiet" }, "Medians over seeds, and their mean where a row has all of these tasks."),
+    h(
+      "h3",
+      { id: "groups-title" },
+      suite.groups_title ?? (groups.length > 1 ? "Scores by one metric" : `Scores by one metric: ${titles[0]}`),
+    ),
+    h(
+      "p",
+      { class: "quiet" },
+      suite.groups_note ?? "Medians over seeds, and their mean where a row has all of these tasks.",
+    ),
     ...choiceOfTables("Metric", "group", titles, choices, redraw, table),
   );
 }

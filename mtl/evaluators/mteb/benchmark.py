@@ -1,0 +1,146 @@
+"""A benchmark of mteb's tasks: its tasks by type, the metric of each type and the published rows, read from one YAML file."""
+
+import re
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import fmean
+
+from omegaconf import MISSING, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mtl.config.files import find_yaml, shipped
+from mtl.errors import InputError
+from mtl.untrusted import read_yaml
+
+
+@dataclass
+class BenchmarkTask:
+    """A task, under mteb's name for it.
+
+    split: the one that is scored. seen_in: the tasks of suites, as in "klej/cbd", whose training rows are rows of this task.
+    not_comparable: why scores by today's mteb do not belong beside published ones; None: they do.
+    """
+
+    split: str = "test"
+    seen_in: list[str] = field(default_factory=list)
+    not_comparable: str | None = None
+
+
+@dataclass
+class TaskType:
+    """Tasks that are scored alike. metric: the name of the score in mteb's result files that the benchmark reports."""
+
+    title: str = MISSING
+    metric: str = MISSING
+    metric_title: str = MISSING
+    tasks: dict[str, BenchmarkTask] = MISSING
+
+
+@dataclass
+class PublishedRow:
+    """Published scores × 100 by task, and the averages as printed. source: where they were published."""
+
+    model: str = MISSING
+    family: str = MISSING
+    source: str = MISSING
+    average: float | None = None
+    average_by_type: float | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Benchmark:
+    """A benchmark of mteb's tasks.
+
+    languages: mteb's codes; of a task in several languages only these parts are evaluated. model_languages: by the language code of an
+    encoder, the one that mteb's model metadata has. types: in the order of the table.
+    """
+
+    name: str = MISSING
+    title: str = MISSING
+    languages: list[str] = MISSING
+    model_languages: dict[str, str] = field(default_factory=dict)
+    types: dict[str, TaskType] = MISSING
+    published: list[PublishedRow] = field(default_factory=list)
+
+    @property
+    def tasks(self) -> dict[str, BenchmarkTask]:
+        """All tasks by name, in the order of the types."""
+        return {name: task for of in self.types.values() for name, task in of.tasks.items()}
+
+    def type_of(self, task: str) -> str:
+        """The type of a task."""
+        return next(name for name, of in self.types.items() if task in of.tasks)
+
+    def metric(self, task: str) -> str:
+        """The name of the score in mteb's result files that the benchmark reports for a task."""
+        return self.types[self.type_of(task)].metric
+
+    def choose(self, names: Iterable[str] | None) -> list[str]:
+        """The tasks with these names, in the benchmark's order; None: all. Raises InputError for an unknown name."""
+        if names is None:
+            return list(self.tasks)
+        wanted = {str(name) for name in names}
+        if unknown := sorted(wanted - set(self.tasks)):
+            raise InputError(
+                f"tasks: benchmark {self.name} has no task {', '.join(unknown)}; it has {', '.join(self.tasks)}"
+            )
+        if not wanted:
+            raise InputError("tasks: names no task")
+        return [name for name in self.tasks if name in wanted]
+
+    def missing(self, names: Container[str]) -> list[str]:
+        """The tasks that are not among these names: without them, the averages are partial."""
+        return [name for name in self.tasks if name not in names]
+
+    def type_means(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """By type, the mean of these scores by task. A type without any of them is left out."""
+        found = {name: [scores[task] for task in of.tasks if task in scores] for name, of in self.types.items()}
+        return {name: fmean(values) for name, values in found.items() if values}
+
+    def mean(self, scores: Mapping[str, float]) -> float | None:
+        """The mean over tasks; None without scores."""
+        return fmean(scores[name] for name in scores) if scores else None
+
+    def mean_of_types(self, scores: Mapping[str, float]) -> float | None:
+        """The mean over types of their means; None without scores."""
+        means = self.type_means(scores)
+        return fmean(means.values()) if means else None
+
+
+def find_benchmark(name: str) -> Path:
+    """The benchmark's file: a name in configs/mteb, or a path. Raises InputError."""
+    return find_yaml("benchmark", name, shipped("configs") / "mteb")
+
+
+def load_benchmark(path: Path) -> Benchmark:
+    """Read and check a benchmark file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
+    raw = read_yaml(path)
+    try:
+        benchmark = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Benchmark), raw))
+    except OmegaConfBaseException as error:
+        raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a benchmark file: {error}") from None
+    assert isinstance(benchmark, Benchmark)
+    if problem := _problem(benchmark):
+        raise InputError(f"{path}: {problem}")
+    return benchmark
+
+
+def _problem(benchmark: Benchmark) -> str | None:
+    """The error in a benchmark, as "key: message", or None."""
+    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", benchmark.name):
+        return f"name: {benchmark.name!r} names a folder; use letters, digits, '.', '_' and '-'"
+    names = [name for of in benchmark.types.values() for name in of.tasks]
+    if not names or not benchmark.languages:
+        return "types, languages: must name at least one task and one language"
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        return f"types: task {twice[0]} is in two types"
+    if odd := [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]:
+        return f"types: {odd[0]!r} is not a name of a task: letters, digits, '.', '_' and '-'"
+    for row in benchmark.published:
+        if unknown := sorted(set(row.scores) - set(names)):
+            return f"published: {row.model}: unknown task {unknown[0]}"
+    return None

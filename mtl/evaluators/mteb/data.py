@@ -1,0 +1,156 @@
+"""The rows of a task: in a local folder or on the hub, and whether they are those that mteb describes."""
+
+import contextlib
+import hashlib
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mteb
+from mteb.abstasks import AbsTask
+
+from mtl.errors import InputError
+from mtl.evaluators.mteb.benchmark import Benchmark
+from mtl.evaluators.mteb.summary import EXACT, OTHER, REDUCED
+from mtl.files import sha256
+
+SHOWN = 3  # the most differences that are recorded of a split
+
+
+@dataclass(frozen=True)
+class TaskRows:
+    """The rows of a task. folder: None: on the hub. revision: mteb's name for the version of the rows."""
+
+    folder: Path | None
+    revision: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """data: EXACT, REDUCED (fewer rows) or OTHER. differences: from mteb's descriptive statistics, as in "test: 90 samples, not 100"."""
+
+    data: str
+    differences: tuple[str, ...]
+
+
+def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> TaskRows:
+    """Where a task's rows are: in the folder with its name below data_dir, if it is there, else on the hub."""
+    folder = None if data_dir is None else data_dir / name
+    if folder is None or not folder.is_dir():
+        return TaskRows(None, str(fresh_task(benchmark, name, "test").metadata.revision))
+    digest = hashlib.sha256()
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
+    return TaskRows(folder, f"local-{digest.hexdigest()[:16]}")
+
+
+def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | None = None) -> AbsTask:
+    """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own.
+
+    rows: those of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages.
+    """
+    try:
+        # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
+        task = mteb.get_task(name, languages=benchmark.languages, exclusive_language_filter=True)
+    except (KeyError, ValueError) as error:
+        raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_line(error)}") from None
+    changed: dict[str, Any] = {"eval_splits": [split]}
+    if rows is not None and rows.folder is not None:
+        changed["dataset"] = {"path": str(rows.folder.resolve()), "revision": rows.revision}
+    task.metadata = task.metadata.model_copy(update=changed)
+    return task
+
+
+def load_rows(task: AbsTask, rows: TaskRows) -> None:
+    """Load a task's rows. Raises InputError if they cannot be had, or have another form than the task's."""
+    name = task.metadata.name
+    try:
+        task.load_data()
+    except (ConnectionError, OSError) as error:
+        if rows.folder is not None:
+            raise InputError(f"{rows.folder}: cannot be read: {_line(error)}") from None
+        raise InputError(
+            f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had: {_line(error)}"
+        ) from None
+    except Exception as error:  # datasets and mteb raise many kinds of exceptions for files of another form
+        if rows.folder is None:
+            raise
+        raise InputError(f"{rows.folder}: not the rows of {name} in a form that mteb reads: {_line(error)}") from None
+    for split in task.metadata.eval_splits:
+        for subset in task.hf_subsets:
+            splits = _of_subset(task, subset)
+            if split not in splits:
+                raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
+
+
+def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
+    """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
+
+    Rows of the hub's version that mteb names are exact. Raises InputError for rows of another form.
+    """
+    if rows.folder is None:
+        return Comparison(EXACT, ())
+    described = task.metadata.descriptive_stats or {}
+    trained = getattr(task, "train_split", None)
+    differences, fewer = [], False
+    for name in dict.fromkeys([split, *([trained] if trained else [])]):
+        if name not in described:
+            differences.append(f"{name}: mteb does not describe it")
+            continue
+        for subset in task.hf_subsets:
+            theirs, ours = _statistics(task, described[name], name, subset, rows)
+            found = list(_differences(theirs, ours))
+            differences += [f"{name}: {difference}" for difference in found[:SHOWN]]
+            fewer = fewer or ours["num_samples"] < theirs["num_samples"]
+    return Comparison(REDUCED if fewer else OTHER if differences else EXACT, tuple(differences))
+
+
+def _statistics(
+    task: AbsTask, described: Mapping[str, Any], split: str, subset: str, rows: TaskRows
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """mteb's statistics of a split of a subset, as it describes them, and as it computes them from these rows."""
+    several = task.metadata.is_multilingual
+    theirs = described["hf_subset_descriptive_stats"][subset] if several else described
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
+            ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset if several else None)
+    except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
+        raise InputError(
+            f"{rows.folder}: not the rows of {task.metadata.name} in a form that mteb reads: {_line(error)}"
+        ) from None
+    return theirs, ours
+
+
+def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator[str]:
+    """The numbers and labels that differ, in words; of nested statistics with the name of their part."""
+    for key, value in theirs.items():
+        own = ours.get(key)
+        part = key.removesuffix("_statistics")
+        if key == "labels":
+            if _counts(value) != _counts(own):
+                yield f"{part}: {_shown(_counts(own))}, not {_shown(_counts(value))}"
+        elif isinstance(value, Mapping) and isinstance(own, Mapping):
+            yield from (f"{part}: {found}" for found in _differences(value, own))
+        elif isinstance(value, int | float) and own != value and not key.startswith(("average_", "avg_")):
+            yield f"{own} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {value}"
+
+
+def _counts(labels: Any) -> dict[str, int]:
+    """The number of rows by label; mteb's file of statistics has the labels as strings."""
+    return {str(label): of["count"] for label, of in sorted((labels or {}).items(), key=lambda item: str(item[0]))}
+
+
+def _shown(counts: Mapping[str, int]) -> str:
+    return " ".join(f"{label}×{count}" for label, count in list(counts.items())[:5]) + (" …" if len(counts) > 5 else "")
+
+
+def _of_subset(task: AbsTask, subset: str) -> Mapping[str, Any]:
+    """The splits of a subset of a loaded task."""
+    dataset: Mapping[str, Any] = task.dataset or {}
+    return dict(dataset.get(subset, dataset))
+
+
+def _line(error: BaseException) -> str:
+    return (" ".join(str(error).split()) or type(error).__name__)[:200]

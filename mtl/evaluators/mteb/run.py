@@ -1,0 +1,109 @@
+"""The whole evaluation: open the encoder, choose its settings, evaluate it, write the summary and the table."""
+
+import logging
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mtl.encoders.kind import SentenceEncoder
+from mtl.errors import InputError
+from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
+from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, Choices, choose, validation_tasks
+from mtl.evaluators.mteb.folder import EvaluationFolder
+from mtl.evaluators.mteb.library import import_mteb
+from mtl.evaluators.mteb.settings import MtebSettings, read_settings
+from mtl.evaluators.mteb.summary import render_table, summarize
+from mtl.files import read_json, write_json, write_text
+
+logger = logging.getLogger("mtl")
+
+OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
+
+
+def run_mteb(
+    open_encoder: OpenEncoder, choices: Choices, given: Mapping[str, Any], about: Mapping[str, Any]
+) -> EvaluationFolder:
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results.
+
+    open_encoder: makes the encoder from its settings. choices: those that can be chosen, with their values. given: the settings
+    of `mtl mteb` and of the encoder. about: further keys of the summary: the command, versions, the machine. Raises InputError.
+    """
+    settings, encoder_settings = read_settings(given)
+    path = find_benchmark(settings.benchmark)
+    benchmark = load_benchmark(path)
+    data_dir = _data_dir(settings, benchmark)
+    tasks = _tasks(settings, benchmark, data_dir)
+    import_mteb(Path(settings.runs_dir) / "mteb")
+    from mtl.evaluators.mteb.evaluation import Evaluator
+    from mtl.evaluators.mteb.model import model_meta
+
+    def evaluator(encoder: SentenceEncoder) -> Evaluator:
+        folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
+        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
+
+    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float]:
+        of = evaluator(encoder)
+        with of.folder.locked():
+            return {name: record["score"] for name, record in of.evaluate(tasks, SPLIT).items()}
+
+    choice = None
+    if CHOOSE in encoder_settings.values():
+        encoder, choice = choose(
+            encoder_settings, choices, validation_tasks(benchmark, data_dir), open_encoder, validate
+        )
+        encoder_settings = {**encoder_settings, **choice["chosen"]}
+    else:
+        encoder = open_encoder(encoder_settings)
+    of = evaluator(encoder)
+    with of.folder.locked():
+        shutil.copyfile(path, of.folder.benchmark)
+        if choice is not None:
+            write_json(of.folder.choice, choice)
+        of.evaluate(tasks, finished=partial(_summarize, of.folder, benchmark, encoder, encoder_settings, about))
+    return of.folder
+
+
+def _summarize(
+    folder: EvaluationFolder,
+    benchmark: Benchmark,
+    encoder: SentenceEncoder,
+    settings: Mapping[str, Any],
+    about: Mapping[str, Any],
+) -> None:
+    """Write the summary and the table of all tasks that were evaluated in this folder, by this command and by earlier ones."""
+    choice = read_json(folder.choice) if folder.choice.exists() else None
+    records = {path.stem: read_json(path) for path in folder.records}
+    summary = summarize(benchmark, encoder.description, encoder.fingerprint(), settings, records, choice)
+    write_json(folder.summary, {**summary, **about})
+    write_text(folder.table, render_table(benchmark, summary))
+
+
+def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
+    """The folder with the tasks' folders; None: there is none. Raises InputError if the one that was named does not exist."""
+    if settings.data_dir is None:
+        default = Path("data") / benchmark.name
+        return default if default.is_dir() else None
+    if not Path(settings.data_dir).is_dir():
+        raise InputError(f"data_dir={settings.data_dir}: no such folder")
+    return Path(settings.data_dir)
+
+
+def _tasks(settings: MtebSettings, benchmark: Benchmark, data_dir: Path | None) -> list[str]:
+    """The tasks to evaluate: those that `tasks` names; else those with a folder in the data_dir that was named; else all.
+
+    Raises InputError.
+    """
+    tasks = benchmark.choose(settings.tasks)
+    if settings.tasks is not None or settings.data_dir is None:
+        return tasks
+    assert data_dir is not None
+    there = [name for name in tasks if (data_dir / name).is_dir()]
+    if not there:
+        raise InputError(
+            f"data_dir={data_dir}: has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}"
+        )
+    if left_out := [name for name in tasks if name not in there]:
+        logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
+    return there

@@ -1,0 +1,217 @@
+"""Evaluations of sentence encoders on one benchmark: the content of every form of the report.
+
+There are two kinds of boards. One has the published rows, and of our rows only the scores that are comparable with them: on exact data.
+The other has only our rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are on the
+same data. Thus no score on reduced data stands beside a published one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean
+
+from mtl.evaluators.mteb.benchmark import Benchmark, PublishedRow
+from mtl.evaluators.mteb.finished import Evaluation
+from mtl.evaluators.mteb.summary import EXACT, choice_note, not_comparable_notes
+
+# Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
+FAMILIES = {
+    "static": "static vectors",
+    "average": "averaged vectors",
+    "lstm": "LSTM",
+    "transformer": "transformer",
+    "multilingual": "multilingual transformer",
+    "polish": "Polish transformer",
+}
+AVERAGE, BY_TYPE = "average", "average_by_type"
+COSTS = {
+    "seconds_per_task": "s/task",
+    "sentences_per_second": "sentences/s",
+    "parameters": "parameters",
+    "parameters_without_embeddings": "without embeddings",
+    "memory": "memory",
+    "dim": "dim",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A task on one version of its rows. id: unique on the board. of_type: the type's id."""
+
+    id: str
+    task: str
+    title: str
+    metric: str
+    of_type: str
+
+
+@dataclass(frozen=True, eq=False)
+class VectorRow:
+    """A row of a board. scores × 100 by column id. seen: the columns with training rows that the encoder has seen.
+
+    printed: the averages as published, by AVERAGE and BY_TYPE. evaluation: None for a published row.
+    """
+
+    name: str
+    label: str
+    family: str
+    scores: Mapping[str, float]
+    seen: Sequence[str] = ()
+    printed: Mapping[str, float] = field(default_factory=dict)
+    evaluation: Evaluation | None = None
+
+
+@dataclass(frozen=True)
+class VectorBoard:
+    """The rows of one benchmark. id: as in labels of LaTeX. notes: sentences that explain the rows."""
+
+    id: str
+    title: str
+    benchmark: Benchmark
+    columns: Sequence[Column]
+    rows: Sequence[VectorRow]
+    notes: Sequence[str]
+
+    @cached_property
+    def types(self) -> dict[str, list[Column]]:
+        """The columns of each type that the board has, by the type's id."""
+        found = {name: [column for column in self.columns if column.of_type == name] for name in self.benchmark.types}
+        return {name: columns for name, columns in found.items() if columns}
+
+    def type_title(self, name: str) -> str:
+        return self.benchmark.types[name].title
+
+    def missing(self, row: VectorRow) -> list[str]:
+        """The titles of the columns without a score: the average over tasks is then partial."""
+        return [column.title for column in self.columns if column.id not in row.scores]
+
+    def type_mean(self, row: VectorRow, name: str) -> float | None:
+        """The mean of a type × 100; None unless the row has a score in each of its columns."""
+        scores = [row.scores[column.id] for column in self.types[name] if column.id in row.scores]
+        return fmean(scores) if len(scores) == len(self.types[name]) else None
+
+    def average(self, row: VectorRow) -> float | None:
+        """The mean over tasks, as printed, or of the scores that the row has."""
+        return row.printed.get(AVERAGE, fmean(row.scores.values()) if row.scores else None)
+
+    def average_by_type(self, row: VectorRow) -> float | None:
+        """The mean over types, as printed, or of the types' means; None unless the row has all of them."""
+        means = [mean for name in self.types if (mean := self.type_mean(row, name)) is not None]
+        return row.printed.get(BY_TYPE, fmean(means) if len(means) == len(self.types) else None)
+
+    def mark(self, row: VectorRow, columns: Sequence[Column]) -> str:
+        """The mark of a score or a mean over these columns. *: one is missing. ‡: the encoder has seen training rows of one."""
+        lacking = any(column.id not in row.scores for column in columns)
+        seen = any(column.id in row.seen for column in columns if column.id in row.scores)
+        return ("*" if lacking and row.scores else "") + ("‡" if seen else "")
+
+
+def vector_boards(evaluations: Sequence[Evaluation]) -> list[VectorBoard]:
+    """For each benchmark a board of the published rows and the scores comparable with them, and one of all scores of ours.
+
+    The second is left out if it would have no score that the first lacks.
+    """
+    groups: dict[str, list[Evaluation]] = {}
+    for evaluation in evaluations:
+        groups.setdefault(repr(evaluation.benchmark), []).append(evaluation)
+    boards = []
+    for of in groups.values():
+        boards.append(_published_board(of))
+        if any(not one.is_comparable(task) for one in of for task in one.summary["tasks"]):
+            boards.append(_own_board(of))
+    return [board for board in boards if board.rows]
+
+
+def _published_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
+    benchmark = evaluations[0].benchmark
+    columns = [_column(benchmark, name, name, name) for name in benchmark.tasks]
+    ids = {(one.name, task): task for one in evaluations for task in one.summary["tasks"] if one.is_comparable(task)}
+    rows = [row for row in _own_rows(evaluations, ids) if row.scores]
+    notes = [
+        "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
+        " evaluation, on the rows that mteb describes; scores on other rows are left out here.",
+    ]
+    if rows:
+        notes += not_comparable_notes(benchmark, list(benchmark.tasks))
+    rows += [_published(row, columns) for row in benchmark.published]
+    return VectorBoard(benchmark.name, benchmark.title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
+
+
+def _own_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
+    """All scores of ours. A task whose rows differ between evaluations has a column for each version."""
+    benchmark = evaluations[0].benchmark
+    ids: dict[tuple[str, str], str] = {}
+    columns, notes = [], ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
+    for task in benchmark.tasks:
+        found = {
+            one.summary["tasks"][task]["revision"]: one.summary["tasks"][task]
+            for one in evaluations
+            if task in one.summary["tasks"]
+        }
+        for number, (revision, record) in enumerate(found.items(), 1):
+            title = f"{task}, rows {number}" if len(found) > 1 else task
+            column = _column(benchmark, task, f"{task}@{revision}", title)
+            columns.append(column)
+            if record["data"] != EXACT:
+                notes.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
+            for one in evaluations:
+                if one.summary["tasks"].get(task, {}).get("revision") == revision:
+                    ids[one.name, task] = column.id
+    rows = _own_rows(evaluations, ids)
+    title = f"{benchmark.title}, local data: not comparable with published scores"
+    return VectorBoard(f"{benchmark.name}-local", title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
+
+
+def _column(benchmark: Benchmark, task: str, id: str, title: str) -> Column:
+    of_type = benchmark.type_of(task)
+    return Column(id, task, title, benchmark.types[of_type].metric_title, of_type)
+
+
+def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[str, str], str]) -> list[VectorRow]:
+    """The rows of evaluations. ids: the column of an evaluation's task, by the evaluation's name and the task; others are left out."""
+    titles = [one.title for one in evaluations]
+    rows = []
+    for one in evaluations:
+        shown = {task: ids[one.name, task] for task in one.summary["tasks"] if (one.name, task) in ids}
+        rows.append(
+            VectorRow(
+                name=one.name,
+                label=f"{one.title}, {one.name}" if titles.count(one.title) > 1 else one.title,
+                family=one.summary["encoder"]["family"],
+                scores={id: one.score(task) for task, id in shown.items()},
+                seen=[id for task, id in shown.items() if task in one.summary["seen"]],
+                evaluation=one,
+            )
+        )
+    return rows
+
+
+def _published(row: PublishedRow, columns: Sequence[Column]) -> VectorRow:
+    printed = {AVERAGE: row.average, BY_TYPE: row.average_by_type}
+    return VectorRow(
+        name=row.model,
+        label=row.model,
+        family=row.family,
+        scores={column.id: row.scores[column.task] for column in columns if column.task in row.scores},
+        printed={key: value for key, value in printed.items() if value is not None},
+    )
+
+
+def _row_notes(rows: Sequence[VectorRow]) -> list[str]:
+    """Notes on single rows: tasks whose training rows an encoder has seen, and choices on validation rows."""
+    notes = []
+    for row in rows:
+        if row.evaluation is None:
+            continue
+        summary = row.evaluation.summary
+        if row.seen:
+            tasks = [task for task in summary["seen"] if any(id.partition("@")[0] == task for id in row.seen)]
+            notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
+        if summary.get("choice"):
+            notes.append(f"{row.label}: {choice_note(summary['choice'])}")
+    return notes
+
+
+def _sorted(rows: Sequence[VectorRow]) -> list[VectorRow]:
+    order = list(FAMILIES)
+    return sorted(rows, key=lambda row: order.index(row.family) if row.family in order else len(order))

@@ -1,0 +1,186 @@
+"""Evaluation by mteb itself, on small local folders and without a network."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hashed_encoder import HashedEncoder
+from mteb_folders import SWEDISH, labelled, pairs, write_rows
+from scipy.stats import spearmanr
+from sklearn.metrics import average_precision_score
+
+from mtl.cli import main
+from mtl.encoders import ENCODERS
+from mtl.encoders.kind import EncoderKind
+from mtl.errors import InputError
+from mtl.evaluators.mteb.run import run_mteb
+
+pytest.importorskip("mteb")
+
+
+@pytest.fixture(autouse=True)
+def offline(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No test reads the hub, or writes outside its folder."""
+    import datasets
+
+    monkeypatch.setenv("MTEB_CACHE", str(tmp_path / "mteb"))
+    monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    path = tmp_path / "data"
+    write_rows(path / "PpcPC", "test", pairs(40, "labels"))
+    write_rows(path / "PpcPC", "validation", pairs(30, "labels", seed=1))
+    write_rows(path / "SICK-R-PL", "test", pairs(50, "score"))
+    return path
+
+
+CHOICES = {"pooling": ("max", "mean")}
+
+
+class Opened:
+    """Opens encoders, and keeps them in order."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = settings
+        self.encoders: list[HashedEncoder] = []
+
+    def __call__(self, settings: Mapping[str, Any]) -> HashedEncoder:
+        self.encoders.append(HashedEncoder(**{**self.settings, **settings}))
+        return self.encoders[-1]
+
+
+def evaluate(tmp_path: Path, opened: Opened, **given: Any) -> dict[str, Any]:
+    """The summary of an evaluation."""
+    folder = run_mteb(opened, CHOICES, {"runs_dir": str(tmp_path / "runs"), **given}, {"command": "mtl mteb x"})
+    assert folder.table.read_text(encoding="utf-8").startswith("# ")
+    return json.loads(folder.summary.read_text(encoding="utf-8"))
+
+
+def cosines(rows: list[dict[str, Any]]) -> np.ndarray:
+    one, other = (HashedEncoder().encode([row[side] for row in rows]) for side in ("sentence1", "sentence2"))
+    return (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
+
+
+def test_scores_are_those_of_an_independent_computation(tmp_path: Path, data_dir: Path) -> None:
+    opened = Opened()
+    summary = evaluate(tmp_path, opened, data_dir=str(data_dir))
+    tasks, texts = summary["tasks"], opened.encoders[0].encoded
+    rows = pairs(40, "labels")
+    expected = average_precision_score([row["labels"] for row in rows], cosines(rows))
+    assert tasks["PpcPC"]["score"] == pytest.approx(100 * expected, abs=1e-3)
+    assert (tasks["PpcPC"]["metric"], tasks["PpcPC"]["main_metric"]) == ("cosine_ap", "max_ap")
+    rows = pairs(50, "score")
+    expected = spearmanr([row["score"] for row in rows], cosines(rows)).statistic
+    assert tasks["SICK-R-PL"]["score"] == pytest.approx(100 * expected, abs=1e-3)
+    assert [of["data"] for of in tasks.values()] == ["reduced", "reduced"]
+    assert "test: 40 samples, not 1000" in tasks["PpcPC"]["differences"]
+    assert summary["partial"] and len(summary["missing"]) == 26 and tasks["PpcPC"]["sentences"] == 80
+
+    # The same command evaluates nothing again; other rows of one task evaluate that task again.
+    assert evaluate(tmp_path, opened, data_dir=str(data_dir)) == summary and opened.encoders[1].encoded == 0
+    write_rows(data_dir / "PpcPC", "test", pairs(20, "labels"))
+    changed = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"])
+    assert opened.encoders[2].encoded == 40 < texts and changed["tasks"]["PpcPC"]["score"] != tasks["PpcPC"]["score"]
+    assert changed["tasks"]["SICK-R-PL"] == tasks["SICK-R-PL"]
+
+
+def test_result_files_and_metadata_are_those_of_mteb(tmp_path: Path, data_dir: Path) -> None:
+    import mteb
+
+    opened = Opened(trained_on=("klej/cbd", "klej/ar"))
+    given = {"model.license": "mit", "model.open_weights": True, "model.name": "org/lstm"}
+    summary = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"], **given)
+    (result,) = (tmp_path / "runs").rglob("results/org__lstm/*/PpcPC.json")
+    meta = json.loads((result.parent / "model_meta.json").read_text(encoding="utf-8"))
+    assert result.parent.name == meta["revision"] == opened.encoders[0].fingerprint()[:12]
+    assert (meta["name"], meta["license"], meta["embed_dim"], meta["languages"]) == (
+        "org/lstm",
+        "mit",
+        32,
+        ["pol-Latn"],
+    )
+    assert sorted(meta["training_datasets"]) == ["AllegroReviews", "CBD"]
+    cache = mteb.ResultCache(result.parents[3])
+    read = cache.load_task_result("PpcPC", "org/lstm", meta["revision"])
+    assert read is not None and read.dataset_revision == summary["tasks"]["PpcPC"]["revision"]
+    assert 100 * read.get_score() == pytest.approx(summary["tasks"]["PpcPC"]["main_score"])
+
+
+def test_settings_are_chosen_on_validation_rows(tmp_path: Path, data_dir: Path) -> None:
+    opened = Opened()
+    summary = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["SICK-R-PL"], pooling="choose")
+    choice = summary["choice"]
+    assert [one["settings"] for one in choice["tried"]] == [{"pooling": "max"}, {"pooling": "mean"}]
+    assert (choice["split"], choice["tasks"]) == ("validation", ["PpcPC"])
+    rows = pairs(30, "labels", seed=1)
+    expected = average_precision_score([row["labels"] for row in rows], cosines(rows))
+    assert choice["tried"][1]["mean"] == pytest.approx(100 * expected, abs=1e-3)
+    best = max(choice["tried"], key=lambda one: one["mean"])
+    assert choice["chosen"] == best["settings"] == summary["settings"] and summary["fingerprint"] == best["fingerprint"]
+    assert list(summary["tasks"]) == ["SICK-R-PL"]
+
+
+def test_a_swedish_benchmark_is_another_file(tmp_path: Path) -> None:
+    (tmp_path / "sv.yaml").write_text(SWEDISH, encoding="utf-8")
+    for split, rows in (("train", 40), ("test", 10)):
+        write_rows(tmp_path / "sv/SweRecClassification", split, labelled(rows, seed=rows))
+    summary = evaluate(tmp_path, Opened(), benchmark=str(tmp_path / "sv.yaml"), data_dir=str(tmp_path / "sv"))
+    assert summary["benchmark"] == "sv-test" and summary["missing"] == ["DalajClassification"]
+    of = summary["tasks"]["SweRecClassification"]
+    assert of["data"] == "reduced" and 0 < of["score"] <= 100 and of["score"] == of["main_score"]
+
+
+def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
+    for given, message in (
+        ({"tasks": ["PPC"]}, "tasks: benchmark pl-mteb has no task PPC"),
+        ({"tasks": ["CDSC-E"]}, "task CDSC-E: has no folder in data_dir, and the hub's PL-MTEB/.* cannot be had"),
+        ({"tasks": ["PpcPC"], "data_dir": str(tmp_path / "none")}, "none: no such folder"),
+        ({"tasks": ["PpcPC"], "model.license": "mine"}, "model.license=mine: "),
+        ({"data_dir": str(tmp_path)}, "has no folder of a task of pl-mteb"),
+    ):
+        with pytest.raises(InputError, match=message) as raised:
+            evaluate(tmp_path, Opened(), **{"data_dir": str(data_dir), **given})
+        assert "\n" not in str(raised.value)
+    write_rows(data_dir / "SICK-R-PL", "test", [{"text": "kot", "label": 1}])
+    with pytest.raises(InputError, match="SICK-R-PL: not the rows of SICK-R-PL in a form that mteb reads"):
+        evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["SICK-R-PL"])
+    (data_dir / "PpcPC/test.jsonl").unlink()
+    with pytest.raises(InputError, match="PpcPC: has no split test; it has validation"):
+        evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
+
+
+def test_the_command(
+    tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hashed = EncoderKind("hashed", lambda name: name == "hashed", lambda name, settings: HashedEncoder(**settings))
+    monkeypatch.setitem(ENCODERS, "hashed", hashed)
+    command = ["mteb", "hashed", "pooling=mean", "tasks=[PpcPC]", f"data_dir={data_dir}", f"runs_dir={tmp_path}/runs"]
+    assert main(command) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == "# PL-MTEB: Hashed words, mean" and printed[-1].endswith("/table.md")
+    summary = json.loads(Path(printed[-1]).with_name("summary.json").read_text(encoding="utf-8"))
+    assert summary["command"].startswith("mtl mteb hashed") and summary["versions"]["mtl"] and summary["machine"]
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(command) == 2
+    assert "pip install 'mtl-baselines[mteb]'" in capsys.readouterr().err
+
+
+def test_mteb_has_every_task_of_pl_mteb_in_polish_alone() -> None:
+    from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
+    from mtl.evaluators.mteb.data import fresh_task
+
+    benchmark = load_benchmark(find_benchmark("pl-mteb"))
+    tasks = {name: fresh_task(benchmark, name, of.split) for name, of in benchmark.tasks.items()}
+    assert {name: task.hf_subsets for name, task in tasks.items() if task.hf_subsets != ["default"]} == {
+        **{"MassiveIntentClassification": ["pl"], "MassiveScenarioClassification": ["pl"], "STS22": ["pl"]}
+    }
+    main_scores = {name: task.metadata.main_score for name, task in tasks.items()}
+    other = {name for name, score in main_scores.items() if score != benchmark.metric(name)}
+    assert other == set(benchmark.types["pair_classification"].tasks)

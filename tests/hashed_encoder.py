@@ -1,0 +1,54 @@
+"""A sentence encoder for tests: the mean of word vectors that are drawn from the words' hashes."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mtl.encoders.kind import Description
+
+DIM = 32
+
+
+@dataclass
+class HashedEncoder:
+    """pooling: mean or max over the words. trained_on: as in `Description`. encoded: how many texts it encoded."""
+
+    pooling: str = "mean"
+    centre: bool = False
+    trained_on: tuple[str, ...] = ()
+    name: str = "hashed"
+    encoded: int = field(default=0, init=False)
+
+    @property
+    def description(self) -> Description:
+        return Description(
+            name=self.name,
+            title=f"Hashed words, {self.pooling}",
+            family="average",
+            dim=DIM,
+            language="pl",
+            parameters=0,
+            parameters_without_embeddings=0,
+            memory=0,
+            max_length=None,
+            trained_on=self.trained_on,
+            suite=None,
+            seed=None,
+        )
+
+    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+        self.encoded += len(texts)
+        pool = {"mean": np.mean, "max": np.max}[self.pooling]
+        vectors = [pool([_vector(word) for word in text.lower().split() or [""]], axis=0) for text in texts]
+        return np.array(vectors, dtype=np.float32).reshape(len(texts), DIM)
+
+    def fingerprint(self) -> str:
+        parts = (self.pooling, self.centre, self.trained_on, self.name)
+        return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _vector(word: str) -> np.ndarray:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "little")
+    return np.random.default_rng(seed).standard_normal(DIM)

@@ -1,0 +1,150 @@
+"""The boards of sentence encoders in every form of the report."""
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hashed_encoder import HashedEncoder
+from mteb_folders import make_evaluation, record
+from report_browser import Opener, in_browser
+
+from mtl.cli import main
+from mtl.evaluators.mteb.finished import find_evaluations
+from mtl.report.document import document
+from mtl.report.vectors.board import VectorBoard, vector_boards
+from mtl.report.vectors.forms import render_vectors_csv, render_vectors_latex, render_vectors_markdown
+
+TRAINED = HashedEncoder(name="trained", trained_on=("klej/cdsc-r",), pooling="max")
+
+
+@pytest.fixture(scope="module")
+def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two encoders on data that is exact in one task, and one with other rows of CDSC-R."""
+    path = tmp_path_factory.mktemp("runs")
+    make_evaluation(path, {"PpcPC": record(70.0), "CBD": record(61.5, "reduced"), "CDSC-R": record(40.0, "stand-in")})
+    make_evaluation(path, {"PpcPC": record(80.0), "CDSC-R": record(55.0, "stand-in", revision="r2")}, TRAINED)
+    return path
+
+
+@pytest.fixture(scope="module")
+def boards(runs_dir: Path) -> list[VectorBoard]:
+    return vector_boards(find_evaluations(runs_dir))
+
+
+def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[VectorBoard]) -> None:
+    published, own = boards
+    assert [row.label for row in published.rows if row.evaluation] == ["Hashed words, mean", "Hashed words, max"]
+    assert [dict(row.scores) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
+    assert len(published.rows) == 21 and len(published.columns) == 28
+    assert all(row.evaluation for row in own.rows)
+    assert [column.title for column in own.columns] == ["CBD", "PpcPC", "CDSC-R, rows 1", "CDSC-R, rows 2"]
+    hashed, trained = own.rows
+    assert dict(hashed.scores) == {"CBD@r1": 61.5, "PpcPC@r1": 70.0, "CDSC-R@r1": 40.0}
+    assert dict(trained.scores) == {"PpcPC@r1": 80.0, "CDSC-R@r2": 55.0} and trained.seen == ["CDSC-R@r2"]
+
+
+def test_averages_and_marks(boards: list[VectorBoard]) -> None:
+    published, own = boards
+    best = next(row for row in published.rows if row.name == "mmlw-roberta-large")
+    assert (published.average(best), published.average_by_type(best)) == (61.24, 62.56)
+    assert published.type_mean(best, "sts") == pytest.approx(70.59, abs=0.01)
+    assert published.mark(best, published.columns) == ""
+    ours = next(row for row in published.rows if row.evaluation)
+    assert published.average(ours) == 70.0 and published.mark(ours, published.columns) == "*"
+    assert published.type_mean(ours, "pair_classification") is None and published.average_by_type(ours) is None
+    fasttext = next(row for row in published.rows if row.name.startswith("FastText"))
+    assert len(published.missing(fasttext)) == 1 and published.mark(fasttext, published.columns) == "*"
+    hashed, trained = own.rows
+    assert own.type_mean(hashed, "classification") == 61.5 and own.type_mean(hashed, "sts") is None
+    assert own.mark(trained, own.types["sts"]) == "*‡" and own.mark(hashed, own.types["classification"]) == ""
+
+
+def test_exact_data_alone_needs_no_second_board(tmp_path: Path) -> None:
+    make_evaluation(tmp_path, {"PpcPC": record(70.0)})
+    (board,) = vector_boards(find_evaluations(tmp_path))
+    assert board.title == "PL-MTEB"
+    make_evaluation(tmp_path / "more", {"PlscClusteringS2S": record(9.0)}, HashedEncoder(name="b"))
+    boards = vector_boards(find_evaluations(tmp_path))
+    assert [[len(row.scores) for row in board.rows if row.evaluation] for board in boards] == [[1], [1, 1]]
+
+
+def test_markdown(boards: list[VectorBoard]) -> None:
+    text = render_vectors_markdown(boards)
+    for table in re.findall(r"(?:^\|.*\n)+", text + "\n", re.M):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
+    published, own = text.split("# PL-MTEB, local data")
+    assert "61.50" not in published and "61.50" in own and "LaBSE" not in own
+    assert "| LaBSE" in published and " 44.03 " in published and " 49.15 " in published
+    assert "‡ Hashed words, max: trained on training rows of CDSC-R." in own
+    assert "† CBD: reduced data (test: few)." in own
+    cost = own[own.index("## Cost") :]
+    assert re.search(r"Hashed words, mean +\| +2 s \| +100 \| +1,200 \| +200 \| +4 MB \| +32 \|", cost)
+
+
+def test_latex(boards: list[VectorBoard]) -> None:
+    text = render_vectors_latex(boards)
+    assert text.count("{") == text.count("}") and r"55.00\ddag{}" in text
+    assert text.count(r"\begin{table*}") == (1 + 5) + (1 + 3) and r"\label{tab:pl-mteb-local-sts}" in text
+
+
+def test_csv(boards: list[VectorBoard]) -> None:
+    lines = list(csv.DictReader(io.StringIO(render_vectors_csv(boards))))
+    found = {(line["board"], line["what"], line["column"]): line for line in lines}
+    line = found["pl-mteb-local", "Hashed words, max", "CDSC-R, rows 2"]
+    assert (line["score"], line["data"], line["seen"], line["task"]) == ("55.0", "stand-in", "yes", "CDSC-R")
+    assert found["pl-mteb", "LaBSE", "average"]["score"] == "44.03"
+    assert found["pl-mteb", "Hashed words, mean", "average"]["partial"] == "yes"
+    assert ("pl-mteb", "Hashed words, mean", "CBD") not in found
+
+
+def test_document(boards: list[VectorBoard]) -> None:
+    report = document([], "now", "mtl report", boards)
+    assert json.loads(json.dumps(report)) == report
+    published, own = report["suites"]
+    assert published["decimals"] == 2 and len(published["tasks"]) == 28 and len(published["rows"]) == 21
+    row = next(row for row in own["rows"] if row["name"].startswith("trained"))
+    assert row["seen"] == ["CDSC-R@r2", "sts"] and row["partial"] and row["cost"]["dim"] == 32
+    (types,) = own["groups"]
+    assert types["titles"] == {
+        "classification": "Classification",
+        "pair_classification": "Pair classification",
+        "sts": "STS",
+    }
+    assert types["rows"]["r0"]["scores"]["classification"]["median"] == 61.5 and types["rows"]["r0"]["mean"] is None
+
+
+def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert main(["report", str(runs_dir), "--out", str(out)]) == 0
+    assert "# PL-MTEB" in (out / "report.md").read_text(encoding="utf-8")
+    assert "mmlw-roberta-large" in (out / "vectors.csv").read_text(encoding="utf-8")
+    assert "PL-MTEB, local data" in (out / "index.html").read_text(encoding="utf-8")
+    assert r"\ddag{}" in (out / "report.tex").read_text(encoding="utf-8")
+
+
+@in_browser
+def test_the_page_shows_both_boards(opened: Opener, boards: list[VectorBoard]) -> None:
+    page = opened(document([], "now", "mtl report", boards))
+    lead = page.find("#lead").text
+    assert lead.startswith("28 tasks. 2 own runs, scored on the test data") and "19 published rows" in lead
+    assert "Open a model" not in lead
+    ours = next(row["id"] for row in page.suite["rows"] if row["name"].startswith("trained"))
+    assert page.column("average")[ours] == "80.00" and page.column("CBD")[ours] == ""
+    assert page.find("#groups-title").text == "Scores by type"
+    assert (
+        page.find("section[aria-labelledby=groups-title] thead").text.split("\n")[0].startswith("mean Classification")
+    )
+    page.script(
+        "const select = document.querySelector('[data-key=suite]'); select.value = '1'; select.dispatchEvent(new Event('change'));"
+    )
+    page.wait("tr[data-row]", 2)
+    shown = page.find("#board").text
+    assert "61.50" in shown and "55.00‡" in shown.replace("\n", "") and "LaBSE" not in shown
+    assert "trained on training rows of CDSC-R" in page.find("#notes").text
+    page.key("columns:costs").click()
+    page.wait("#board thead button[data-key='sort:cost:dim']")
+    titles = [button.get_attribute("data-key") for button in page.all("#board thead button")]
+    assert "sort:cost:seconds_per_task" in titles and "sort:cost:pretrain_seconds" not in titles
