@@ -33,7 +33,7 @@ def splitter(language: str) -> "tokenizers.Tokenizer":
     return tokenizers.Tokenizer.from_str(json.dumps(tokenizer_json(language, ["ord"])))
 
 
-@pytest.mark.parametrize("language", ["pl", "sv", "de", "ru", "zh", "xx"])
+@pytest.mark.parametrize("language", ["pl", "sv", "ru", "xx"])
 def test_texts_are_split_as_moses_does(language: str) -> None:
     split, ours = splitter(language), moses(language)
     for text in texts(language):
