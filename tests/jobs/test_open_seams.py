@@ -124,6 +124,9 @@ class LengthReader(LengthEmbeddings):
         super().__init__(scale)
         self.embedder = LengthEmbedder(scale)  # type: ignore[assignment]
 
+    def table(self, words: list[str]) -> None:
+        return None
+
 
 def build_lengths(request: EmbedderRequest) -> Any:
     return LengthEmbeddings(request.options.scale, request.texts)
