@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from mtl.embedders.ngrams import ngram_hashes
+from mtl.embedders.ngrams import ngram_hashes, ngram_sums
 from mtl.embedders.word_index import Arrays, FileVersion, WordIndex
 from mtl.errors import InputError
 from mtl.progress import Progress
@@ -277,7 +276,6 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
         if file.readinto(block.data.cast("B")) < block.nbytes:
             raise OSError(f"{file.name} was truncated while it was read")
         present, slots = np.unique(owners, return_inverse=True)
-        ones = np.ones(len(rows), dtype=np.float32)
-        sums[present] += csr_array((ones, (slots, rows - first)), shape=(len(present), len(block))) @ block
+        sums[present] += ngram_sums(block, rows - first, slots, len(present))
         done += len(rows)
         shown.reach(file.tell())

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from mtl.embedders.ngrams import ngram_hashes
+from mtl.embedders.ngrams import ngram_hashes, ngram_sums
 from mtl.embedders.word_index import Arrays, FileVersion
 from mtl.errors import InputError
 from mtl.progress import Progress
@@ -195,8 +194,6 @@ def _look_up(keyed: _KeyedVectors, words: Sequence[bytes]) -> Arrays:
     if keyed.ngrams is not None and len(words):
         hashes, owners = ngram_hashes(words, keyed.min_n, keyed.max_n)
         counts = np.bincount(owners, minlength=len(words))
-        buckets = len(keyed.ngrams)
-        ones = np.ones(len(owners), dtype=np.float32)
-        vectors += csr_array((ones, (owners, hashes % buckets)), shape=(len(words), buckets)) @ keyed.ngrams
+        vectors += ngram_sums(keyed.ngrams, hashes % len(keyed.ngrams), owners, len(words))
         vectors /= np.maximum(counts + found, 1).astype(np.float32)[:, None]
     return vectors, found, ~found & (counts > 0)

@@ -39,3 +39,15 @@ def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarr
             all_hashes.append(hashes[kept].copy())
             all_owners.append(owners[firsts[kept]])
     return np.concatenate(all_hashes), np.concatenate(all_owners)
+
+
+def ngram_sums(table: np.ndarray, rows: np.ndarray, owners: np.ndarray, words: int) -> np.ndarray:
+    """The sum of the vectors of each word's n-grams, float32 (words, dim).
+
+    table: (n-grams, dim). rows, owners: for each n-gram of a word, its row in the table and the word's index.
+    """
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(rows), dtype=np.float32)
+    sums: np.ndarray = csr_array((ones, (owners, rows)), shape=(words, len(table))) @ table
+    return sums
