@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mtl.encoders.average import AVERAGE
+from mtl.encoders.entries import AVERAGE, RUN
 from mtl.encoders.kind import EncoderKind, SentenceEncoder
-from mtl.encoders.run import RUN
 from mtl.errors import InputError
 
 # In the order in which a name is looked up.

@@ -16,7 +16,7 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.sequences import ArraySequences
 from mtl.encoders.average_settings import POOLINGS, AverageParts, average_parts
 from mtl.encoders.centre import mean_vector
-from mtl.encoders.kind import Description, EncoderKind
+from mtl.encoders.kind import Description
 from mtl.encoders.weighting import WEIGHTINGS, WordCounts, count_words
 from mtl.model.encoder import batches_by_length
 from mtl.progress import Progress, hidden_progress
@@ -153,11 +153,3 @@ class AverageEncoder:
 def open_average(name: str, settings: Mapping[str, Any]) -> AverageEncoder:
     """Averaged word vectors with these settings (`mtl.encoders.average_settings`). Raises InputError."""
     return AverageEncoder(average_parts(settings))
-
-
-AVERAGE = EncoderKind(
-    name=NAME,
-    takes=lambda name: name == NAME,
-    open=open_average,
-    choices={"pooling": tuple(POOLINGS), "centre": (False, True)},
-)

@@ -1,7 +1,7 @@
 """The interface of a sentence encoder."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ class EncoderKind:
     """One kind of sentence encoders: an entry of `mtl.encoders.ENCODERS`.
 
     name: as messages call it. takes: whether it opens the encoder with this name. open: the encoder with this name and these settings,
-    by dotted keys; raises InputError for an unknown key, a bad value, and files that are missing. choices: the settings that may be chosen
-    on validation rows, each with the values to try, the default first.
+    by dotted keys; raises InputError for an unknown key, a bad value, and files that are missing. choices: returns the settings that may be
+    chosen on validation rows, each with the values to try, the default first.
     """
 
     name: str
     takes: Callable[[str], bool]
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
-    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    choices: Callable[[], Mapping[str, tuple[Any, ...]]] = dict

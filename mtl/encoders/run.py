@@ -13,7 +13,7 @@ from mtl.config.schema import check_choice
 from mtl.config.settings import typed_settings
 from mtl.data.dataset import training_texts
 from mtl.encoders.centre import mean_vector, read_centre, write_centre
-from mtl.encoders.kind import Description, EncoderKind
+from mtl.encoders.kind import Description
 from mtl.errors import InputError
 from mtl.files import read_json, sha256
 from mtl.methods import METHODS, method_name
@@ -128,11 +128,3 @@ def open_run(name: str, settings: Mapping[str, Any]) -> RunEncoder:
     chosen = typed_settings(RunSettings, settings)
     chosen.check()
     return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device), chosen)
-
-
-RUN = EncoderKind(
-    name="the folder of a finished run",
-    takes=lambda name: Path(name).is_dir(),
-    open=open_run,
-    choices={"pooling": tuple(POOLINGS), "centre": (False, True)},
-)

@@ -1,0 +1,93 @@
+"""Commands about data."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mtl.commands.job_settings import Commands, job_of
+from mtl.errors import InputError
+
+if TYPE_CHECKING:
+    from mtl.jobs.job import Job
+
+
+def add_data(commands: Commands) -> None:
+    """Commands about data."""
+    data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
+    data.add_argument("suite", help="a suite's name, or a path to a suite file")
+    data.add_argument(
+        "settings", nargs="*", metavar="key=value", help="data_dir=FOLDER (else data/SUITE), tasks=[ID,…]"
+    )
+    data.set_defaults(run=_data)
+
+    audit = commands.add_parser("audit", help="check a suite's data for errors, duplicates and leaks")
+    audit.add_argument(
+        "settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER and all of baseline's"
+    )
+    audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
+    sheets = audit.add_mutually_exclusive_group()
+    sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
+    sheets.add_argument(
+        "--check-sheet", type=Path, metavar="FILE", help="instead: check a sheet; exit status 1 if anything is found"
+    )
+    audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
+    audit.set_defaults(run=_audit)
+
+    init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
+    init.add_argument(
+        "data_dir", type=Path, metavar="DATA_DIR", help="with .tsv, .csv, .jsonl or .parquet files below it"
+    )
+    init.add_argument("--language", help="of the tokenizer, as in sv; else the file says en")
+    init.add_argument("--name", help="of the suite, else the folder's")
+    init.add_argument("--out", type=Path, metavar="FILE", help="the file to write, else NAME.yaml")
+    init.set_defaults(run=_init_suite)
+
+
+def _data(arguments: argparse.Namespace) -> None:
+    from mtl.data.fetch import fetch_suite
+
+    job = job_of([f"suite={arguments.suite}", *arguments.settings])
+    fetch_suite(job.suite, job.tasks, job.data_dir)
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from mtl.audit.audit import audit
+
+    job = job_of(arguments.settings)
+    if arguments.out is not None and arguments.sheet is None:
+        raise InputError(f"--out {arguments.out}: is for --sheet TASK only")
+    if arguments.sheet is not None:
+        return _draft_sheet(job, arguments.sheet, arguments.out)
+    if arguments.check_sheet is not None:
+        return _check_sheet(job, arguments.check_sheet)
+    done = audit(job)
+    print(done.report)
+    return 1 if arguments.strict and done.findings else 0
+
+
+def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
+    from mtl.audit.sheets.draft import draft_sheet
+    from mtl.files import write_text
+
+    sheet = draft_sheet(job, task)
+    if out is None:
+        sys.stdout.write(sheet)
+    else:
+        write_text(out, sheet)
+    return 0
+
+
+def _check_sheet(job: "Job", path: Path) -> int:
+    from mtl.audit.sheets.check import check_sheet
+
+    findings = check_sheet(job, path)
+    for finding in findings or [f"{path}: nothing found"]:
+        print(finding)
+    return 1 if findings else 0
+
+
+def _init_suite(arguments: argparse.Namespace) -> None:
+    from mtl.init_suite.init_suite import init_suite
+
+    print(init_suite(arguments.data_dir, arguments.language, arguments.name, arguments.out).summary)

@@ -1,0 +1,96 @@
+"""Commands that use a finished run or another sentence encoder."""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from mtl.commands.job_settings import Commands
+
+
+def add_models(commands: Commands) -> None:
+    """Commands that use a finished run."""
+    predict = commands.add_parser("predict", help="predict a task's targets for new rows")
+    predict.add_argument("run_dir", type=Path)
+    predict.add_argument(
+        "file", type=Path, metavar="FILE", help="a .tsv, .csv, .jsonl or .parquet file with the task's text columns"
+    )
+    predict.add_argument("--task", required=True)
+    predict.add_argument("--seed", type=int, help="else the seed with the best score on this task's dev split")
+    predict.add_argument("--out", type=Path, help="a file to write to, else standard output")
+    _add_device(predict)
+    predict.set_defaults(run=_predict)
+
+    encode = commands.add_parser("encode", help="write sentence vectors")
+    encode.add_argument("encoder", metavar="ENCODER", help="a run's folder, or average: the mean of word vectors")
+    encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
+    encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/encoders.md lists them")
+    encode.add_argument("--seed", type=int, help="the same as seed=")
+    encode.add_argument("--out", type=Path, required=True, metavar="VECTORS", help="a .npy or .parquet file")
+    encode.add_argument("--device", help="the same as device=")
+    encode.set_defaults(run=_encode)
+
+    export = commands.add_parser("export", help="write a run's encoder in the form of another program")
+    export.add_argument("run_dir", type=Path, metavar="RUN")
+    export.add_argument("settings", nargs="*", metavar="key=value", help="docs/export.md lists them")
+    export.add_argument("--format", required=True, help="sentence-transformers, onnx or vectors")
+    export.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
+    export.set_defaults(run=_export)
+
+    mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
+    mteb.add_argument("encoder", metavar="ENCODER", help="a run's folder, or average: averaged word vectors")
+    mteb.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="tasks=[NAME,…], data_dir=FOLDER, benchmark=NAME (else pl-mteb), the encoder's settings, and what docs/mteb.md lists",
+    )
+    mteb.set_defaults(run=_mteb)
+
+
+def _add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", default="cpu", help="cpu (default), cuda, or auto: a GPU if there is one")
+
+
+def _predict(arguments: argparse.Namespace) -> None:
+    from mtl.runs.predictor import Predictor
+
+    predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
+    predictor.predict_file(arguments.task, arguments.file, arguments.out)
+
+
+def _encode(arguments: argparse.Namespace) -> None:
+    from mtl.encoders import open_encoder
+    from mtl.encoders.files import check_vectors_file, encode_file
+    from mtl.jobs.job import parse_settings
+
+    settings = parse_settings(arguments.settings)
+    options = {"seed": arguments.seed, "device": arguments.device}
+    settings |= {key: value for key, value in options.items() if value is not None}
+    check_vectors_file(arguments.out)
+    encode_file(open_encoder(arguments.encoder, settings), arguments.file, arguments.out)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    from mtl.export.export import export_run
+    from mtl.jobs.job import parse_settings
+
+    settings = parse_settings(arguments.settings)
+    export_run(arguments.run_dir, arguments.out, arguments.format, settings, arguments.command)
+    print(arguments.out)
+
+
+def _mteb(arguments: argparse.Namespace) -> None:
+    from mtl.device import device_of
+    from mtl.encoders import encoder_kind
+    from mtl.evaluators.mteb.library import check_installed
+    from mtl.evaluators.mteb.run import run_mteb
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.provenance import machine, versions
+
+    check_installed()  # before minutes of loading
+    given, name = parse_settings(arguments.settings), arguments.encoder
+    kind = encoder_kind(name)
+    about = {"versions": versions(), "machine": machine(device_of(str(given.get("device", "cpu")), "device"))}
+    folder = run_mteb(partial(kind.open, name), kind.choices(), given, {"command": arguments.command, **about})
+    print(folder.table.read_text(encoding="utf-8"))
+    print(folder.table)

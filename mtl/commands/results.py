@@ -1,0 +1,104 @@
+"""Commands about predictions and scores."""
+
+import argparse
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mtl.commands.job_settings import Commands, job_of
+from mtl.errors import InputError
+
+if TYPE_CHECKING:
+    from mtl.jobs.job import Job
+
+
+def add_results(commands: Commands) -> None:
+    """Commands about predictions and scores."""
+    check = commands.add_parser("check-submission", help="check whether the leaderboard can take a submission")
+    check.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
+    check.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=FOLDER")
+    check.set_defaults(run=_check_submission)
+
+    rejoin = commands.add_parser("rejoin", help="put a submission's predictions to the rows of the official files")
+    rejoin.add_argument("submission", type=Path, metavar="SUBMISSION", help="a zip or a folder")
+    rejoin.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, data_dir=OFFICIAL, tasks=[ID,…]")
+    rejoin.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder to write")
+    rejoin.add_argument("--name", help="of the system, else as in the submission")
+    rejoin.set_defaults(run=_rejoin)
+
+    score = commands.add_parser("score", help="score predictions against gold targets")
+    score.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="a zip or a folder of predictions")
+    score.add_argument("--gold", type=Path, required=True, metavar="DIR", help="a data folder with targets")
+    score.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, tasks=[ID,…]")
+    score.set_defaults(run=_score)
+
+    report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
+    report.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
+    report.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="else report")
+    report.set_defaults(run=_report)
+
+
+def _check_submission(arguments: argparse.Namespace) -> None:
+    from mtl.runs.formats import FORMATS
+
+    job = job_of(arguments.settings)
+    _log_suite(job, arguments.settings)
+    if job.config.data_dir is not None and not job.data_dir.is_dir():
+        raise InputError(f"data_dir={job.data_dir}: no such folder")
+    checked = FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
+    problems = checked.problems
+    for line in problems or checked.remarks:
+        print(line)
+    if problems:
+        raise InputError(
+            f"{arguments.submission}: the leaderboard of suite {job.suite.name} would refuse it"
+            f" ({len(problems)} problem{'s' if len(problems) > 1 else ''})"
+        )
+    if checked.remarks:
+        print(f"{arguments.submission}: valid for the rows in {job.data_dir}, which are not the official ones")
+    else:
+        print(f"{arguments.submission}: the leaderboard of suite {job.suite.name} can take it")
+
+
+def _rejoin(arguments: argparse.Namespace) -> None:
+    from mtl.runs.formats.rejoin import rejoin
+
+    job = job_of(arguments.settings)
+    _log_suite(job, arguments.settings)
+    done = rejoin(arguments.submission, job.suite, job.tasks, job.data_dir, arguments.out, arguments.name)
+    for line in done.problems or done.remarks:
+        print(line)
+    if done.problems:
+        raise InputError(
+            f"{arguments.submission}: its predictions cannot be put to the rows of {job.data_dir}"
+            "; nothing is written; tasks=[…] names the tasks to put together"
+        )
+    print(arguments.out)
+
+
+def _log_suite(job: "Job", settings: Sequence[str]) -> None:
+    """Log which suite was chosen, and the reason if the command line did not name it."""
+    named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
+    there = "is" if job.suite.name == "klej" else "is not"
+    why = "" if named else f" (KLEJ's data {there} there; name another suite with suite=)"
+    logging.getLogger("mtl").info("suite %s%s", job.suite.name, why)
+
+
+def _score(arguments: argparse.Namespace) -> None:
+    from mtl.config.files import find_suite
+    from mtl.data.splits import choose_scored
+    from mtl.runs.score import score_predictions
+    from mtl.tasks.suite import load_suite
+
+    job = job_of(arguments.settings)
+    _log_suite(job, arguments.settings)
+    suite = choose_scored(load_suite(find_suite(job.config.suite)), arguments.gold)  # not by data_dir
+    tasks = suite.choose(job.config.tasks)
+    print(score_predictions(arguments.predictions, suite, tasks, arguments.gold, job.config.held_out))
+
+
+def _report(arguments: argparse.Namespace) -> None:
+    from mtl.report.report import write_report
+
+    print(write_report(arguments.runs_dir, arguments.out, arguments.command))

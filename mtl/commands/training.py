@@ -1,0 +1,62 @@
+"""Commands that train."""
+
+import argparse
+import time
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mtl.commands.job_settings import KEYS, Commands, job_of
+
+if TYPE_CHECKING:
+    from mtl.jobs.job import Job
+
+
+def add_training(commands: Commands) -> None:
+    """Commands that train."""
+    baseline = commands.add_parser("baseline", help="train, evaluate and tabulate: the whole job")
+    baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
+    baseline.set_defaults(run=_baseline)
+
+    sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
+    sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
+    sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
+    sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
+    sweep.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="of the report, else report")
+    sweep.set_defaults(run=_sweep)
+
+
+def _baseline(arguments: argparse.Namespace) -> None:
+    _run(job_of(arguments.settings), arguments.command)
+
+
+def _run(job: "Job", command: str) -> None:
+    """Run one job. Print its settings first, and its table, its duration and the table's path at the end."""
+    from mtl.methods import METHODS
+
+    start = time.monotonic()
+    config, folder = job.config, job.folder
+    print(
+        f"suite {job.suite.name} ({job.data_dir}) · {METHODS[config.method].title(config)}"
+        f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
+        flush=True,
+    )
+    from mtl.jobs.baseline import run_baseline
+    from mtl.progress import format_duration
+
+    run_baseline(job, command)
+    print(folder.table.read_text(encoding="utf-8"))
+    print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
+
+
+def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.sweep import load_sweep, run_sweep
+
+    sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
+    finished = sum(run.finished for run in sweep.runs)
+    print(f"{sweep.title}: {len(sweep.runs)} runs, {finished} of them finished", flush=True)
+    run_sweep(sweep, partial(_run, command=arguments.command))
+    from mtl.report.report import write_report
+
+    print(write_report(sweep.runs_dir, arguments.out, arguments.command))
