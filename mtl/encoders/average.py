@@ -84,6 +84,10 @@ class AverageEncoder:
 
     def fingerprint(self) -> str:
         """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
         settings = self.settings
         chosen = (self.parts.language, settings.pooling, settings.weighting, settings.max_length)
         content = hashlib.sha256(repr((self.parts.reader.fingerprint(), chosen)).encode())

@@ -75,9 +75,8 @@ def load_rows(task: AbsTask, rows: TaskRows) -> None:
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had: {_line(error)}"
         ) from None
     except Exception as error:  # datasets and mteb raise many kinds of exceptions for files of another form
-        if rows.folder is None:
-            raise
-        raise InputError(f"{rows.folder}: not the rows of {name} in a form that mteb reads: {_line(error)}") from None
+        where = rows.folder or f"the hub's {task.metadata.dataset['path']}"
+        raise InputError(f"{where}: not the rows of {name} in a form that mteb reads: {_line(error)}") from None
     for split in task.metadata.eval_splits:
         for subset in task.hf_subsets:
             splits = _of_subset(task, subset)
@@ -88,11 +87,14 @@ def load_rows(task: AbsTask, rows: TaskRows) -> None:
 def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
     """Compare the loaded rows of a task with mteb's descriptive statistics: the scored split, and the training rows that it uses.
 
-    Rows of the hub's version that mteb names are exact. Raises InputError for rows of another form.
+    Rows of the hub's version that mteb names are exact, if mteb describes the split: where the hub has no such split, mteb may take
+    another one. Raises InputError for rows of another form.
     """
-    if rows.folder is None:
-        return Comparison(EXACT, ())
     described = task.metadata.descriptive_stats or {}
+    if rows.folder is None:
+        return (
+            Comparison(EXACT, ()) if split in described else Comparison(OTHER, (f"{split}: mteb does not describe it",))
+        )
     trained = getattr(task, "train_split", None)
     differences, fewer = [], False
     for name in dict.fromkeys([split, *([trained] if trained else [])]):

@@ -39,7 +39,7 @@ class Evaluator:
         """The record of each task, by name. split: to evaluate on, instead of the one that the benchmark scores. finished: called after
         each task.
 
-        A task that was evaluated with this version of mteb on the same rows is not evaluated again. Raises InputError.
+        A task that was evaluated with this version of mteb, on the same rows, by the same metric is not evaluated again. Raises InputError.
         """
         records = {}
         for number, name in enumerate(tasks, 1):
@@ -59,6 +59,7 @@ class Evaluator:
         path = self.folder.record(name, split, self.benchmark.tasks[name].split)
         rows = find_rows(self.benchmark, name, self.data_dir)
         key = {"mteb": mteb.__version__, "revision": rows.revision, "split": split}
+        key |= {"metric": self.benchmark.metric(name), "languages": list(self.benchmark.languages)}
         if path.exists():
             record: dict[str, Any] = read_json(path)
             if {of: record.get(of) for of in key} == key:

@@ -39,6 +39,11 @@ class Evaluation:
         """The score × 100 on a task that was evaluated."""
         return float(self.summary["tasks"][task]["score"])
 
+    @property
+    def path(self) -> Path:
+        """The folder of the evaluation. Evaluations of one encoder in several folders have the same name."""
+        return self.folder.path
+
     def is_comparable(self, task: str) -> bool:
         """Whether the score may stand beside published ones."""
         return is_comparable(self.benchmark, task, self.summary["tasks"][task]["data"])

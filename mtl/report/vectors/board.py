@@ -8,6 +8,7 @@ same data. Thus no score on reduced data stands beside a published one.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from statistics import fmean
 
 from mtl.evaluators.mteb.benchmark import Benchmark, PublishedRow
@@ -125,7 +126,7 @@ def vector_boards(evaluations: Sequence[Evaluation]) -> list[VectorBoard]:
 def _published_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
     benchmark = evaluations[0].benchmark
     columns = [_column(benchmark, name, name, name) for name in benchmark.tasks]
-    ids = {(one.name, task): task for one in evaluations for task in one.summary["tasks"] if one.is_comparable(task)}
+    ids = {(one.path, task): task for one in evaluations for task in one.summary["tasks"] if one.is_comparable(task)}
     rows = [row for row in _own_rows(evaluations, ids) if row.scores]
     notes = [
         "Scores × 100. AVG is the mean over tasks, by type the mean over the means of the types. Our rows are scored by mteb's own"
@@ -140,7 +141,7 @@ def _published_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
 def _own_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
     """All scores of ours. A task whose rows differ between evaluations has a column for each version."""
     benchmark = evaluations[0].benchmark
-    ids: dict[tuple[str, str], str] = {}
+    ids: dict[tuple[Path, str], str] = {}
     columns, notes = [], ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
     for task in benchmark.tasks:
         found = {
@@ -156,7 +157,7 @@ def _own_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
                 notes.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
             for one in evaluations:
                 if one.summary["tasks"].get(task, {}).get("revision") == revision:
-                    ids[one.name, task] = column.id
+                    ids[one.path, task] = column.id
     rows = _own_rows(evaluations, ids)
     title = f"{benchmark.title}, local data: not comparable with published scores"
     return VectorBoard(f"{benchmark.name}-local", title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
@@ -167,16 +168,21 @@ def _column(benchmark: Benchmark, task: str, id: str, title: str) -> Column:
     return Column(id, task, title, benchmark.types[of_type].metric_title, of_type)
 
 
-def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[str, str], str]) -> list[VectorRow]:
-    """The rows of evaluations. ids: the column of an evaluation's task, by the evaluation's name and the task; others are left out."""
+def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[VectorRow]:
+    """The rows of evaluations. ids: the column of an evaluation's task, by the evaluation's folder and the task; others are left out.
+
+    Evaluations of one encoder in several folders have the same title and name; their rows then have the folder's path.
+    """
     titles = [one.title for one in evaluations]
+    names = [one.name for one in evaluations]
     rows = []
     for one in evaluations:
-        shown = {task: ids[one.name, task] for task in one.summary["tasks"] if (one.name, task) in ids}
+        shown = {task: ids[one.path, task] for task in one.summary["tasks"] if (one.path, task) in ids}
+        name = one.name if names.count(one.name) == 1 else one.path.as_posix()
         rows.append(
             VectorRow(
-                name=one.name,
-                label=f"{one.title}, {one.name}" if titles.count(one.title) > 1 else one.title,
+                name=name,
+                label=f"{one.title}, {name}" if titles.count(one.title) > 1 else one.title,
                 family=one.summary["encoder"]["family"],
                 scores={id: one.score(task) for task, id in shown.items()},
                 seen=[id for task, id in shown.items() if task in one.summary["seen"]],

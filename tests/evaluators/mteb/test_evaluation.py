@@ -10,12 +10,14 @@ import pytest
 from hashed_encoder import HashedEncoder
 from mteb_folders import SWEDISH, labelled, pairs, write_rows
 from scipy.stats import spearmanr
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import accuracy_score, average_precision_score
 
 from mtl.cli import main
+from mtl.config.files import shipped
 from mtl.encoders import ENCODERS
 from mtl.encoders.kind import EncoderKind
 from mtl.errors import InputError
+from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.evaluators.mteb.run import run_mteb
 
 pytest.importorskip("mteb")
@@ -89,6 +91,29 @@ def test_scores_are_those_of_an_independent_computation(tmp_path: Path, data_dir
     changed = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"])
     assert opened.encoders[2].encoded == 40 < texts and changed["tasks"]["PpcPC"]["score"] != tasks["PpcPC"]["score"]
     assert changed["tasks"]["SICK-R-PL"] == tasks["SICK-R-PL"]
+
+
+def test_another_metric_is_not_that_of_an_older_record(tmp_path: Path, data_dir: Path) -> None:
+    opened, path = Opened(), tmp_path / "other.yaml"
+    before = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"])["tasks"]["PpcPC"]
+    text = (shipped("configs") / "mteb/pl-mteb.yaml").read_text(encoding="utf-8")
+    assert text.count("metric: cosine_ap\n") == 1
+    path.write_text(text.replace("metric: cosine_ap\n", "metric: cosine_accuracy\n"), encoding="utf-8")
+    after = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"], benchmark=str(path))["tasks"]["PpcPC"]
+    assert (before["metric"], after["metric"]) == ("cosine_ap", "cosine_accuracy")
+    rows = pairs(40, "labels")
+    labels, found = np.array([row["labels"] for row in rows]), cosines(rows)
+    best = max(accuracy_score(labels, found >= threshold) for threshold in [*found, np.inf])
+    assert after["score"] == pytest.approx(100 * best, abs=1e-3)
+
+
+def test_rows_of_the_hub_are_exact_if_mteb_describes_the_split() -> None:
+    from mtl.evaluators.mteb.data import TaskRows, compare_rows, fresh_task
+
+    task = fresh_task(load_benchmark(find_benchmark("pl-mteb")), "PpcPC", "test")
+    assert compare_rows(task, TaskRows(None, "r"), "test").data == "exact"
+    compared = compare_rows(task, TaskRows(None, "r"), "dev")
+    assert (compared.data, compared.differences) == ("stand-in", ("dev: mteb does not describe it",))
 
 
 def test_result_files_and_metadata_are_those_of_mteb(tmp_path: Path, data_dir: Path) -> None:

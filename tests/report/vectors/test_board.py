@@ -71,6 +71,17 @@ def test_exact_data_alone_needs_no_second_board(tmp_path: Path) -> None:
     assert [[len(row.scores) for row in board.rows if row.evaluation] for board in boards] == [[1], [1, 1]]
 
 
+def test_evaluations_of_one_encoder_in_two_folders_keep_their_own_scores(tmp_path: Path) -> None:
+    make_evaluation(tmp_path / "local", {"CBD": record(99.0, "reduced", revision="r2")})
+    make_evaluation(tmp_path / "hub", {"CBD": record(60.0)})
+    first, second = find_evaluations(tmp_path)
+    assert first.name == second.name
+    published, own = vector_boards([first, second])
+    assert [dict(row.scores) for row in published.rows if row.evaluation] == [{"CBD": 60.0}]
+    assert [dict(row.scores) for row in own.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
+    assert len({row.label for row in own.rows}) == len({row.name for row in own.rows}) == 2
+
+
 def test_markdown(boards: list[VectorBoard]) -> None:
     text = render_vectors_markdown(boards)
     for table in re.findall(r"(?:^\|.*\n)+", text + "\n", re.M):
