@@ -1,5 +1,6 @@
 """Evaluate an encoder on tasks with mteb's own code, one task after another; what is finished is not evaluated again."""
 
+import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -52,7 +53,22 @@ class Evaluator:
                 " · as evaluated before" if old else f" · {format_duration(records[name]['seconds'])}",
             )
             finished()
+        if split is None:
+            self._describe_model()
         return records
+
+    def _describe_model(self) -> None:
+        """Give all of mteb's result files the model's name and metadata of now: facts may have been added since they were written."""
+        cache = mteb.ResultCache(self.folder.path)
+        described = cache.get_task_result_path(model_name=self.meta, task_name="any").parent
+        for results in self.folder.path.glob(f"results/*/{self.meta.revision}"):
+            if results != described:
+                described.mkdir(parents=True, exist_ok=True)
+                for file in results.iterdir():
+                    file.replace(described / file.name)
+                results.rmdir()
+                results.parent.rmdir()
+        write_json(described / "model_meta.json", json.loads(json.dumps(self.meta.to_dict(), default=str)))
 
     def _record(self, name: str, split: str) -> tuple[dict[str, Any], bool]:
         """The record of a task on a split, and whether it is an older one."""

@@ -136,6 +136,14 @@ def test_result_files_and_metadata_are_those_of_mteb(tmp_path: Path, data_dir: P
     read = cache.load_task_result("PpcPC", "org/lstm", meta["revision"])
     assert read is not None and read.dataset_revision == summary["tasks"]["PpcPC"]["revision"]
     assert 100 * read.get_score() == pytest.approx(summary["tasks"]["PpcPC"]["main_score"])
+    # What is said about the model later is in the files of tasks that are evaluated already.
+    given = {"model.name": "org/other", "model.license": "apache-2.0", "model.open_weights": True}
+    evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"], **given)
+    assert opened.encoders[1].encoded == 0
+    (moved,) = (tmp_path / "runs").rglob("results/*/*/PpcPC.json")
+    meta = json.loads((moved.parent / "model_meta.json").read_text(encoding="utf-8"))
+    assert moved.parts[-3] == "org__other" and (meta["name"], meta["license"]) == ("org/other", "apache-2.0")
+    assert cache.load_task_result("PpcPC", "org/other", meta["revision"]) is not None
 
 
 def test_settings_are_chosen_on_validation_rows(tmp_path: Path, data_dir: Path) -> None:
