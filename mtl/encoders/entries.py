@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mtl.encoders.kind import EncoderKind, SentenceEncoder
+from mtl.encoders.kind import Choices, EncoderKind, SentenceEncoder
 
 CENTRE = (False, True)
 
@@ -15,10 +15,15 @@ def _open_run(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
     return open_run(name, settings)
 
 
-def _run_choices() -> Mapping[str, tuple[Any, ...]]:
+def _run_choices() -> Choices:
     from mtl.model.encoder import POOLINGS
 
-    return {"pooling": tuple(POOLINGS), "centre": CENTRE}
+    return Choices({"pooling": tuple(POOLINGS), "centre": CENTRE}, _fit_run)
+
+
+def _fit_run(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Only centring reads the run's data."""
+    return settings if settings.get("centre") else _without(settings, "data_dir")
 
 
 def _open_average(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
@@ -27,10 +32,22 @@ def _open_average(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
     return open_average(name, settings)
 
 
-def _average_choices() -> Mapping[str, tuple[Any, ...]]:
+def _average_choices() -> Choices:
     from mtl.encoders.average_settings import POOLINGS
 
-    return {"pooling": tuple(POOLINGS), "centre": CENTRE}
+    return Choices({"pooling": tuple(POOLINGS), "centre": CENTRE}, _fit_average)
+
+
+def _fit_average(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Only centring and weights read texts, and only a mean has weights."""
+    weighted = settings.get("weighting", "none") != "none"
+    if weighted and settings.get("pooling") == "max":
+        return None
+    return settings if weighted or settings.get("centre") else _without(settings, "texts")
+
+
+def _without(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
+    return {other: value for other, value in settings.items() if other != key}
 
 
 RUN = EncoderKind(

@@ -1,7 +1,7 @@
 """The interface of a sentence encoder."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -51,15 +51,27 @@ class SentenceEncoder(Protocol):
 
 
 @dataclass(frozen=True)
+class Choices:
+    """The settings that may be chosen on validation rows.
+
+    values: of each setting, the values to try, the default first. fits: for all settings of an encoder with some of these values, those
+    that it reads with them; None if the values contradict the other settings.
+    """
+
+    values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    fits: Callable[[Mapping[str, Any]], Mapping[str, Any] | None] = lambda settings: settings
+
+
+@dataclass(frozen=True)
 class EncoderKind:
     """One kind of sentence encoders: an entry of `mtl.encoders.ENCODERS`.
 
     name: as messages call it. takes: whether it opens the encoder with this name. open: the encoder with this name and these settings,
     by dotted keys; raises InputError for an unknown key, a bad value, and files that are missing. choices: returns the settings that may be
-    chosen on validation rows, each with the values to try, the default first.
+    chosen on validation rows.
     """
 
     name: str
     takes: Callable[[str], bool]
     open: Callable[[str, Mapping[str, Any]], SentenceEncoder]
-    choices: Callable[[], Mapping[str, tuple[Any, ...]]] = dict
+    choices: Callable[[], Choices] = Choices

@@ -3,11 +3,12 @@
 import itertools
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from mtl.encoders.kind import SentenceEncoder
+from mtl.encoders.kind import Choices, SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark
 
@@ -16,16 +17,31 @@ logger = logging.getLogger("mtl")
 CHOOSE = "choose"  # the value of a setting that is chosen
 SPLIT = "validation"  # mteb does not score it
 
-Choices = Mapping[str, Sequence[Any]]  # by setting, the values to try, the default first
 Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float]]
 
 
-def combinations(settings: Mapping[str, Any], choices: Choices) -> list[dict[str, Any]]:
-    """The values to try of the settings that are to be chosen. Raises InputError for one that cannot be."""
+@dataclass(frozen=True)
+class Combination:
+    """values: of the settings that are chosen. settings: of the encoder with these values."""
+
+    values: dict[str, Any]
+    settings: Mapping[str, Any]
+
+
+def combinations(settings: Mapping[str, Any], choices: Choices) -> list[Combination]:
+    """The combinations to try, without those that contradict the other settings. Raises InputError for a setting that cannot be chosen."""
     chosen = [key for key, value in settings.items() if value == CHOOSE]
-    if unknown := [key for key in chosen if key not in choices]:
-        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices)} can be chosen on validation rows")
-    return [dict(zip(chosen, values, strict=True)) for values in itertools.product(*(choices[key] for key in chosen))]
+    if unknown := [key for key in chosen if key not in choices.values]:
+        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
+    found = []
+    for of in itertools.product(*(choices.values[key] for key in chosen)):
+        values = dict(zip(chosen, of, strict=True))
+        fitting = choices.fits({**settings, **values})
+        if fitting is not None:
+            found.append(Combination(values, fitting))
+    if not found:
+        raise InputError(f"{chosen[0]}={CHOOSE}: no value goes with the other settings")
+    return found
 
 
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
@@ -45,22 +61,24 @@ def choose(
     tasks: Sequence[str],
     open_encoder: Callable[[Mapping[str, Any]], SentenceEncoder],
     validate: Validate,
-) -> tuple[SentenceEncoder, dict[str, Any]]:
-    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), and the record of the choice.
+) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the record of
+    the choice.
 
     settings: the encoder's, of which some are CHOOSE. choices: those that can be chosen, with their values. tasks: those with validation
     rows. open_encoder: makes an encoder from settings. validate: returns its scores by task.
     """
     tried: list[dict[str, Any]] = []
-    best: SentenceEncoder | None = None
-    for values in combinations(settings, choices):
-        encoder = open_encoder({**settings, **values})
+    best: tuple[SentenceEncoder, Combination] | None = None
+    for combination in combinations(settings, choices):
+        values, encoder = combination.values, open_encoder(combination.settings)
         scores = validate(encoder, tasks)
         mean = fmean(scores[task] for task in tasks)
         logger.info("%s: mean %.2f", ", ".join(f"{key}={value}" for key, value in values.items()), mean)
         if not tried or mean > max(other["mean"] for other in tried):
-            best = encoder
+            best = encoder, combination
         tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
     assert best is not None
-    chosen = max(tried, key=lambda one: one["mean"])["settings"]
-    return best, {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": chosen}
+    encoder, combination = best
+    record = {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": combination.values}
+    return encoder, combination.settings, record

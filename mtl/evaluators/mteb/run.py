@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mtl.encoders.kind import SentenceEncoder
+from mtl.encoders.kind import Choices, SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
-from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, Choices, choose, validation_tasks
+from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, choose, validation_tasks
 from mtl.evaluators.mteb.folder import EvaluationFolder
 from mtl.evaluators.mteb.library import import_mteb
 from mtl.evaluators.mteb.settings import MtebSettings, read_settings
@@ -50,10 +50,9 @@ def run_mteb(
 
     choice = None
     if CHOOSE in encoder_settings.values():
-        encoder, choice = choose(
-            encoder_settings, choices, validation_tasks(benchmark, data_dir), open_encoder, validate
-        )
-        encoder_settings = {**encoder_settings, **choice["chosen"]}
+        validated = validation_tasks(benchmark, data_dir)
+        encoder, chosen, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
+        encoder_settings = dict(chosen)
     else:
         encoder = open_encoder(encoder_settings)
     of = evaluator(encoder)

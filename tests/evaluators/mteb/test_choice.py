@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from hashed_encoder import HashedEncoder
 
-from mtl.encoders.kind import SentenceEncoder
+from mtl.encoders import encoder_kind, open_encoder
+from mtl.encoders.kind import Choices, SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.evaluators.mteb.choice import choose, combinations, validation_tasks
 
-CHOICES = {"pooling": ("max", "mean"), "centre": (False, True)}
+CHOICES = Choices({"pooling": ("max", "mean"), "centre": (False, True)})
 SCORES = {
     ("max", False): (10.0, 40.0),
     ("max", True): (30.0, 30.0),
@@ -28,7 +29,7 @@ def test_the_best_mean_wins_and_the_first_of_equals() -> None:
         tried.append((encoder.pooling, encoder.centre))
         return dict(zip(tasks, SCORES[tried[-1]], strict=True))
 
-    encoder, record = choose(
+    encoder, settings, record = choose(
         {"pooling": "choose", "centre": "choose", "name": "x"},
         CHOICES,
         ["A", "B"],
@@ -37,15 +38,37 @@ def test_the_best_mean_wins_and_the_first_of_equals() -> None:
     )
     assert tried == list(SCORES)
     assert isinstance(encoder, HashedEncoder) and (encoder.pooling, encoder.centre) == ("mean", False)
+    assert settings == {"pooling": "mean", "centre": False, "name": "x"}
     assert record["chosen"] == {"pooling": "mean", "centre": False} and encoder.name == "x"
     assert [one["mean"] for one in record["tried"]] == [25.0, 30.0, 35.0, 35.0]
     assert record["tried"][2]["fingerprint"] == encoder.fingerprint() and record["tasks"] == ["A", "B"]
 
 
 def test_only_some_settings_can_be_chosen() -> None:
-    assert combinations({"centre": "choose", "seed": 1}, CHOICES) == [{"centre": False}, {"centre": True}]
+    found = combinations({"centre": "choose", "seed": 1}, CHOICES)
+    assert [one.values for one in found] == [{"centre": False}, {"centre": True}]
     with pytest.raises(InputError, match="layer=choose: only pooling and centre can be chosen"):
         combinations({"layer": "choose"}, CHOICES)
+
+
+def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("solen skiner\nregnet faller\nsolen faller\n", encoding="utf-8")
+    common = {"embeddings": "random", "embeddings.dim": 4, "language": "sv", "texts": str(tmp_path / "texts.txt")}
+    choices = encoder_kind("average").choices()
+    for given, count in (
+        ({"centre": "choose", "pooling": "choose"}, 6),
+        ({"weighting": "sif", "pooling": "choose"}, 2),
+    ):
+        found = combinations({**common, **given}, choices)
+        dims = [open_encoder("average", one.settings).description.dim for one in found]
+        assert len(dims) == count and set(dims) == {4, 8}
+    with pytest.raises(InputError, match="centre=choose: no value goes with the other settings"):
+        combinations({**common, "weighting": "sif", "pooling": "max", "centre": "choose"}, choices)
+
+
+def test_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
+    found = combinations({"centre": "choose", "data_dir": "data"}, encoder_kind(str(tmp_path)).choices())
+    assert [dict(one.settings) for one in found] == [{"centre": False}, {"centre": True, "data_dir": "data"}]
 
 
 def test_tasks_with_validation_rows(tmp_path: Path) -> None:

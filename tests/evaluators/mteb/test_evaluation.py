@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score, average_precision_score
 from mtl.cli import main
 from mtl.config.files import shipped
 from mtl.encoders import ENCODERS
-from mtl.encoders.kind import EncoderKind
+from mtl.encoders.kind import Choices, EncoderKind
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.evaluators.mteb.run import run_mteb
@@ -43,7 +43,7 @@ def data_dir(tmp_path: Path) -> Path:
     return path
 
 
-CHOICES = {"pooling": ("max", "mean")}
+CHOICES = Choices({"pooling": ("max", "mean")})
 
 
 class Opened:
