@@ -1,5 +1,6 @@
 """A benchmark of mteb's tasks: its tasks by type, the metric of each type and the published rows, read from one YAML file."""
 
+import math
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -143,4 +144,7 @@ def _problem(benchmark: Benchmark) -> str | None:
     for row in benchmark.published:
         if unknown := sorted(set(row.scores) - set(names)):
             return f"published: {row.model}: unknown task {unknown[0]}"
+        scores = {**row.scores, "average": row.average or 0.0, "average_by_type": row.average_by_type or 0.0}
+        if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
+            return f"published: {row.model}: {odd[0]} is not a finite number"
     return None

@@ -79,6 +79,10 @@ def test_another_benchmark_is_another_file(tmp_path: Path) -> None:
         ),
         ({"published": [{"model": "m", "family": "f", "source": "s", "scores": {"Nope": 1.0}}]}, "unknown task Nope"),
         (
+            {"published": [{"model": "m", "family": "f", "source": "s", "average": float("nan")}]},
+            "published: m: average is not a finite number",
+        ),
+        (
             {"published": [{"model": "m", "family": "f", "source": "s", "scores": {"SweRecClassification": "x"}}]},
             "Value 'x' of type 'str' could not be converted to Float",
         ),

@@ -26,6 +26,11 @@ def test_evaluations_below_a_folder(tmp_path: Path) -> None:
         ({"tasks": {"PpcPC": record(float("nan"))}}, "tasks.PpcPC: its scores and costs are not numbers"),
         ({"cost": None}, "cost: missing"),
         ({"encoder": {"title": 3}}, "encoder: has no title"),
+        ({"tasks": {"PpcPC": {**record(1.0), "data": "good"}}}, "tasks.PpcPC: does not say how its data differs"),
+        ({"tasks": {"PpcPC": {**record(1.0), "differences": None}}}, "tasks.PpcPC: does not say how its data differs"),
+        ({"cost": {"dim": "x"}}, "cost: its values are not numbers"),
+        ({"seen": {"PpcPC": 3}}, "seen: not lists of tasks"),
+        ({"choice": {"a": 1}}, "choice: not the record of a choice"),
     ],
 )
 def test_a_damaged_one_is_left_out(
