@@ -135,6 +135,7 @@ def _published_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
     if rows:
         notes += not_comparable_notes(benchmark, list(benchmark.tasks))
     rows += [_published(row, columns) for row in benchmark.published]
+    notes += _source_notes(benchmark)
     return VectorBoard(benchmark.name, benchmark.title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
 
 
@@ -201,6 +202,14 @@ def _published(row: PublishedRow, columns: Sequence[Column]) -> VectorRow:
         scores={column.id: row.scores[column.task] for column in columns if column.task in row.scores},
         printed={key: value for key, value in printed.items() if value is not None},
     )
+
+
+def _source_notes(benchmark: Benchmark) -> list[str]:
+    """For each place where rows were published, a note that names them."""
+    found: dict[str, list[str]] = {}
+    for row in benchmark.published:
+        found.setdefault(row.source, []).append(row.model)
+    return [f"Published in the {source}: {', '.join(models)}." for source, models in found.items()]
 
 
 def _row_notes(rows: Sequence[VectorRow]) -> list[str]:

@@ -38,6 +38,7 @@ def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[Vec
     published, own = boards
     assert [row.label for row in published.rows if row.evaluation] == ["Hashed words, mean", "Hashed words, max"]
     assert [dict(row.scores) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
+    assert "Published in the mteb results repository: static-similarity-mrl-multilingual-v1." in published.notes
     assert len(published.rows) == 21 and len(published.columns) == 28
     assert all(row.evaluation for row in own.rows)
     assert [column.title for column in own.columns] == ["CBD", "PpcPC", "CDSC-R, rows 1", "CDSC-R, rows 2"]
