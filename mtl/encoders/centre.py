@@ -27,7 +27,9 @@ def read_centre(path: Path, dim: int) -> np.ndarray | None:
         centre = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError):
         return None
-    return centre if isinstance(centre, np.ndarray) and centre.shape == (dim,) and np.isfinite(centre).all() else None
+    if not isinstance(centre, np.ndarray) or centre.dtype != np.float32 or centre.shape != (dim,):
+        return None
+    return centre if np.isfinite(centre).all() else None
 
 
 def write_centre(path: Path, centre: np.ndarray) -> None:

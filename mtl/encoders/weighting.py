@@ -63,7 +63,7 @@ def smooth_inverse_frequency(counts: WordCounts, word: str) -> float:
 class Weighting:
     """One way to weight words: an entry of WEIGHTINGS.
 
-    title: as in a table; None: it goes without saying. weight: of a word. by_weight: whether the mean is over the sum of weights; else
+    title: as in a table; None: the title does not name it. weight: of a word. by_weight: whether the mean is over the sum of weights; else
     over the number of words. removes_component: whether vectors lack their projection on the first singular vector of the texts'
     vectors. reads_texts: whether `weight` needs the counts.
     """

@@ -154,8 +154,10 @@ def same_answers(summary: Mapping[str, Any]) -> str:
     """
     if _is_constant(summary):
         return ""
-    found = summary.get("same_answer", {}).items()
-    return ", ".join(f"{id} (seed{'s'[: len(seeds) > 1]} {', '.join(map(str, seeds))})" for id, seeds in found)
+    found = summary.get("same_answer", {})
+    return ", ".join(
+        f"{id} ({'seeds' if len(seeds) > 1 else 'seed'} {', '.join(map(str, seeds))})" for id, seeds in found.items()
+    )
 
 
 def _is_constant(summary: Mapping[str, Any]) -> bool:

@@ -78,6 +78,11 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
     np.testing.assert_array_equal(open_encoder(str(copied), settings).encode(TEXTS), centred.encode(TEXTS))
     with pytest.raises(InputError, match="no such file"):
         open_encoder(str(copied), {**settings, "pooling": "max"})
+    saved = np.load(kept)
+    for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan)):
+        np.save(kept, damaged)
+        with pytest.raises(InputError, match="no such file"):
+            open_encoder(str(copied), settings)
     kept.write_bytes(b"damaged")
     with pytest.raises(InputError, match="no such file"):
         open_encoder(str(copied), settings)

@@ -178,7 +178,7 @@ def run_elmo(request: LoadRequest) -> ElmoReader:
 
 
 def open_elmo(request: OpenRequest) -> ElmoReader:
-    """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError for a layer that it has not."""
+    """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError if it has no such layer."""
     assert request.path is not None
     elmo, digest = load_elmo(request.path, request.options.exact)
     layer, layers = request.layer, elmo.options.n_layers
