@@ -110,21 +110,29 @@ class VectorBoard:
 def vector_boards(evaluations: Sequence[Evaluation]) -> list[VectorBoard]:
     """For each benchmark a board of the published rows and the scores comparable with them, and one of all scores of ours.
 
-    The second is left out if it would have no score that the first lacks.
+    The second is left out if it would have no score that the first lacks. Evaluations with other tasks or metrics under the same name
+    have boards of their own. The published rows are those of the benchmark's newest copy.
     """
-    groups: dict[str, list[Evaluation]] = {}
+    groups: dict[tuple[str, str], list[Evaluation]] = {}
     for evaluation in evaluations:
-        groups.setdefault(repr(evaluation.benchmark), []).append(evaluation)
+        benchmark = evaluation.benchmark
+        groups.setdefault((benchmark.name, repr(benchmark.types)), []).append(evaluation)
     boards = []
-    for of in groups.values():
-        boards.append(_published_board(of))
+    for place, ((name, _), of) in enumerate(groups.items()):
+        earlier = sum(other == name for other, _ in list(groups)[:place])
+        id = f"{name}-{earlier + 1}" if earlier else name
+        boards.append(_published_board(id, _newest(of), of))
         if any(not one.is_comparable(task) for one in of for task in one.summary["tasks"]):
-            boards.append(_own_board(of))
+            boards.append(_own_board(id, _newest(of), of))
     return [board for board in boards if board.rows]
 
 
-def _published_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
-    benchmark = evaluations[0].benchmark
+def _newest(evaluations: Sequence[Evaluation]) -> Benchmark:
+    """The benchmark as the last of these evaluations read it."""
+    return max(evaluations, key=lambda one: one.folder.benchmark.stat().st_mtime).benchmark
+
+
+def _published_board(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> VectorBoard:
     columns = [_column(benchmark, name, name, name) for name in benchmark.tasks]
     ids = {(one.path, task): task for one in evaluations for task in one.summary["tasks"] if one.is_comparable(task)}
     rows = [row for row in _own_rows(evaluations, ids) if row.scores]
@@ -136,12 +144,11 @@ def _published_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
         notes += not_comparable_notes(benchmark, list(benchmark.tasks))
     rows += [_published(row, columns) for row in benchmark.published]
     notes += _source_notes(benchmark)
-    return VectorBoard(benchmark.name, benchmark.title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
+    return VectorBoard(id, benchmark.title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
 
 
-def _own_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
+def _own_board(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation]) -> VectorBoard:
     """All scores of ours. A task whose rows differ between evaluations has a column for each version."""
-    benchmark = evaluations[0].benchmark
     ids: dict[tuple[Path, str], str] = {}
     columns, notes = [], ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
     for task in benchmark.tasks:
@@ -161,7 +168,7 @@ def _own_board(evaluations: Sequence[Evaluation]) -> VectorBoard:
                     ids[one.path, task] = column.id
     rows = _own_rows(evaluations, ids)
     title = f"{benchmark.title}, local data: not comparable with published scores"
-    return VectorBoard(f"{benchmark.name}-local", title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
+    return VectorBoard(f"{id}-local", title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
 
 
 def _column(benchmark: Benchmark, task: str, id: str, title: str) -> Column:

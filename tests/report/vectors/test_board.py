@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import re
 from pathlib import Path
 
@@ -81,6 +82,21 @@ def test_evaluations_of_one_encoder_in_two_folders_keep_their_own_scores(tmp_pat
     assert [dict(row.scores) for row in published.rows if row.evaluation] == [{"CBD": 60.0}]
     assert [dict(row.scores) for row in own.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
     assert len({row.label for row in own.rows}) == len({row.name for row in own.rows}) == 2
+
+
+def test_an_edited_benchmark_file_is_the_same_benchmark_if_its_tasks_are(tmp_path: Path) -> None:
+    old = make_evaluation(tmp_path, {"PpcPC": record(70.0)})
+    make_evaluation(tmp_path, {"PpcPC": record(60.0)}, HashedEncoder(name="b"))
+    text = old.benchmark.read_text(encoding="utf-8")
+    old.benchmark.write_text(text.replace("model: LaBSE,", "model: An older name,"), encoding="utf-8")
+    os.utime(old.benchmark, (1, 1))
+    (board,) = vector_boards(find_evaluations(tmp_path))
+    names = [row.name for row in board.rows if not row.evaluation]
+    assert "LaBSE" in names and "An older name" not in names and len(names) == 19
+    old.benchmark.write_text(text.replace("metric: cosine_ap", "metric: max_ap"), encoding="utf-8")
+    boards = vector_boards(find_evaluations(tmp_path))
+    assert sorted(board.id for board in boards) == ["pl-mteb", "pl-mteb-2"]
+    assert [sum(row.evaluation is not None for row in board.rows) for board in boards] == [1, 1]
 
 
 def test_markdown(boards: list[VectorBoard]) -> None:
