@@ -1,13 +1,16 @@
 """Checks for files that other people wrote: suite files, recipes, configurations."""
 
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.errors import InputError
+
+Content = TypeVar("Content")
 
 
 def read_yaml(path: Path) -> dict[Any, Any]:
@@ -35,6 +38,19 @@ def read_yaml(path: Path) -> dict[Any, Any]:
     if key := _find_interpolation(content):
         raise InputError(f"{path}: {key}: holds '${{', a reference to another value; write the value itself")
     return content
+
+
+def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, what: str) -> Content:
+    """The content of a YAML file as an instance of a dataclass. what: the file is meant to be, as in "suite file".
+
+    Raises InputError for an unknown key, a value of another type, and a field without a value.
+    """
+    try:
+        return cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))
+    except OmegaConfBaseException as error:
+        raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path}: not a {what}: {error}") from None
 
 
 def _find_interpolation(value: Any, key: str = "") -> str | None:

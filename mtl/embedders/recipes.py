@@ -2,14 +2,13 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from omegaconf import MISSING, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import MISSING
 
 from mtl.config.files import find_yaml, shipped
 from mtl.errors import InputError
-from mtl.untrusted import is_inside, is_web_address, read_yaml
+from mtl.untrusted import is_inside, is_web_address, read_yaml, typed_content
 
 # The default share of held-out rows (configs/baseline.yaml). Vectors trained with it have the file name of the recipe.
 PLAIN_HELD_OUT = 0.1
@@ -34,10 +33,7 @@ class Recipe:
 def load_recipe(name: str) -> Recipe:
     """The recipe with this name or path. Raises InputError if there is none or it is not valid."""
     path = find_yaml("recipe", name, shipped("embeddings"))
-    try:
-        recipe = cast(Recipe, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Recipe), read_yaml(path))))
-    except OmegaConfBaseException as error:
-        raise InputError(f"{path}: {error.full_key}: {str(error).splitlines()[0]}") from None
+    recipe = typed_content(Recipe, read_yaml(path), path, "recipe")
     if not is_inside(recipe.file):
         raise InputError(f"{path}: file: {recipe.file!r} must be a path below the folder of embeddings, without '..'")
     if recipe.url is not None and not is_web_address(recipe.url):

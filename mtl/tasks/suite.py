@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, get_type_hints
 
-from omegaconf import MISSING, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import MISSING
 
 from mtl.errors import InputError
 from mtl.tasks.metrics import METRICS
@@ -16,7 +15,7 @@ from mtl.tasks.scale import SCALES, Scale
 from mtl.tasks.submission import Submission
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import DEV_OR_TEST, LEVELS, SPLITS, Source, Task
-from mtl.untrusted import is_inside, is_web_address, read_yaml
+from mtl.untrusted import is_inside, is_web_address, read_yaml, typed_content
 
 AVERAGE = "average"  # the key of the average, beside the task ids
 
@@ -94,13 +93,7 @@ class Suite:
 def load_suite(path: Path) -> Suite:
     """Read and check a suite file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
     raw = read_yaml(path)
-    try:
-        suite = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Suite), raw))
-    except OmegaConfBaseException as error:
-        raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: not a suite file: {error}") from None
-    assert isinstance(suite, Suite)
+    suite = typed_content(Suite, raw, path, "suite file")
     if not suite.tasks:
         raise InputError(f"{path}: tasks: names no task")
     parts: dict[str, Suite | Task] = {"": suite, **{f"tasks.{id}.": task for id, task in suite.tasks.items()}}

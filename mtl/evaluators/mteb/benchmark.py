@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from omegaconf import MISSING, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import MISSING
 
 from mtl.config.files import find_yaml, shipped
 from mtl.errors import InputError
-from mtl.untrusted import read_yaml
+from mtl.untrusted import read_yaml, typed_content
 
 
 @dataclass
@@ -117,14 +116,7 @@ def find_benchmark(name: str) -> Path:
 
 def load_benchmark(path: Path) -> Benchmark:
     """Read and check a benchmark file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
-    raw = read_yaml(path)
-    try:
-        benchmark = OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(Benchmark), raw))
-    except OmegaConfBaseException as error:
-        raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
-    except (ValueError, TypeError) as error:
-        raise InputError(f"{path}: not a benchmark file: {error}") from None
-    assert isinstance(benchmark, Benchmark)
+    benchmark = typed_content(Benchmark, read_yaml(path), path, "benchmark file")
     if problem := _problem(benchmark):
         raise InputError(f"{path}: {problem}")
     return benchmark
