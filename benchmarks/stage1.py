@@ -24,6 +24,7 @@ from timing import ratio, seconds
 
 from mtl.config.schema import Config
 from mtl.methods.lstm import stage1
+from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.batch import Batch
 from mtl.training.module import MultitaskModule
@@ -87,7 +88,8 @@ def main() -> None:
 
 
 def ours(config: Config, method: TwoStages, folder: Path) -> None:
-    stage1.pretrain(config, method.data, method.sequences, method.embeddings, 1, folder)
+    shared = SharedStage1(folder / "shared", "key")
+    stage1.pretrain(config, method.data, method.sequences, method.embeddings, 1, folder, shared)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,15 @@ def replacing(path: Path) -> Iterator[Path]:
         partial.unlink(missing_ok=True)
 
 
+def link_or_copy(source: Path, path: Path) -> None:
+    """Make `path` the same file as `source`, or a copy of it where the file system cannot link them. Neither may be changed in place."""
+    with replacing(path) as partial:
+        try:
+            os.link(source, partial)
+        except OSError:
+            shutil.copyfile(source, partial)
+
+
 def check_new_folder(path: Path) -> None:
     """Raise InputError if `path` exists and is not an empty folder."""
     if path.is_dir() and any(path.iterdir()):

@@ -84,6 +84,7 @@ def stage(
         dev=loader(DEV),
         lines=False,
         checkpoint=checkpoint,
+        saved=(checkpoint,),
         validate_first=validate_first,
     )
 

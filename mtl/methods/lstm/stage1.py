@@ -12,6 +12,7 @@ from mtl.embedders.kind import Embeddings
 from mtl.embedders.sequences import Sequences
 from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.network import new_encoder, new_heads
+from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.model.network import Network
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, batch_rows, row_lengths
@@ -30,17 +31,45 @@ def new_network(
 
 
 def pretrain(
-    config: Config, data: Coded, sequences: Sequences, embeddings: Embeddings, seed: int, folder: Path
+    config: Config,
+    data: Coded,
+    sequences: Sequences,
+    embeddings: Embeddings,
+    seed: int,
+    folder: Path,
+    shared: SharedStage1,
 ) -> Network:
     """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage.
 
-    With `pretrain.checkpoint=last`, it has the weights of the last validation. `folder` receives what `fit` writes.
+    With `pretrain.checkpoint=last`, it has the weights of the last validation. `folder` receives what `fit` writes, or the weights of
+    another run that has trained the same stage 1.
     """
+    checkpoint = config.pretrain.checkpoint
+    network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
+    if load_finished(network, folder, checkpoint):
+        return network
+    title = f"seed {seed} · stage 1"
+    with shared.reserved(title):
+        if shared.take(folder, checkpoint, title):
+            load_finished(network, folder, checkpoint)
+            return network
+        _train(network, config, data, sequences, seed, title, folder, shared.key)
+        shared.record(folder)
+    return network
+
+
+def _train(
+    network: Network,
+    config: Config,
+    data: Coded,
+    sequences: Sequences,
+    seed: int,
+    title: str,
+    folder: Path,
+    key: str,
+) -> None:
     settings = config.pretrain
     tasks = data.dataset.trained_tasks
-    network = new_network(config, tasks, data.outputs, embeddings, seed)
-    if load_finished(network, folder, settings.checkpoint):
-        return network
     data.set_loss(network, config.loss)
     parts = {
         "train": {task.id: data.train(task, config.loss, seed) for task in tasks},
@@ -66,7 +95,7 @@ def pretrain(
     fit(
         module,
         Stage(
-            title=f"seed {seed} · stage 1",
+            title=title,
             section="pretrain",
             folder=folder,
             seed=seed,
@@ -79,8 +108,9 @@ def pretrain(
             ),
             dev=batches["dev"].loader(SortedSampler(lengths["dev"], sizes["dev"]), pin_memory),
             checkpoint=settings.checkpoint,
+            saved=("best", "last"),  # a run that shares this training may use the other one
             scale=data.scale,
+            facts={"key": key},
         ),
         config.trainer,
     )
-    return network

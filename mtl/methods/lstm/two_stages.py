@@ -19,6 +19,7 @@ from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
+from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
 from mtl.methods.lstm.stage1 import pretrain
 from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.trained import TrainedLstm
@@ -71,7 +72,8 @@ class TwoStages:
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config, dataset = self.config, self.dataset
-        network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder))
+        shared = SharedStage1(Path(config.cache_dir) / "stage1", self.shared(seed))
+        network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder), shared)
         encoder, heads = network.encoder, network.heads
         assert encoder is not None
         # Lightning's objects of earlier stages refer to each other. They hold optimizer states and the last seed's token outputs.
@@ -91,6 +93,10 @@ class TwoStages:
                 if task.id in (answered.id, answered.answered_by):
                     yield answered, stage.predict(trained, answered)
         self._network = network
+
+    def shared(self, seed: int) -> str:
+        """The key of stage 1."""
+        return stage1_key(self.config, {**self.dataset.fingerprints, **self.fingerprints}, seed)
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder and all heads. The parameters of an ELMo count as embeddings."""

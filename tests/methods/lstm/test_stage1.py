@@ -5,12 +5,14 @@ import pytest
 import torch
 from lstm_parts import TRAINED, Parts, lstm_parts
 
+from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.stage1 import pretrain
 from mtl.model.network import Network
 
 
 def train(parts: Parts, folder: Path, seed: int = 1) -> Network:
-    return pretrain(parts.config, parts.data, parts.sequences, parts.embeddings, seed, folder)
+    shared = SharedStage1(folder.with_name("shared"), f"{folder.name} {seed}")
+    return pretrain(parts.config, parts.data, parts.sequences, parts.embeddings, seed, folder, shared)
 
 
 def same(one: Network, other: Network) -> bool:
@@ -62,7 +64,12 @@ def test_the_last_weights_are_kept_where_the_configuration_says_so(
         made[checkpoint] = train(parts, tmp_path / checkpoint)
     kept = torch.load(tmp_path / "last/final.ckpt", weights_only=True)
     first = torch.load(tmp_path / "best/best.ckpt", weights_only=True)
-    assert (first["epoch"], kept["epoch"]) == (0, 2) and not (tmp_path / "last/best.ckpt").exists()
+    assert (first["epoch"], kept["epoch"]) == (0, 2)
+    # Both runs save both, for runs that share this training and use the other one.
+    epochs = {
+        name: torch.load(tmp_path / name, weights_only=True)["epoch"] for name in ("best/final.ckpt", "last/best.ckpt")
+    }
+    assert epochs == {"best/final.ckpt": 2, "last/best.ckpt": 0}
     for network, state in ((made["best"], first["state_dict"]), (made["last"], kept["state_dict"])):
         assert all(torch.equal(value, state[name]) for name, value in network.state_dict().items())
     lstm = "encoder.lstm.weight_ih_l0"

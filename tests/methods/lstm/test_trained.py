@@ -9,6 +9,7 @@ from mtl.data.dataset import Split
 from mtl.errors import InputError
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
+from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.stage1 import pretrain
 from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.trained import TrainedLstm
@@ -20,7 +21,8 @@ Trained = tuple[Parts, TrainedLstm, dict[str, np.ndarray]]
 def trained_seed(folder: Path, *settings: str) -> Trained:
     """A seed after both stages, its model for new texts, and its predictions for test by task."""
     parts = lstm_parts(folder, *settings)
-    network = pretrain(parts.config, parts.data, parts.sequences, parts.embeddings, 1, pretrain_folder(folder))
+    shared = SharedStage1(folder / "shared", "key")
+    network = pretrain(parts.config, parts.data, parts.sequences, parts.embeddings, 1, pretrain_folder(folder), shared)
     encoder = network.encoder
     assert encoder is not None
     predictions = {}
