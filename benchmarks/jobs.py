@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from mtl.config.schema import Config
-from mtl.jobs.baseline import prepare
 from mtl.jobs.job import load_job
+from mtl.jobs.prepared import prepare
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.sample import SAMPLES
 

@@ -11,6 +11,7 @@ from typing import NoReturn
 import mtl
 from mtl.commands import add_commands
 from mtl.errors import DivergedError, InputError
+from mtl.progress import log_to_standard_error
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 
@@ -23,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = _parse(arguments)
     words = sys.argv[1:] if arguments is None else arguments
     parsed.command = shlex.join(["mtl", *words])
-    logging.basicConfig(format="%(message)s", stream=sys.stderr)
+    log_to_standard_error()
     logging.getLogger("mtl").setLevel(logging.INFO)
     command: Callable[[argparse.Namespace], int | None] = parsed.run
     try:

@@ -1,6 +1,7 @@
 """Memory of this process: keep freed memory for reuse, and measure the peak."""
 
 import ctypes
+import os
 import resource
 import sys
 
@@ -27,6 +28,11 @@ def peak_memory() -> int:
     """The peak resident memory of this process so far, in bytes."""
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
+
+
+def machine_memory() -> int:
+    """The memory of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def peak_gpu_memory() -> int | None:

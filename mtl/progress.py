@@ -22,6 +22,18 @@ logger = logging.getLogger("mtl")
 Item = TypeVar("Item")
 
 _hidden: ContextVar[bool] = ContextVar("hidden", default=False)
+_prefix: ContextVar[str] = ContextVar("prefix", default="")
+
+
+def log_to_standard_error(prefix: str = "") -> None:
+    """Let the program's log lines appear on standard error. prefix: before each line and each bar, where several processes write."""
+    logging.basicConfig(format=f"{prefix.replace('%', '%%')}%(message)s", stream=sys.stderr)
+    _prefix.set(prefix)
+
+
+def prefixed(title: str) -> str:
+    """The title of a bar, or of a line that is not logged, with the prefix of this process."""
+    return f"{_prefix.get()}{title}"
 
 
 @contextmanager
@@ -61,7 +73,7 @@ class Progress:
         self._is_hidden = _hidden.get()
         if sys.stderr.isatty() and not self._is_hidden:
             self._bar = tqdm(
-                desc=title,
+                desc=prefixed(title),
                 total=total,
                 initial=done,
                 unit="B" if unit == "B" else f" {unit}",

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from mtl.commands.job_settings import KEYS, Commands, job_of
 
 if TYPE_CHECKING:
-    from mtl.jobs.job import Job
+    from collections.abc import Sequence
+
+    from mtl.jobs.job import Job, NamedRun
 
 
 def add_training(commands: Commands) -> None:
@@ -49,6 +51,13 @@ def _run(job: "Job", command: str) -> None:
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
+def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
+    """Make several runs at once. Print the table of each when it is finished."""
+    from mtl.jobs.together import run_together
+
+    run_together(runs, command, lambda run: print(run.job.folder.table.read_text(encoding="utf-8"), flush=True))
+
+
 def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
     from mtl.jobs.sweep import load_sweep, run_sweep
@@ -56,7 +65,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
     finished = sum(run.finished for run in sweep.runs)
     print(f"{sweep.title}: {len(sweep.runs)} runs, {finished} of them finished", flush=True)
-    run_sweep(sweep, partial(_run, command=arguments.command))
+    run_sweep(sweep, partial(_run, command=arguments.command), partial(_run_together, command=arguments.command))
     from mtl.report.report import write_report
 
     print(write_report(sweep.runs_dir, arguments.out, arguments.command))

@@ -172,6 +172,21 @@ class LeadConfig:
 
 
 @dataclass
+class ResourcesConfig:
+    """What each seed asks of the machine that trains it. gpu: the share of a GPU. memory: in GB. None: an equal share."""
+
+    gpu: float | None = None
+    memory: float | None = None
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        for key in ("gpu", "memory"):
+            value = getattr(self, key)
+            if value is not None and not value > 0:
+                raise InputError(f"resources.{key}={value}: must be greater than 0")
+
+
+@dataclass
 class SubmissionConfig:
     header: str = MISSING
     name: str | None = None  # older runs do not have this key
@@ -204,7 +219,9 @@ class Config:
     runs_dir: str = MISSING
     tasks: list[str] | None = None
     seeds: list[int] = MISSING
-    seeds_in_parallel: int = MISSING
+    seeds_in_parallel: int | None = MISSING
+    engine: str = "processes"  # older runs do not have this key, nor the next section
+    resources: ResourcesConfig = field(default_factory=ResourcesConfig)
     max_length: int = MISSING
     held_out: float = MISSING
     encoder: EncoderConfig = MISSING
@@ -222,7 +239,11 @@ class Config:
 
     def check(self) -> None:
         """Raise InputError for a value of the right type that makes no sense."""
-        check_positive("", self, ("seeds_in_parallel", "max_length"))
+        check_positive("", self, ("max_length",))
+        if self.seeds_in_parallel is not None:
+            check_least("seeds_in_parallel", self.seeds_in_parallel)
+        check_choice("engine", self.engine, ("processes", "ray"))
+        self.resources.check()
         check_positive("encoder", self.encoder, ("hidden_size", "num_layers"))
         check_positive("head", self.head, ("hidden_size", "attention_size"))
         check_positive("pretrain", self.pretrain, ("max_steps", "validate_every"))
@@ -270,9 +291,12 @@ CHOICES = ("suite", "method", "variant", "architecture", "preset")
 
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
 LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
-# Keys that do not change the results: locations, how many seeds run at a time, and a key whose effect, the precision that is used,
+# Keys that do not change the results: locations, how and where seeds run, and a key whose effect, the precision that is used,
 # is compared itself (`mtl.runs.folder`).
-INDIFFERENT = (*LOCATIONS, "seeds_in_parallel", "trainer.force_precision")
+INDIFFERENT = (
+    *LOCATIONS,
+    *("seeds_in_parallel", "engine", "resources.gpu", "resources.memory", "trainer.force_precision"),
+)
 
 # Keys that hold lists, with an example of each.
 LISTS = {

@@ -91,6 +91,14 @@ class Job:
         return RunFolder(Path(self.config.run_dir or f"{self.config.runs_dir}/{self.suite.name}/{name}"))
 
 
+@dataclass(frozen=True)
+class NamedRun:
+    """A run of a sweep and its name."""
+
+    name: str
+    job: Job
+
+
 # The settings that choose a file of settings, with their defaults.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
 

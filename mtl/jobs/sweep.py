@@ -4,7 +4,8 @@ import itertools
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from mtl.config.schema import INDIFFERENT, Config
 from mtl.data.fetch import awaits_generation
 from mtl.data.splits import check_present
 from mtl.errors import DivergedError, InputError
-from mtl.jobs.job import Job, load_job
+from mtl.jobs.job import Job, NamedRun, load_job
 from mtl.methods import METHODS
 from mtl.untrusted import read_yaml
 
@@ -29,11 +30,8 @@ LONGEST_NAME = 200  # bytes; file systems take 255
 
 
 @dataclass(frozen=True)
-class PlannedRun:
-    """A run of a sweep. name: also the name of its folder."""
-
-    name: str
-    job: Job
+class PlannedRun(NamedRun):
+    """A run of a sweep. Its name is also that of its folder."""
 
     @property
     def finished(self) -> bool:
@@ -84,8 +82,9 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
         runs.append(run)
     if not runs:
         raise InputError(f"{path}: the suite has no task for any of its runs")
-    if len({run.job.config.runs_dir for run in runs}) > 1:
-        raise InputError(f"{path}: runs_dir must be the same for all runs")
+    for key in ("runs_dir", "engine", "seeds_in_parallel"):
+        if len({getattr(run.job.config, key) for run in runs}) > 1:
+            raise InputError(f"{path}: {key} must be the same for all runs")
     if unknown := set(only) - {run.name for run in runs}:
         known = ", ".join(run.name for run in runs)
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {known}")
@@ -94,8 +93,9 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     return sweep
 
 
-def run_sweep(sweep: Sweep, make: Callable[[Job], Any]) -> None:
-    """Call `make(job)` for each run that is not finished, one after another.
+def run_sweep(sweep: Sweep, make: Callable[[Job], Any], make_together: Callable[[Sequence[NamedRun]], Any]) -> None:
+    """Make the runs that are not finished: one after another by `make`, or all at once by `make_together` if their seeds run in processes
+    of their own (`mtl.jobs.units.runs_apart`).
 
     Finished runs are checked first, so that a run whose data has changed is found before hours of training.
     Raises InputError and DivergedError as a run does.
@@ -103,15 +103,29 @@ def run_sweep(sweep: Sweep, make: Callable[[Job], Any]) -> None:
     import torch
 
     from mtl.jobs.baseline import run_baseline
+    from mtl.jobs.units import runs_apart
 
     threads = torch.get_num_threads()
-    for number, run in enumerate(sorted(sweep.runs, key=lambda run: not run.finished), start=1):
-        logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
-        torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
-        try:
-            (run_baseline if run.finished else make)(run.job)
-        except (InputError, DivergedError) as error:
-            raise type(error)(f"{sweep.path}: run {run.name}: {error}") from None
+    runs = sorted(sweep.runs, key=lambda run: not run.finished)
+    waiting = [run for run in runs if not run.finished]
+    together = bool(waiting) and runs_apart(waiting[0].job.config)
+    for number, run in enumerate(runs, start=1):
+        if run.finished or not together:
+            logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
+            torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
+            with _named(sweep, run):
+                (run_baseline if run.finished else make)(run.job)
+    if together:
+        make_together(waiting)
+
+
+@contextmanager
+def _named(sweep: Sweep, run: NamedRun) -> Iterator[None]:
+    """Errors within the block name the sweep and the run."""
+    try:
+        yield
+    except (InputError, DivergedError) as error:
+        raise type(error)(f"{sweep.path}: run {run.name}: {error}") from None
 
 
 def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:

@@ -37,6 +37,9 @@ class Method(Protocol):
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         """Train, or continue from the files in the seed's folder, and predict. Yields each task with its predictions."""
 
+    def shared(self, seed: int) -> str | None:
+        """A hash that is equal for seeds of other runs that train a part of the seed exactly alike, which they share; None: nothing."""
+
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The cost of a seed. It is known only after `predictions`. folder: the seed's.
 
@@ -142,5 +145,5 @@ class MethodKind:
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
 COMMON_KEYS = (
     *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
-    *("held_out", "trainer.threads", "submission."),
+    *("held_out", "trainer.threads", "submission.", "engine", "resources."),
 )

@@ -8,7 +8,7 @@ import pytorch_lightning as pl
 from pytorch_lightning.callbacks import ProgressBar
 from tqdm import tqdm
 
-from mtl.progress import format_duration
+from mtl.progress import format_duration, prefixed
 from mtl.tasks.scale import PERCENT, Scale
 
 
@@ -21,7 +21,7 @@ class StageProgress(ProgressBar):
         scale: how scores are shown.
         """
         super().__init__()
-        self.title = title
+        self.title = prefixed(title)
         self.total_steps = total_steps
         self.scale = scale
         self.lines = lines and not sys.stderr.isatty()

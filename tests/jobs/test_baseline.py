@@ -22,7 +22,8 @@ from mtl.embedders import recipes
 from mtl.embedders.recipes import Recipe
 from mtl.errors import InputError
 from mtl.files import read_json
-from mtl.jobs.baseline import run_apart, run_baseline
+from mtl.jobs.baseline import run_baseline
+from mtl.jobs.seed import run_apart
 from mtl.methods.lstm import stage1, stage2
 from mtl.model.batch import Batch
 from mtl.model.network import Network
@@ -227,7 +228,8 @@ def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest
         seen.append(torch.backends.cudnn.rnn.fp32_precision)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mtl.jobs.baseline.prepare", prepare)
+    monkeypatch.setattr("mtl.jobs.prepared.prepare", prepare)
+    monkeypatch.setattr("mtl.jobs.seed.prepare", prepare)
     baseline = job([*settings, "seeds=[1]"])
     for run in (lambda: run_baseline(baseline), lambda: run_apart(baseline, 1)):
         with pytest.raises(KeyboardInterrupt):

@@ -154,6 +154,9 @@ class FirstRow:
             splits = self.dataset.splits[task.id]
             yield task, {name: first.repeat(len(split)) for name, split in splits.items() if name != "train"}
 
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         keys = ("parameters", "parameters_without_embeddings", "pretrain_seconds", "finetune_seconds", "peak_memory")
         return {**dict.fromkeys(keys), "sentences_per_second": None}

@@ -373,7 +373,7 @@ def test_the_threads_of_one_run_are_not_those_of_the_next(floors: list[str], tmp
         seen.append(torch.get_num_threads())
         torch.set_num_threads(threads + 1)
 
-    run_sweep(sweep, make)
+    run_sweep(sweep, make, make)
     torch.set_num_threads(threads)
     assert seen == [threads, threads]
 
@@ -384,4 +384,4 @@ def test_a_run_that_diverges_is_named(floors: list[str], tmp_path: Path) -> None
 
     path = written(tmp_path, "grid: {max_length: [8, 9]}")
     with pytest.raises(DivergedError, match="run .*max_length=8: seed 1 · stage 1: training diverged$"):
-        run_sweep(load_sweep(path, parse_settings(floors)), make)
+        run_sweep(load_sweep(path, parse_settings(floors)), make, make)

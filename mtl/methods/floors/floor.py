@@ -80,6 +80,9 @@ class Floor:
                 for other in answered:
                     yield other, {name: self._predicted(other, task, learned, name) for name in self._to_predict(other)}
 
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
         learned = [read_json(_chosen(folder, task)) for task in self._trained]

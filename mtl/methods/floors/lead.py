@@ -43,6 +43,9 @@ class Lead:
                     splits = self.dataset.splits[other.id]
                     yield other, {name: self._lead(split, count) for name, split in splits.items() if name != "train"}
 
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """One parameter for each task: the number of sentences."""
         done = [read_json(_chosen(folder, task)) for task in self.dataset.trained_tasks]

@@ -61,6 +61,9 @@ class WordVectorMethod:
                         self._seconds += time.monotonic() - start
                     yield task, self._found[task.id]
 
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """The seconds are those of the first seed of this process, which searches for all. parameters: the vectors of the tasks' words."""
         return {

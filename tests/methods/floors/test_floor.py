@@ -1,6 +1,7 @@
 """Floors through the whole job, on the small suite."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,8 @@ import mtl.methods.floors.floor as floor
 from mtl.cli import main
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.job import Job
-from mtl.jobs.parallel import SeedJob
+from mtl.jobs.engines import ENGINES
+from mtl.jobs.engines.kind import Done, Unit
 from mtl.runs.predictor import Predictor
 
 PAIRS = """\
@@ -185,13 +186,14 @@ def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, m
 def test_in_parallel_it_is_the_same(
     floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each seed has its own features. `mtl.jobs.parallel` is replaced: the seeds run here, as in their own processes."""
+    """Each seed has its own features. The engine is replaced: the seeds run here, as in their own processes."""
 
-    def run_in_turn(run: SeedJob, job: Job, seeds: list[int]) -> None:
-        for seed in seeds:
-            run(job, seed)
+    class InTurn:
+        def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+            for unit in units:
+                done(unit, unit.call(*unit.arguments))
 
-    monkeypatch.setattr("mtl.jobs.baseline.run_in_parallel", run_in_turn)
+    monkeypatch.setitem(ENGINES, "processes", InTurn)
     command = ["baseline", *floor_settings, "method=svm", "seeds=[1,2]"]
     for name, processes in (("one", 1), ("two", 2)):
         assert main([*command, f"run_dir={tmp_path / name}", f"seeds_in_parallel={processes}"]) == 0

@@ -1,10 +1,12 @@
-"""Seeds in processes of their own: the same results, and no process left over."""
+"""Units in processes of their own: the same results, and no process left over."""
 
 import os
 import signal
 import time
+from collections.abc import Callable
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import content, job, mtl
@@ -13,8 +15,8 @@ from small_suite import small_settings
 
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.job import Job
-from mtl.jobs.parallel import SeedJob, run_in_parallel
+from mtl.jobs.engines.kind import Needs, Unit, longest_first
+from mtl.jobs.engines.processes import Processes
 
 # Stage 1 takes until it is interrupted.
 LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000", "pretrain.patience=100000"]
@@ -83,12 +85,11 @@ def test_interrupted_all_end_and_one_message_says_so(
 
 
 @NEEDS_PROC
-def test_seeds_end_with_a_run_that_is_killed(settings: list[str], tmp_path: Path) -> None:
-    arguments = (wait, job([*settings, f"run_dir={tmp_path}", "seeds_in_parallel=2"]), [1, 2])
-    process = CONTEXT.Process(target=run_in_parallel, args=arguments)
+def test_units_end_with_a_program_that_is_killed(tmp_path: Path) -> None:
+    process = CONTEXT.Process(target=run, args=(wait, tmp_path, "a", "b"))
     process.start()
-    for seed in (1, 2):
-        wait_for(tmp_path / f"{seed}.txt", process)
+    for name in "ab":
+        wait_for(tmp_path / name, process)
     children = children_of(process)
     assert len(children) >= 2
     process.kill()
@@ -96,44 +97,83 @@ def test_seeds_end_with_a_run_that_is_killed(settings: list[str], tmp_path: Path
     wait_until_gone(children)
 
 
-def wait(job: Job, seed: int) -> None:
-    (job.folder.path / f"{seed}.txt").touch()
+def wait(folder: Path, name: str) -> None:
+    (folder / name).touch()
     while True:
         time.sleep(1)
 
 
-def write_share(job: Job, seed: int) -> None:
-    share = [os.environ[name] for name in ("OMP_NUM_THREADS", "TQDM_POSITION")]
-    (job.folder.path / f"{seed}.txt").write_text(" ".join(share), encoding="utf-8")
+def write_share(folder: Path, name: str) -> str:
+    share = [os.environ[variable] for variable in ("OMP_NUM_THREADS", "TQDM_POSITION")]
+    (folder / name).write_text(" ".join(share), encoding="utf-8")
+    return name.upper()
 
 
-def complain(job: Job, seed: int) -> None:
-    raise InputError(f"seed {seed} has bad data")
+def complain(folder: Path, name: str) -> None:
+    raise InputError(f"{name} has bad data")
 
 
-def diverge(job: Job, seed: int) -> None:
-    raise DivergedError(f"seed {seed}: training diverged")
+def diverge(folder: Path, name: str) -> None:
+    raise DivergedError(f"{name}: training diverged")
 
 
-def die(job: Job, seed: int) -> None:
+def die(folder: Path, name: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def fail(job: Job, seed: int) -> None:
+def fail(folder: Path, name: str) -> None:
     raise ValueError("a defect of the program")
 
 
-def test_each_process_has_its_threads_and_its_line_of_progress(settings: list[str], tmp_path: Path) -> None:
+def much(folder: Path, name: str) -> bytes:
+    return bytes(10**6)  # more than a pipe holds
+
+
+def run(call: Callable[[Path, str], Any], folder: Path, *names: str, at_a_time: int = 2, **of: Any) -> dict[str, Any]:
+    """Execute one unit for each name; return their results in the order in which they ended."""
+    results: dict[str, Any] = {}
+    units = [Unit(name, call, (folder, name), **of) for name in names]
+    Processes().run(units, at_a_time, lambda unit, value: results.update({unit.name: value}))
+    return results
+
+
+def test_each_process_has_its_threads_and_its_line_of_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.get_num_threads", lambda: 2)
     before = dict(os.environ)
-    two = job([*settings, f"run_dir={tmp_path}", "seeds_in_parallel=2", "trainer.threads=null"])
-    run_in_parallel(write_share, two, [3, 4, 5])
-    shares = [(tmp_path / f"{seed}.txt").read_text(encoding="utf-8") for seed in (3, 4, 5)]
+    assert run(write_share, tmp_path, "a", "b", "c") == {"a": "A", "b": "B", "c": "C"}
+    shares = [(tmp_path / name).read_text(encoding="utf-8") for name in "abc"]
     assert shares[:2] == ["1 0", "1 1"] and shares[2] in shares[:2]  # the third takes the place of the first that ends
     assert dict(os.environ) == before
+    run(write_share, tmp_path, "d", needs=Needs(threads=3))
+    assert (tmp_path / "d").read_text(encoding="utf-8") == "3 0"
+
+
+def test_a_large_result_arrives(tmp_path: Path) -> None:
+    assert run(much, tmp_path, "a") == {"a": bytes(10**6)}
+
+
+def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
+    order: list[str] = []
+    first, last = frozenset({"first"}), frozenset({"a", "b"})
+    units = [
+        Unit("last", write_share, (tmp_path, "last"), after=last),
+        *(Unit(name, write_share, (tmp_path, name), after=first) for name in ("a", "b")),
+        Unit("first", write_share, (tmp_path, "first")),
+    ]
+    Processes().run(units, 4, lambda unit, value: order.append(unit.name))
+    assert order[0] == "first" and order[-1] == "last"
+
+
+def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.jobs.engines.processes.machine_memory", lambda: 10 * 10**9)
+    run(write_share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
+    assert {(tmp_path / name).read_text(encoding="utf-8").split()[1] for name in "abc"} == {"0"}
+    with pytest.raises(InputError, match=r"resources.memory: a asks for 11.0 GB; this machine has 10.0 GB"):
+        run(write_share, tmp_path, "a", needs=Needs(memory=11 * 10**9))
 
 
 @pytest.mark.parametrize(
-    ("run", "error", "message"),
+    ("call", "error", "message"),
     [
         (complain, InputError, "seed 7 has bad data"),
         (diverge, DivergedError, "^seed 7: training diverged$"),
@@ -142,7 +182,14 @@ def test_each_process_has_its_threads_and_its_line_of_progress(settings: list[st
     ],
 )
 def test_an_error_in_a_process_is_raised_here(
-    run: SeedJob, error: type[Exception], message: str, settings: list[str]
+    call: Callable[[Path, str], None], error: type[Exception], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(error, match=message):
-        run_in_parallel(run, job([*settings, "seeds_in_parallel=2"]), [7])
+        run(call, tmp_path, "seed 7")
+
+
+def test_those_expected_to_take_longest_begin_first() -> None:
+    units = [
+        Unit(name, wait, (), seconds=seconds) for name, seconds in (("a", 3.0), ("b", None), ("c", 9.0), ("d", 3.0))
+    ]
+    assert [unit.name for unit in longest_first(units)] == ["b", "c", "a", "d"]

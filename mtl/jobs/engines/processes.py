@@ -1,0 +1,176 @@
+"""Units in processes of this machine."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import connection
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from mtl.errors import DivergedError, InputError
+from mtl.files import format_bytes
+from mtl.jobs.engines.interrupt import sigterm_as_interrupt
+from mtl.jobs.engines.kind import Done, Unit, ready
+from mtl.memory import machine_memory
+from mtl.progress import log_to_standard_error
+
+EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
+
+
+@dataclass(frozen=True)
+class Running:
+    """A unit that is being executed. slot: its place among the units that run at the same time, from 0."""
+
+    unit: Unit
+    slot: int
+    process: Any
+
+
+class Processes:
+    """`mtl.jobs.engines.kind.Engine` that starts a process for each unit.
+
+    The processes share the CPU threads equally, unless a unit asks for a number; if there are several GPUs, they are assigned in turn.
+    """
+
+    def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+        context = multiprocessing.get_context("spawn")
+        lock = context.RLock()  # of the lines of progress bars
+        slots = list(range(_places(units, at_a_time)))
+        threads = max(1, torch.get_num_threads() // max(1, len(slots)))
+        waiting, ended = list(units), set[str]()
+        running: dict[Any, Running] = {}  # by the end of the pipe on which the process reports
+        with sigterm_as_interrupt():
+            try:
+                while waiting or running:
+                    while slots and (unit := ready(waiting, ended)) is not None:
+                        waiting.remove(unit)
+                        report, its_end = context.Pipe(duplex=False)
+                        process = context.Process(target=_execute, args=(unit, its_end, lock))
+                        slot = slots.pop(0)
+                        with _environment(_share(slot, unit.needs.threads or threads)):
+                            process.start()
+                        its_end.close()  # so that the pipe ends with the process
+                        running[report] = Running(unit, slot, process)
+                    assert running, "units wait for each other"
+                    for ready_end in connection.wait(list(running)):
+                        of = running.pop(ready_end)
+                        slots.append(of.slot)
+                        value = _result(ready_end, of)
+                        ended.add(of.unit.name)
+                        done(of.unit, value)
+            finally:
+                _stop([of.process for of in running.values()])
+
+
+def _places(units: Sequence[Unit], at_a_time: int) -> int:
+    """How many of the units can run at the same time. Raises InputError if one asks for more memory than the machine has."""
+    places, total = min(at_a_time, len(units)), machine_memory()
+    for unit in units:
+        if unit.needs.memory is not None:
+            if unit.needs.memory > total:
+                raise InputError(
+                    f"resources.memory: {unit.name} asks for {format_bytes(unit.needs.memory)};"
+                    f" this machine has {format_bytes(total)}"
+                )
+            places = min(places, total // unit.needs.memory)
+    return places
+
+
+def _share(slot: int, threads: int) -> dict[str, str]:
+    """The environment variables of one of the processes: its CPU threads, its GPU, the line of its progress bar."""
+    share = {"OMP_NUM_THREADS": str(threads), "TQDM_POSITION": str(slot)}
+    if torch.cuda.is_available():
+        given = os.environ.get("CUDA_VISIBLE_DEVICES")
+        gpus = given.split(",") if given else [str(number) for number in range(torch.cuda.device_count())]
+        share["CUDA_VISIBLE_DEVICES"] = gpus[slot % len(gpus)]
+    return share
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    """Set these environment variables within the block; a process that starts there inherits them."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _execute(unit: Unit, report: Any, lock: Any) -> None:
+    """The main function of a child process. It reports the unit's result, or the InputError or DivergedError that it raises."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
+    tqdm.set_lock(lock)
+    log_to_standard_error(unit.prefix)
+    try:
+        report.send((None, unit.call(*unit.arguments)))
+    except (InputError, DivergedError) as error:
+        report.send((error, None))
+    except KeyboardInterrupt:  # training raises it when it receives SIGTERM
+        sys.exit(130)
+
+
+def _result(report: Any, of: Running) -> Any:
+    """What a unit's process reports. Raises the error that it reports, and the one for a process that ended without a report."""
+    try:
+        error, value = report.recv()
+    except EOFError:
+        of.process.join()
+        raise _exit_error(of.unit, of.process.exitcode) from None
+    of.process.join()
+    if error is not None:
+        raise error
+    return value
+
+
+def _exit_with_parent() -> None:
+    """Wait until the parent process ends for any reason, then end this process."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    connection.wait([parent.sentinel])
+    os._exit(1)
+
+
+def _exit_error(unit: Unit, status: int) -> Exception:
+    """The error for a process that ended with this exit status; the negative number of a signal if one killed it."""
+    if status < 0:
+        return InputError(
+            f"{unit.name}: its process was killed ({signal.Signals(-status).name}); "
+            "if memory ran out, set a smaller seeds_in_parallel=; run the same command again to continue"
+        )
+    return RuntimeError(f"{unit.name}: its process ended with status {status}; its error message is above")
+
+
+def _stop(processes: Sequence[Any]) -> None:
+    """End these processes and wait until they have ended; ignore Ctrl-C and SIGTERM meanwhile."""
+    if processes and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            _terminate(processes)
+        finally:
+            signal.signal(signal.SIGINT, before)
+    else:
+        _terminate(processes)
+
+
+def _terminate(processes: Sequence[Any]) -> None:
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        process.join(EXIT_TIMEOUT)
+        if process.is_alive():
+            process.kill()
+            process.join()

@@ -1,0 +1,185 @@
+"""Units on a cluster, or on this machine, by Ray."""
+
+import os
+import time
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from mtl.errors import DivergedError, InputError
+from mtl.jobs.engines.interrupt import sigterm_as_interrupt
+from mtl.jobs.engines.kind import Done, Unit, ready
+from mtl.progress import log_to_standard_error
+
+RETRIES = 3  # of a unit whose process or node is lost
+PROBE_TIMEOUT = 60.0  # seconds until a node must have answered
+
+
+class RayCluster:
+    """`mtl.jobs.engines.kind.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
+
+    A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors
+    and runs must be in a file system that all nodes share, under the same paths.
+    """
+
+    def __init__(self) -> None:
+        """Raises InputError if Ray is not installed."""
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # seeds log alike lines
+        try:
+            import ray
+        except ImportError:
+            raise InputError("engine=ray: needs Ray: pip install 'mtl-baselines[ray]'") from None
+        self.ray = ray
+
+    def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+        if not units:
+            return
+        begun = self._connect()
+        running: dict[Any, Unit] = {}
+        try:
+            with sigterm_as_interrupt():
+                self._check_nodes(units)
+                waiting, ended = list(units), set[str]()
+                while waiting or running:
+                    while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
+                        waiting.remove(unit)
+                        running[self._submit(unit)] = unit
+                    assert running, "units wait for each other"
+                    (reference,), _ = self.ray.wait(list(running), num_returns=1)
+                    unit = running[reference]
+                    value = self._result(reference, unit)
+                    del running[reference]
+                    ended.add(unit.name)
+                    done(unit, value)
+        finally:
+            for reference in running:
+                with suppress(Exception):  # it may have ended meanwhile, or its node is lost
+                    self.ray.cancel(reference, force=True)
+            if begun:
+                self.ray.shutdown()
+
+    def _connect(self) -> bool:
+        """Connect to the cluster; return whether this call has begun it or connected to it."""
+        if self.ray.is_initialized():
+            return False
+        try:
+            self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            address = os.environ.get("RAY_ADDRESS")
+            where = f"RAY_ADDRESS={address}: " if address else ""
+            raise InputError(f"engine=ray: {where}cannot be had: {_line(error)}") from None
+        return True
+
+    def _submit(self, unit: Unit) -> Any:
+        needs = unit.needs
+        remote = self.ray.remote(
+            max_calls=1,  # a process for each unit: settings of torch, and memory, do not outlive it
+            max_retries=RETRIES,
+            num_cpus=needs.threads or 1,
+            num_gpus=self._gpu(needs.gpu),
+            memory=needs.memory,
+            scheduling_strategy="SPREAD",
+        )(_execute)
+        return remote.options(name=unit.name).remote(unit)
+
+    def _gpu(self, share: float | None) -> float:
+        """The share of a GPU that a unit gets: a whole one by default, if the cluster has any."""
+        return share if share is not None else float("GPU" in self.ray.cluster_resources())
+
+    def _result(self, reference: Any, unit: Unit) -> Any:
+        """A unit's result. Raises the InputError or DivergedError that it raised, and InputError if its process was lost."""
+        errors = self.ray.exceptions
+        try:
+            return self.ray.get(reference)
+        except errors.RayTaskError as error:
+            if isinstance(error.cause, InputError | DivergedError):
+                raise error.cause from None
+            raise
+        except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError) as error:
+            raise InputError(
+                f"{unit.name}: its process was lost {RETRIES + 1} times: {_line(error)}; if memory ran out, set resources.memory=;"
+                " run the same command again to continue"
+            ) from None
+
+    def _check_nodes(self, units: Sequence[Unit]) -> None:
+        """Raise InputError if no node has what a unit needs, or if one lacks the folder of the results or has other versions."""
+        nodes = [node for node in self.ray.nodes() if node["Alive"]]
+        self._check_needs(units, nodes)
+        for folder in sorted({unit.folder for unit in units if unit.folder is not None}):
+            self._check_folder(folder, nodes)
+
+    def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
+        for unit in units:
+            wanted = {
+                "CPU": unit.needs.threads or 1,
+                "GPU": self._gpu(unit.needs.gpu),
+                "memory": unit.needs.memory or 0,
+            }
+            if not any(all(node["Resources"].get(of, 0) >= size for of, size in wanted.items()) for node in nodes):
+                asked = ", ".join(f"{size:g} {of}" for of, size in wanted.items() if size)
+                raise InputError(
+                    f"{unit.name}: no node of the cluster has what it asks for ({asked}); see trainer.threads and resources"
+                )
+
+    def _check_folder(self, folder: Path, nodes: Sequence[Any]) -> None:
+        """Let each node read a file that this process writes into the folder."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".probe-{uuid.uuid4().hex}"
+        probe.write_text(probe.name, encoding="utf-8")
+        try:
+            ask = self.ray.remote(max_calls=1, num_cpus=0)(_describe)
+            asked = {
+                ask.options(scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)).remote(
+                    str(probe)
+                ): node["NodeManagerHostname"]
+                for node in nodes
+            }
+            answered, silent = self.ray.wait(list(asked), num_returns=len(asked), timeout=PROBE_TIMEOUT)
+            if silent:
+                raise InputError(f"node {asked[silent[0]]}: does not answer; see `ray status`")
+            here = _describe(str(probe))
+            for reference in answered:
+                try:
+                    there = self.ray.get(reference)
+                except self.ray.exceptions.RayError as error:
+                    raise InputError(f"node {asked[reference]}: cannot run mtl: {_line(error)}") from None
+                if there != here:
+                    raise InputError(_difference(asked[reference], folder, here, there))
+        finally:
+            probe.unlink(missing_ok=True)
+
+
+def _describe(probe: str) -> dict[str, str | None]:
+    """What a node has: the content of a file in the folder of the results, and versions."""
+    import torch
+
+    import mtl
+
+    for _ in range(10):  # a network file system may show a new file late
+        if Path(probe).exists():
+            break
+        time.sleep(0.5)
+    content = Path(probe).read_text(encoding="utf-8") if Path(probe).exists() else None
+    return {"folder": content, "mtl": mtl.__version__, "torch": torch.__version__}
+
+
+def _difference(node: str, folder: Path, here: dict[str, str | None], there: dict[str, str | None]) -> str:
+    if there["folder"] != here["folder"]:
+        return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
+    of = next(of for of in here if here[of] != there[of])
+    return f"node {node}: has {of} {there[of]}, and this machine {here[of]}; install the same versions on all nodes"
+
+
+def _execute(unit: Unit) -> Any:
+    """Call what the unit says, in a process of its own on some node."""
+    log_to_standard_error(unit.prefix)
+    return unit.call(*unit.arguments)
+
+
+def _line(error: BaseException) -> str:
+    return (" ".join(str(error).split()) or type(error).__name__)[:300]

@@ -1,0 +1,118 @@
+"""The beginning of a run: read its data, build its method, and make its folder its own."""
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from mtl.config.files import find_suite
+from mtl.data.dataset import Dataset, load_dataset
+from mtl.data.fetch import awaits_generation, fetch_suite
+from mtl.device import device_of, exact_arithmetic
+from mtl.files import write_json, write_text
+from mtl.jobs.job import Job
+from mtl.memory import keep_memory
+from mtl.methods import METHODS
+from mtl.methods.kind import BuildRequest, Method
+from mtl.runs.submission import write_predictions
+from mtl.tasks.constant import best_constant, constant_score
+from mtl.training.precision import training_precision
+
+logger = logging.getLogger("mtl")
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What is known of a run before its seeds are trained, in plain values.
+
+    inputs: fingerprints by name. rows: the number of rows by task and split. constants: by task, the score × 100 of the best constant
+    answer. held_out: by task, the number of held-out rows. facts: as `mtl.methods.kind.Method.facts`. shared: by seed, the key of the
+    part of its training that other runs may share; without seeds that share nothing.
+    """
+
+    inputs: dict[str, str]
+    rows: dict[str, dict[str, int]]
+    constants: dict[str, float]
+    held_out: dict[str, int]
+    facts: dict[str, Any]
+    shared: dict[int, str]
+
+
+def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
+    """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`.
+
+    Raises InputError for bad data, for files that the method needs and cannot find, and for a folder whose inputs have changed.
+    """
+    config, folder = job.config, job.folder
+    _log_left_out(job)
+    precision = training_precision(config.trainer)
+    folder.check_precision(precision)
+    if awaits_generation(job.suite, job.data_dir):
+        fetch_suite(job.suite, job.run_tasks, job.data_dir)
+    dataset, method = prepare(job)
+    inputs = {**dataset.fingerprints, **method.fingerprints}
+    folder.claim(config, inputs, precision)
+    _record(job, dataset)
+    method.save(folder.path)
+    held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
+    shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
+    return Prepared(inputs, dataset.rows(), _constants(dataset), held_out, method.facts, shared), dataset, method
+
+
+@exact_arithmetic()
+def begin_apart(job: Job) -> Prepared:
+    """`begin` in a process of its own."""
+    logger.setLevel(logging.INFO)
+    return begin(job)[0]
+
+
+def prepare(job: Job) -> tuple[Dataset, Method]:
+    """Read the data and build the method, from caches if they exist.
+
+    Raises InputError for bad data, and for files that the method needs and cannot find.
+    """
+    config = job.config
+    if device_of(config.trainer.accelerator).type == "cpu":
+        keep_memory()
+    if config.trainer.threads:
+        torch.set_num_threads(config.trainer.threads)
+    dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out)
+    request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path)
+    return dataset, METHODS[config.method].build(request)
+
+
+def _log_left_out(job: Job) -> None:
+    """Log the tasks that the run leaves out, one line for each reason."""
+    if job.unanswered:
+        logger.info("left out, since method %s does not answer them: %s", job.config.method, ", ".join(job.unanswered))
+    if job.absent:
+        logger.info("left out, since %s has none of their files: %s", job.data_dir, ", ".join(job.absent))
+
+
+def _constants(dataset: Dataset) -> dict[str, float]:
+    """The score × 100 of the best constant answer to each task, by task id.
+
+    The answer is the best one on the training rows of the task itself, or of the task whose head answers, by that task's metric.
+    """
+    scores, tasks = {}, {task.id: task for task in dataset.tasks}
+    for task in dataset.tasks:
+        source = tasks[task.answered_by or task.id]
+        answer = best_constant(source, dataset.splits[source.id]["train"].scored)
+        scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
+    return scores
+
+
+def _record(job: Job, dataset: Dataset) -> None:
+    """Write what later commands read: the suite file, the lines of held-out rows, the words that heads choose from, and the groups
+    and targets of the scored rows."""
+    folder = job.folder
+    write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
+    write_text(folder.held_out, json.dumps(dataset.held_out) + "\n")
+    write_text(folder.scored_rows, json.dumps(dataset.scored_rows) + "\n")
+    if dataset.answers:
+        write_json(folder.answers, dataset.answers)
+    for task in dataset.tasks:
+        gold = dataset.scored(task).targets
+        write_predictions(folder.gold(task.scored_split, task.id), task, gold, job.config.submission.header)

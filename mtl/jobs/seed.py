@@ -1,0 +1,100 @@
+"""One seed of a run: training, predictions, scores and submission."""
+
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from mtl.data.dataset import Dataset
+from mtl.device import device_of, exact_arithmetic
+from mtl.files import read_json, write_json
+from mtl.jobs.job import Job
+from mtl.jobs.prepared import prepare
+from mtl.jobs.provenance import machine, versions
+from mtl.jobs.seed_lock import seed_lock
+from mtl.methods import METHODS
+from mtl.methods.kind import Method
+from mtl.runs.formats import FORMATS
+from mtl.runs.formats.kind import Submitted
+from mtl.runs.submission import write_predictions
+from mtl.tasks.metrics import further_scores, score
+
+logger = logging.getLogger("mtl")
+
+
+@exact_arithmetic()
+def run_apart(job: Job, seed: int) -> None:
+    """Run one seed in a separate process. Its environment sets how many threads it uses."""
+    logger.setLevel(logging.WARNING)  # the first process has logged what it read
+    config = job.config
+    dataset, method = prepare(replace(job, config=replace(config, trainer=replace(config.trainer, threads=None))))
+    logger.setLevel(logging.INFO)
+    run_seed(job, dataset, method, seed)
+
+
+def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
+    """Train one seed, and write its predictions, its submission and scores.json, unless it is done.
+
+    Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
+    further metrics, those × 100 by name), dev_scores (× 100 on dev), same_answer (the tasks whose scored rows all have the same
+    prediction), seconds, cost, versions, machine, remarks (what the user of the submission should know, one line each).
+    """
+    done = job.folder.scores(seed)
+    with seed_lock(job.folder.seed(seed)):
+        if done.exists():
+            finished: dict[str, Any] = read_json(done)
+            return finished
+        start = time.monotonic()
+        result = _predict(job, dataset, method, seed)
+        result["seconds"] = time.monotonic() - start
+        _log_scores(job, seed, result)
+        result["cost"] = method.cost(seed, job.folder.seed(seed))
+        result["versions"] = versions()
+        result["machine"] = machine(device_of(job.config.trainer.accelerator))
+        result["remarks"] = _submit(job, dataset, seed, result["cost"]["parameters"])
+        write_json(done, result)
+    return result
+
+
+def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
+    """Train, write the predictions, and score them. Returns those entries of scores.json."""
+    config, folder = job.config, job.folder
+    found, on_dev, further = {}, {}, dict[str, dict[str, float]]()
+    same_answer = list[str]()
+    for task, predictions in method.predictions(seed, folder.seed(seed)):
+        scored = predictions[task.scored_split], dataset.scored(task).scored
+        found[task.id] = score(task, *scored)
+        further[task.id] = further_scores(task, *scored)
+        if len(set(scored[0].tolist())) == 1 < len(scored[0]):
+            same_answer.append(task.id)
+        if "dev" in predictions:
+            on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
+        for split, values in predictions.items():
+            write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
+    scores = {task.id: found[task.id] for task in dataset.tasks}
+    return {
+        "scores": scores,
+        "average": job.suite.mean(scores),
+        "also": {task.id: further[task.id] for task in dataset.tasks if further[task.id]},
+        "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
+        "same_answer": [task.id for task in dataset.tasks if task.id in same_answer],
+    }
+
+
+def _log_scores(job: Job, seed: int, result: Mapping[str, Any]) -> None:
+    show, seeds = job.suite.shown.show, job.config.seeds
+    listed = ", ".join(f"{id} {show(value)}" for id, value in result["scores"].items())
+    average = "" if result["average"] is None else f" · average {show(result['average'])}"
+    logger.info("seed %d (%d/%d) · %s%s", seed, seeds.index(seed) + 1, len(seeds), listed, average)
+
+
+def _submit(job: Job, dataset: Dataset, seed: int, parameters: int) -> list[str]:
+    """Write the submission of a seed, in the suite's format. Returns what its user should know, one line each.
+
+    parameters: of the seed's model.
+    """
+    config, kind = job.config, METHODS[job.config.method]
+    facts = {"name": config.submission.name or kind.title(config), "family": kind.family, "parameters": parameters}
+    submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
+    return FORMATS[job.suite.submission.format].write(submitted)

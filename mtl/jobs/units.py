@@ -1,0 +1,52 @@
+"""The units of work that runs consist of."""
+
+from collections.abc import Mapping, Sequence
+
+from mtl.config.schema import Config
+from mtl.jobs.engines.kind import Needs, Unit
+from mtl.jobs.job import Job
+from mtl.jobs.prepared import Prepared
+from mtl.jobs.seed import run_apart
+
+GB = 10**9
+
+
+def runs_apart(config: Config) -> bool:
+    """Whether seeds run in processes of their own, not in this one."""
+    return config.engine != "processes" or (config.seeds_in_parallel or 1) > 1
+
+
+def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
+    """How many units an engine executes at once: by default one process, or as many as a cluster has room for."""
+    return config.seeds_in_parallel or (1 if config.engine == "processes" else len(units))
+
+
+def needs(config: Config) -> Needs:
+    """What each unit of a run asks for."""
+    memory = config.resources.memory
+    return Needs(config.trainer.threads, config.resources.gpu, None if memory is None else round(memory * GB))
+
+
+def seed_units(job: Job, prepared: Prepared, run: str = "", expected: Mapping[int, float] | None = None) -> list[Unit]:
+    """The seeds of a run that are not done yet, as units.
+
+    run: its name, if there are several runs. expected: seconds by seed, where they are known.
+    """
+    waiting = [seed for seed in job.config.seeds if not job.folder.scores(seed).exists()]
+    return [
+        Unit(
+            name=seed_name(run, seed),
+            call=run_apart,
+            arguments=(job, seed),
+            prefix=f"{run} · " if run else "",
+            folder=job.folder.path.parent,
+            needs=needs(job.config),
+            seconds=(expected or {}).get(seed),
+        )
+        for seed in waiting
+    ]
+
+
+def seed_name(run: str, seed: int) -> str:
+    """The name of a seed's unit."""
+    return f"{run}, seed {seed}" if run else f"seed {seed}"

@@ -1,0 +1,79 @@
+"""Several runs at once: the same scores as one after another, and nothing is trained twice."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import content, job
+
+from mtl.cli import main
+from mtl.errors import InputError
+from mtl.jobs.job import NamedRun, parse_settings
+from mtl.jobs.prepared import Prepared
+from mtl.jobs.sweep import load_sweep
+from mtl.jobs.together import _seed_units, run_together
+from mtl.jobs.units import seed_name
+
+THREE = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: wide, encoder.hidden_size: 7}]"
+
+
+@pytest.fixture
+def small(settings: list[str]) -> list[str]:
+    kept = [setting for setting in settings if not setting.startswith(("run_dir=", "seeds="))]
+    return [*kept, "pretrain.max_steps=8", "pretrain.validate_every=4", "seeds=[1,2]"]
+
+
+def sweep_file(folder: Path) -> str:
+    path = folder / "sweep.yaml"
+    path.write_text(THREE, encoding="utf-8")
+    return str(path)
+
+
+def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
+    small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = sweep_file(tmp_path)
+    runs = {
+        name: [*small, f"runs_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache"] for name in ("one", "two")
+    }
+    assert main(["sweep", file, *runs["one"], "--out", str(tmp_path / "out")]) == 0
+    capfd.readouterr()
+    assert main(["sweep", file, *runs["two"], "seeds_in_parallel=2", "--out", str(tmp_path / "out")]) == 0
+    printed = capfd.readouterr()
+    names = ["random-frozen", "random-finetune", "last", "wide"]
+    for name in names:
+        assert content(tmp_path / "one/liten" / name) == content(tmp_path / "two/liten" / name) != {}
+    assert sum(line.startswith("## ") for line in printed.out.splitlines()) == 4  # a table for each run
+    assert "last · seed 2 (2/2) · " in printed.err and "last · fastText" not in printed.err
+    for of in ("one", "two"):
+        done = [
+            json.loads(path.read_text(encoding="utf-8"))
+            for path in (tmp_path / of).glob("liten/*/*/pretrain/done.json")
+        ]
+        assert len(done) == 8 and sum("trained_in" not in record for record in done) == 4
+    # A finished sweep trains nothing and prints no table again.
+    assert main(["sweep", file, *runs["two"], "seeds_in_parallel=2", "--out", str(tmp_path / "out")]) == 0
+    assert "## " not in capfd.readouterr().out
+
+
+def test_seeds_that_share_training_begin_after_the_one_that_trains(small: list[str], tmp_path: Path) -> None:
+    runs = [NamedRun(name, job([*small, f"run_dir={tmp_path / name}"])) for name in ("a", "b", "c")]
+    keys = {"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {}}
+    prepared = {name: Prepared({}, {}, {}, {}, {}, shared) for name, shared in keys.items()}
+    units = {unit.name: unit.after for unit in _seed_units(runs, prepared)}
+    assert units.pop("b, seed 1") == {"a, seed 1"}
+    assert units == dict.fromkeys([seed_name("a", 1), "a, seed 2", "b, seed 2", "c, seed 1", "c, seed 2"], frozenset())
+
+
+def test_runs_that_no_engine_could_execute_together_are_refused(small: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "sweep.yaml"
+    path.write_text("runs: [{}, {seeds_in_parallel: 3, name: b}]", encoding="utf-8")
+    with pytest.raises(InputError, match="sweep.yaml: seeds_in_parallel must be the same for all runs"):
+        load_sweep(str(path), parse_settings(small))
+
+
+def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: Path) -> None:
+    runs = [NamedRun(name, job([*small, f"run_dir={tmp_path / name}", "seeds_in_parallel=2"])) for name in ("a", "b")]
+    with runs[1].job.folder.locked(), pytest.raises(InputError, match="b: another process is running in this folder"):
+        run_together(runs, "", lambda run: None)
+    assert not (tmp_path / "a/config.yaml").exists()
