@@ -60,28 +60,13 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     missing data or vectors, folders with another configuration.
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
-    given = given or {}
     title, entries = _read(path)
-    runs: list[PlannedRun] = []
-    for number, (label, settings) in enumerate(entries, 1):
-        try:
-            run = _load(label, settings, given)
-        except InputError as error:
-            shown = ", ".join(f"{key}={value}" for key, value in settings.items())
-            raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
-        if run is None:
-            continue
-        # Some file systems do not distinguish upper and lower case.
-        same = [
-            n for n, r in enumerate(runs, 1) if str(r.job.folder.path).casefold() == str(run.job.folder.path).casefold()
-        ]
-        if same:
-            raise InputError(
-                f"{path}: runs {same[0]} and {number} would share the folder {run.job.folder.path}; give one another name"
-            )
-        runs.append(run)
-    if not runs:
+    found = list(_load_all(path, entries, given or {}))
+    if not found:
         raise InputError(f"{path}: the suite has no task for any of its runs")
+    runs = [PlannedRun(name, job) for name, job in zip(_names(path, found), (run.job for run in found), strict=True)]
+    runs = [replace(run, job=_in_folder(run.job, run.name)) for run in runs]
+    _check_folders(path, runs)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.job.config, key) for run in runs}) > 1:
             raise InputError(f"{path}: {key} must be the same for all runs")
@@ -166,33 +151,86 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     return flatten(value)
 
 
-def _load(name: str | None, settings: Mapping[str, Any], given: Mapping[str, Any]) -> PlannedRun | None:
-    """The run with these settings, or None if its method has no task. given: settings from the command line, which replace them.
+@dataclass(frozen=True)
+class _Loaded:
+    """A run of a sweep file that has no name yet. number: its place in the file, from 1. label: its name in the file, if it has one.
+    differing: the settings of the file that change its configuration, by key."""
 
-    Raises InputError.
+    number: int
+    label: str | None
+    job: Job
+    differing: dict[str, Any]
+
+
+def _load_all(
+    path: Path, entries: Sequence[tuple[str | None, Mapping[str, Any]]], given: Mapping[str, Any]
+) -> Iterator[_Loaded]:
+    """The runs of a sweep file, without those whose method has no task. given: settings from the command line, which replace theirs.
+
+    Raises InputError, which names the run.
     """
+    for number, (label, settings) in enumerate(entries, 1):
+        try:
+            job = _load(settings, given)
+        except InputError as error:
+            shown = ", ".join(f"{key}={value}" for key, value in settings.items())
+            raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
+        if job.idle:
+            name = label or job.folder.path.name
+            logger.info("left out: %s, since suite %s has no task for it", name, job.suite.name)
+        else:
+            yield _Loaded(number, label, job, _differing(job.config, settings, given))
+
+
+def _load(settings: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
     merged = {**settings, **given}
     if "run_dir" in merged:
         raise InputError("run_dir: each run has its own folder, named after the run; set runs_dir=")
     job = load_job(merged)
-    folder = job.folder.path
-    if job.idle:
-        logger.info("left out: %s, since suite %s has no task for it", name or folder.name, job.suite.name)
-        return None
-    assert job.run_tasks
-    name = name or ",".join([folder.name, *_differing(job.config, settings, given)])
-    if len(name.encode()) > LONGEST_NAME:
-        raise InputError("its settings are too long for a folder's name; list it under runs: with a name")
-    return PlannedRun(name, replace(job, config=replace(job.config, run_dir=str(folder.with_name(name)))))
+    assert job.idle or job.run_tasks  # raises InputError for tasks that the method does not answer
+    return job
 
 
-def _differing(config: Config, settings: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
-    """The settings of the sweep file that change the configuration, as "key=value" in a form that a folder's name can have."""
+def _differing(config: Config, settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of the sweep file that change the configuration, with their values."""
     merged = {**settings, **given}
     plain = load_job({key: merged[key] for key in PLAIN if key in merged}).config
     ours, theirs = flatten_config(config), flatten_config(plain)
     keys = [key for key in settings if key not in UNNAMED and key not in given and ours[key] != theirs.get(key)]
-    return [f"{key}={_in_a_name(ours[key])}" for key in keys]
+    return {key: ours[key] for key in keys}
+
+
+def _names(path: Path, runs: Sequence[_Loaded]) -> list[str]:
+    """The names of the runs: what the file calls them, or else the name of the method's folder with the settings in which the sweep's
+    runs differ. What all runs share is no part of it. Raises InputError for a name that no folder can have."""
+    configs = [flatten_config(run.job.config) for run in runs]
+    names = []
+    for run in runs:
+        own = [key for key in run.differing if any(of.get(key) != run.differing[key] for of in configs)]
+        settings = [f"{key}={_in_a_name(run.differing[key])}" for key in own]
+        name = run.label or ",".join([run.job.folder.path.name, *settings])
+        if len(name.encode()) > LONGEST_NAME:
+            raise InputError(
+                f"{path}: run {run.number}: its settings are too long for a folder's name; list it under runs: with a name"
+            )
+        names.append(name)
+    return names
+
+
+def _in_folder(job: Job, name: str) -> Job:
+    """The job with its results in a folder of this name."""
+    return replace(job, config=replace(job.config, run_dir=str(job.folder.path.with_name(name))))
+
+
+def _check_folders(path: Path, runs: Sequence[PlannedRun]) -> None:
+    """Raise InputError if two runs would have the same folder. Some file systems do not distinguish upper and lower case."""
+    numbers: dict[str, int] = {}
+    for number, run in enumerate(runs, 1):
+        folder = run.job.folder.path
+        if (first := numbers.setdefault(str(folder).casefold(), number)) != number:
+            raise InputError(
+                f"{path}: runs {first} and {number} would share the folder {folder}; give one another name"
+            )
 
 
 def _in_a_name(value: Any) -> str:

@@ -171,26 +171,31 @@ def test_a_grid_is_every_combination(tmp_path: Path) -> None:
         ),
         (
             "{settings: {seeds: [1, 2], tasks: [cbd]}, runs: [{}, {seeds: [3]}]}",
-            ["random-frozen,seeds=1+2,tasks=cbd", "random-frozen,seeds=3,tasks=cbd"],
+            ["random-frozen,seeds=1+2", "random-frozen,seeds=3"],  # what all runs share is no part of their names
         ),
-        ("runs: [{embeddings.trainable: false}]", ["random-frozen,embeddings.trainable=false"]),
+        ("runs: [{embeddings.trainable: false}]", ["random-frozen"]),
+        ("runs: [{embeddings.trainable: false}, {}]", ["random-frozen,embeddings.trainable=false", "random-frozen"]),
         # Locations are not part of a name, except for vectors.
         ("runs: [{data_dir: data/klej-sample, seeds_in_parallel: 2}]", ["random-frozen"]),
         (
-            "runs: [{embeddings: {path: own/v.bin}}]",
-            ["fasttext-frozen,embeddings.path=own-v.bin"],
+            "runs: [{embeddings: {path: own/v.bin}}, {embeddings: {path: own/w.bin}}]",
+            ["fasttext-frozen,embeddings.path=own-v.bin", "fasttext-frozen,embeddings.path=own-w.bin"],
         ),
         (
             "runs: [{architecture: jiant}, {architecture: jiant, head.projection: 64}, {head.projection: 64}]",
             ["random-frozen-jiant", "random-frozen-jiant,head.projection=64", "random-frozen,head.projection=64"],
         ),
-        ("runs: [{pretrain: {learning_rate: 1e-3}}]", ["random-frozen,pretrain.learning_rate=0.001"]),
+        (
+            "grid: {pretrain: {learning_rate: [1e-3, 2e-3]}}",
+            ["random-frozen,pretrain.learning_rate=0.001", "random-frozen,pretrain.learning_rate=0.002"],
+        ),
     ],
 )
 def test_names(text: str, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own").mkdir()
-    (tmp_path / "own/v.bin").touch()
+    for name in "vw":
+        (tmp_path / f"own/{name}.bin").touch()
     assert names(text, tmp_path, *(["embeddings=fasttext"] if "own" in text else [])) == expected
 
 
