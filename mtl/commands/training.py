@@ -1,6 +1,7 @@
 """Commands that train."""
 
 import argparse
+import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mtl.jobs.job import Job, NamedRun
+    from mtl.jobs.sweep import Sweep
+
+WATCH_EVERY = 5.0  # seconds between two looks at a sweep's folders
 
 
 def add_training(commands: Commands) -> None:
@@ -24,6 +28,10 @@ def add_training(commands: Commands) -> None:
     sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
     sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
     sweep.add_argument("--only", action="append", default=[], metavar="NAME", help="a run to make, instead of all")
+    sweep.add_argument("--plan", action="store_true", help="print seeds and expected hours, and run nothing")
+    sweep.add_argument(
+        "--watch", action="store_true", help="show how far the sweep is that runs elsewhere, until it ends"
+    )
     sweep.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="of the report, else report")
     sweep.set_defaults(run=_sweep)
 
@@ -58,11 +66,35 @@ def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
     run_together(runs, command, lambda run: print(run.job.folder.table.read_text(encoding="utf-8"), flush=True))
 
 
+def _plan(sweep: "Sweep") -> None:
+    from mtl.jobs.overview import plan_text
+
+    print(plan_text(sweep.runs, sweep.runs[0].job.config.seeds_in_parallel))
+
+
+def _watch(sweep: "Sweep") -> None:
+    """Print how far the sweep is whenever that has changed, on a terminal in place of what was printed before."""
+    from mtl.jobs.overview import is_over, watch_text
+
+    shown, clear = "", "\x1b[2J\x1b[H" if sys.stdout.isatty() else ""
+    while True:
+        over, text = is_over(sweep.runs), watch_text(sweep.runs)
+        if text != shown:
+            print(f"{clear}{text}", flush=True)
+            shown = text
+        if over:
+            return
+        time.sleep(WATCH_EVERY)
+
+
 def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
     from mtl.jobs.sweep import load_sweep, run_sweep
 
     sweep = load_sweep(arguments.file, parse_settings(arguments.settings), arguments.only)
+    if arguments.plan or arguments.watch:
+        (_plan if arguments.plan else _watch)(sweep)
+        return
     finished = sum(run.finished for run in sweep.runs)
     print(f"{sweep.title}: {len(sweep.runs)} runs, {finished} of them finished", flush=True)
     run_sweep(sweep, partial(_run, command=arguments.command), partial(_run_together, command=arguments.command))

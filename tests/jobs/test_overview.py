@@ -1,0 +1,99 @@
+"""What a sweep consists of and how far it is."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import job
+
+from mtl.cli import main
+from mtl.files import write_json
+from mtl.jobs.expected import expected_seconds
+from mtl.jobs.job import NamedRun
+from mtl.jobs.overview import plan_text, watch_text
+from mtl.jobs.seed_lock import seed_lock
+
+
+def finish(folder: Path, seconds: float, pretraining: float | None = None) -> None:
+    write_json(
+        folder / "scores.json", {"average": 61.25, "seconds": seconds, "cost": {"pretrain_seconds": pretraining}}
+    )
+
+
+@pytest.fixture
+def run(settings: list[str], tmp_path: Path) -> NamedRun:
+    """Four seeds: finished, running, interrupted, waiting."""
+    named = NamedRun("random-frozen", job([*settings, "seeds=[1,2,3,4]", f"run_dir={tmp_path / 'runs/random-frozen'}"]))
+    folder = named.job.folder
+    finish(folder.seed(1), 120.0)
+    for seed, epoch in ((2, 0), (3, 2)):
+        log = folder.seed(seed) / f"pretrain/log/from-epoch-{epoch}/metrics.csv"
+        log.parent.mkdir(parents=True)
+        log.write_text("dev/average,step,train/loss\n30.0,3,\n,4,0.1\n42.5,7,\n", encoding="utf-8")
+    write_json(folder.seed(3) / "pretrain/done.json", {})
+    write_json(folder.seed(3) / "finetune/kansla/done.json", {})
+    return named
+
+
+def test_how_far_each_seed_is(run: NamedRun) -> None:
+    steps = run.job.config.pretrain.max_steps
+    with seed_lock(run.job.folder.seed(2)):
+        lines = watch_text([run]).splitlines()
+    assert lines[0] == "random-frozen, seed 1 · finished · average 61.2 · 2 min 00 s"
+    assert (
+        lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s") and " · running · " in lines[1]
+    )
+    assert lines[2:] == [
+        "random-frozen, seed 3 · interrupted · stage 2, 1 of 3 tasks · about 2 min 00 s",
+        "random-frozen, seed 4 · waiting · about 2 min 00 s",
+        "4 seeds: 1 finished, 1 running, 1 interrupted, 1 waiting",
+    ]
+
+
+def test_a_plan_says_the_hours_that_are_left(run: NamedRun, settings: list[str], tmp_path: Path) -> None:
+    assert plan_text([run], 2).splitlines()[-2:] == [
+        "4 seeds in all, 1 finished",
+        "expected: 6 min 00 s one after another, at least 3 min 00 s with 2 at a time",
+    ]
+    other = NamedRun("other", job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"]))
+    text = plan_text([run, other], None).splitlines()[-1]
+    assert text == "expected: 6 min 00 s one after another; unknown for 2 more, since no run like theirs is finished"
+
+
+def test_the_time_of_a_like_run_is_scaled_to_the_steps(settings: list[str], tmp_path: Path) -> None:
+    done = job([*settings, "seeds=[1,2]", "pretrain.max_steps=10", f"run_dir={tmp_path / 'runs/done'}"])
+    done.folder.path.mkdir(parents=True)
+    (done.folder.config).write_text(
+        f"pretrain: {{max_steps: 10}}\nencoder: {{hidden_size: {done.config.encoder.hidden_size},"
+        f" num_layers: {done.config.encoder.num_layers}}}\n",
+        encoding="utf-8",
+    )
+    write_json(done.folder.summary, {"title": "LSTM, random, frozen"})
+    for seed in (1, 2):
+        finish(done.folder.seed(seed), 100.0 * seed, 60.0)
+    longer = job([*settings, "seeds=[1,2]", "pretrain.max_steps=40", f"run_dir={tmp_path / 'runs/longer'}"])
+    assert expected_seconds(longer) == dict.fromkeys([1, 2], 150.0 + 3 * 60.0)
+    for change in ("encoder.hidden_size=31", "variant=finetune"):
+        assert expected_seconds(job([*settings, change, f"run_dir={tmp_path / 'runs/longer'}"])) == {}
+
+
+def test_the_command_runs_nothing(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = [setting for setting in settings if not setting.startswith("run_dir=")]
+    (tmp_path / "s.yaml").write_text("grid: {head.dropout: [0.1, 0.3]}", encoding="utf-8")
+    command = ["sweep", "s.yaml", *kept, "seeds=[1]", f"runs_dir={tmp_path / 'runs'}"]
+    assert main([*command, "--plan"]) == 0
+    names = [f"random-frozen,head.dropout={share}" for share in (0.1, 0.3)]
+    assert capsys.readouterr().out.splitlines() == [
+        *(f"{name}, seed 1 · waiting" for name in names),
+        "2 seeds in all, 0 finished",
+        "expected: unknown, since no run like these is finished",
+    ]
+    assert not (tmp_path / "runs").exists()
+    for name in names:
+        finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)
+        (tmp_path / "runs/liten" / name / "summary.json").write_text(json.dumps({}), encoding="utf-8")
+    assert main([*command, "--watch"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 seeds: 2 finished"
