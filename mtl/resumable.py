@@ -44,6 +44,7 @@ class ResumableTraining(ABC, Generic[Batch]):
         self.validate_every = validate_every
         self.step = 0  # steps done
         self.losses: list[Tensor] = []  # of the steps since the last validation
+        self.mean_loss = math.nan  # between the last two validations
         self.perplexities: list[dict[str, float]] = []  # a row for each validation
 
     @property
@@ -53,7 +54,7 @@ class ResumableTraining(ABC, Generic[Batch]):
 
     @abstractmethod
     def batches(self) -> Iterator[Batch]:
-        """The batches of the remaining steps."""
+        """The batches of the remaining steps: none if the training has ended, else at least up to its last step."""
 
     @abstractmethod
     def train_step(self, batch: Batch) -> Tensor:
@@ -89,12 +90,15 @@ class ResumableTraining(ABC, Generic[Batch]):
                 self.losses.append(self.train_step(batch).detach())
                 self.step += 1
                 self.show(shown)
-                if self.step % self.validate_every == 0 or self.ended:
+                last = self.ended  # asked once: the limit may be a time
+                if last or self.step % self.validate_every == 0:
                     self._check_training(title)
                     row = self._validation(title)
                     self.perplexities.append(row)
                     self._save()
                     shown.note(self.describe(row))
+                if last:
+                    break
 
     def _validation(self, title: str) -> dict[str, float]:
         self.model.eval()
@@ -113,6 +117,7 @@ class ResumableTraining(ABC, Generic[Batch]):
             raise self._diverged(title, step, f"the loss is {float(losses[wrong[0]])}")
         if not torch.stack([parameter.isfinite().all() for parameter in self.model.parameters()]).all():
             raise self._diverged(title, self.step, "weights are not finite")
+        self.mean_loss = float(losses.mean())
 
     def _diverged(self, title: str, step: int, what: str) -> DivergedError:
         kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
