@@ -69,6 +69,8 @@ def write_model(
     with new_folder(folder) as partial:
         model.to("cpu").save_pretrained(partial)
         tokenizer.save_pretrained(partial)
+        for weights in partial.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
+            weights.chmod((partial / "config.json").stat().st_mode)
         write_json(partial / LOG, log)
         write_text(partial / "README.md", model_card(log, language))
 

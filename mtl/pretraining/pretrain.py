@@ -13,7 +13,7 @@ import torch
 from mtl.device import exact_arithmetic
 from mtl.errors import InputError
 from mtl.files import check_new_folder, check_space, read_json, replacing, waiting_lock, write_json
-from mtl.pretraining.library import check_installed
+from mtl.pretraining.library import import_transformers
 from mtl.pretraining.settings import PretrainingSettings
 from mtl.pretraining.texts import PretrainingTexts
 from mtl.resumable import check_claim
@@ -40,8 +40,8 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
     Raises InputError for bad texts, too little text or disk space, an `out` that is not empty, and another training's unfinished folder;
     DivergedError if the training diverges, in which case the last good checkpoint remains.
     """
-    check_installed()
     texts.check()
+    import_transformers()
     unfinished = unfinished_folder(out)
     with (
         waiting_lock(unfinished / ".lock", f"{unfinished}: another process is training this model"),
