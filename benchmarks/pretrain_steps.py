@@ -73,7 +73,9 @@ def texts(path: Path | None, folder: Path) -> PretrainingTexts:
     return PretrainingTexts(texts=training_texts(job.suite, data, job.config.held_out))
 
 
-def steps(training: MaskedLanguageModelling, tokenizer: Any, settings: PretrainingSettings) -> list[Callable[[int], Any]]:
+def steps(
+    training: MaskedLanguageModelling, tokenizer: Any, settings: PretrainingSettings
+) -> list[Callable[[int], Any]]:
     """A step of each side, by its number."""
     from transformers import DataCollatorForLanguageModeling, get_linear_schedule_with_warmup
 
@@ -123,7 +125,10 @@ def alternate(sides: list[Callable[[int], Any]], count: int, runs: int) -> list[
     """CPU seconds of `count` steps of each side, (sides, runs). The first step of each is not measured."""
     for side in sides:
         side(0)
-    return [list(times) for times in zip(*([spent(side, 1 + run * count, count) for side in sides] for run in range(runs)), strict=True)]
+    return [
+        list(times)
+        for times in zip(*([spent(side, 1 + run * count, count) for side in sides] for run in range(runs)), strict=True)
+    ]
 
 
 def spent(side: Callable[[int], Any], first: int, count: int) -> float:

@@ -135,7 +135,9 @@ def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinishe
     return Tokenizer.from_file(str(path))
 
 
-def _tokens(texts: PretrainingTexts, settings: PretrainingSettings, tokenizer: "Tokenizer", unfinished: Path) -> "Tokens":
+def _tokens(
+    texts: PretrainingTexts, settings: PretrainingSettings, tokenizer: "Tokenizer", unfinished: Path
+) -> "Tokens":
     """The tokens in the folder; they are written first if they are not there."""
     from mtl.pretraining.tokens import ENDS, read_tokens, write_tokens
 

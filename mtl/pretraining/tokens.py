@@ -46,7 +46,10 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
                 ends.append(done)
         if not ends:
             raise InputError(f"the texts hold no document of min_tokens={min_tokens} tokens or more to train on")
-    with replacing(folder / ENDS) as partial, partial.open("wb") as file:  # last: with this file, the tokens are complete
+    with (
+        replacing(folder / ENDS) as partial,
+        partial.open("wb") as file,
+    ):  # last: with this file, the tokens are complete
         np.save(file, np.array(ends, dtype=np.int64))
 
 

@@ -33,7 +33,9 @@ def test_the_limit_that_comes_first_ends_the_training() -> None:
 
 @pytest.mark.parametrize("changes", [{"warmup": 5, "max_minutes": 1.0}, {"warmup": 12}])
 def test_a_warmup_that_cannot_be_is_an_error(changes: dict[str, float]) -> None:
-    with pytest.raises(InputError, match="warmup=.*: (with max_minutes, must be a share|must be less than max_steps=12)"):
+    with pytest.raises(
+        InputError, match="warmup=.*: (with max_minutes, must be a share|must be less than max_steps=12)"
+    ):
         Rate(small(**changes))
 
 

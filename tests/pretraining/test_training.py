@@ -127,7 +127,9 @@ def test_divergence_is_an_error_that_keeps_the_last_checkpoint(tmp_path: Path, m
     one = training(tmp_path, small())
     step = one.train_step
     monkeypatch.setattr(one, "train_step", lambda batch: step(batch) * (math.nan if one.step == 5 else 1))
-    with pytest.raises(DivergedError, match=r"test: training diverged \(step 6: the loss is nan\); .*smaller learning_rate="):
+    with pytest.raises(
+        DivergedError, match=r"test: training diverged \(step 6: the loss is nan\); .*smaller learning_rate="
+    ):
         one.run("test")
     assert torch.load(tmp_path / "last.ckpt", weights_only=True)["step"] == 4
 
