@@ -14,7 +14,7 @@ from mtl.jobs.sweep import load_sweep
 from mtl.jobs.together import _seed_units, run_together
 from mtl.jobs.units import seed_name
 
-THREE = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: wide, encoder.hidden_size: 7}]"
+THREE = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     capfd.readouterr()
     assert main(["sweep", file, *runs["two"], "seeds_in_parallel=2", "--out", str(tmp_path / "out")]) == 0
     printed = capfd.readouterr()
-    names = ["random-frozen", "random-finetune", "last", "wide"]
+    names = ["random-frozen", "random-finetune", "last", "other"]
     for name in names:
         assert content(tmp_path / "one/liten" / name) == content(tmp_path / "two/liten" / name) != {}
     assert sum(line.startswith("## ") for line in printed.out.splitlines()) == 4  # a table for each run
