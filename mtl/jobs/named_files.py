@@ -51,6 +51,9 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
         )
     if unknown := sorted(map(str, set(sections) - set(EMBEDDERS))):
         raise InputError(f"{kind}={name}: embeddings.{unknown[0]}: no such embeddings; known: {', '.join(EMBEDDERS)}")
+    for name_of, section in sections.items():
+        if unknown := sorted(map(str, set(section) - set(EMBEDDERS[name_of].options.__dataclass_fields__))):
+            raise InputError(f"{kind}={name}: embeddings.{name_of}.{unknown[0]}: {name_of} embeddings have no such key")
     settings = {**content, "embeddings": sections.get(embeddings, {})}
     if locations := [key for key in flatten(settings) if key in LOCATIONS]:
         raise InputError(f"{kind}={name}: {locations[0]}: only the command line says where files are")

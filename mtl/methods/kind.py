@@ -111,7 +111,7 @@ class MethodKind:
     family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
     folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot
     means all keys that begin with it. describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the
-    method has them. chosen_on_dev: returns what is chosen on dev, as tables name it. check: called before any data is read; raises
+    method has them. chosen_on_dev: returns what is chosen on dev, as tables name it; empty: nothing. check: called before any data is read; raises
     InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
     is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
     answer a task; its runs leave out the others.
@@ -124,7 +124,7 @@ class MethodKind:
     build: Callable[[BuildRequest], Method]
     load: Callable[[LoadRequest], Model] | None = None
     describe: Callable[[Config], dict[str, str]] = lambda config: {}
-    chosen_on_dev: Callable[[Config], str] = lambda config: "settings"
+    chosen_on_dev: Callable[[Config], str] = lambda config: ""
     check: Callable[[Config, Suite], None] = _nothing
     is_constant: bool = False
     answers: Callable[[Task], bool] = lambda task: True

@@ -21,9 +21,10 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
     ours = summary["title"]
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
-    header = ["", "AVG" + ("*" if not comparable else ""), *(title + marks[id] for id, title in tasks)]
+    header = ["", f"AVG{_average_marks(summary, suite)}", *(title + marks[id] for id, title in tasks)]
     body = [
         ["metric", "mean", *(METRICS[suite.tasks[id].metric].title for id, _ in tasks)],
+        *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
         [
             f"**{ours}**, {runs}",
             MISSING if average is None else f"**{scale.show(average)}**",
@@ -58,6 +59,11 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             )
     parts = [f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
     return "\n\n".join(parts + _further(summary, suite)) + "\n"
+
+
+def _average_marks(summary: dict[str, Any], suite: Suite) -> str:
+    """The marks of the average: without one of its tasks, and with one whose data has other sizes than the published one."""
+    return ("*" if summary["partial"] else "") + ("†" if set(summary["reduced"]) & set(suite.averaged) else "")
 
 
 def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
@@ -110,13 +116,19 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
-        notes[0] += (
-            f" Published rows are scores on the {on}; ours chose their {summary['chosen_on_dev']} on dev,"
-            " which flatters scores on dev a little."
-        )
+        chosen = summary["chosen_on_dev"]
+        flattered = f"; ours chose their {chosen} on dev, which flatters scores on dev a little" if chosen else ""
+        notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
-        notes.append(f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json).")
+        note = f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json)."
+        if elsewhere := [id for id in held_out if summary["tasks"][id]["split"] != "dev"]:
+            note += (
+                " Scored on other rows: "
+                + ", ".join(f"{id} on {summary['tasks'][id]['split']}" for id in elsewhere)
+                + "."
+            )
+        notes.append(note)
     if lacking := suite.lacking(summary["tasks"]):
         of = len(suite.averaged)
         notes.append(f"\\* AVG is partial: {of - len(lacking)} of {of} tasks, without {', '.join(lacking)}.")
@@ -131,9 +143,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
             else f"{id} answered by {suite.tasks[id].answered_by}"
             for id in summary["reduced"]
         )
-        notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).")
-        if not lacking and set(summary["reduced"]) & set(suite.averaged):
-            notes.append("\\* AVG includes tasks that are not comparable.")
+        average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
+        notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).{average}")
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")

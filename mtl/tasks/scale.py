@@ -29,8 +29,8 @@ class Scale:
         return f"{self.value(score):.{self.decimals}f}"
 
     def difference(self, points: float) -> str:
-        """A difference of two scores × 100 as shown, with its sign."""
-        return f"{self.value(points):+.{self.decimals}f}"
+        """A difference of two scores × 100 as shown, with its sign; one that is shown as zero has a plus."""
+        return f"{round(self.value(points), self.decimals) + 0.0:+.{self.decimals}f}"
 
 
 # By the value of `scale` in a suite file.

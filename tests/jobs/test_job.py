@@ -299,8 +299,12 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
         ("{preset: laptop, max_length: 3}", r"own\.yaml: laptop is the name of a shipped preset"),
         ("{preset: x, embeddings: random}", r"own\.yaml: embeddings: must hold a section for each kind"),
         ("{preset: x, embeddings: {random: 3}}", r"own\.yaml: embeddings: must hold a section for each kind"),
+        (
+            "{preset: x, embeddings: {elmo: {dim: 3}}}",
+            r"own\.yaml: embeddings\.elmo\.dim: elmo embeddings have no such key",
+        ),
         ("{preset: x, embeddings: {glove: {dim: 3}}}", r"own\.yaml: embeddings\.glove: no such embeddings; known: "),
-        ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: embeddings\.missing: "),
+        ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: embeddings\.random\.missing: "),
         ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
         ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),
         ("{preset: x, encoder: {width: 3}}", r"own\.yaml: encoder\.width: "),

@@ -82,7 +82,7 @@ def test_every_method_has_a_file_of_its_settings() -> None:
 def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) -> None:
     kind = MethodKind("other", lambda config: "Mine", lambda config: "mine", ("mine.",), METHODS["svm"].build)
     kind.check(configs["svm"], load_job({"suite": "klej-sample"}).suite)
-    assert (kind.load, kind.describe(configs["svm"]), kind.chosen_on_dev(configs["svm"])) == (None, {}, "settings")
+    assert (kind.load, kind.describe(configs["svm"]), kind.chosen_on_dev(configs["svm"])) == (None, {}, "")
     assert kind.reads_key("mine.depth") and not kind.reads_key("floor.min_count")
 
 

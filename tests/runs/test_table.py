@@ -71,9 +71,9 @@ def test_a_partial_average_is_marked_and_stands_beside_none() -> None:
 def test_a_reduced_split_is_marked_and_not_compared() -> None:
     table = render(*klej(ar={"train": 702, "dev": 150, "test": 150}))
     rows = cells(table)
-    assert rows[""][0] == "AVG*" and rows[""][-1] == "AR†"
+    assert rows[""][0] == "AVG†" and rows[""][-1] == "AR†"
     assert rows["ours − LSTM + fastText"][0] == rows["ours − LSTM + fastText"][-1] == "–"
-    assert "ar 702/150/150 of 9577/1002/1006" in table
+    assert "ar 702/150/150 of 9577/1002/1006). Nor is an average with such a task." in table
 
 
 def test_the_sample_never_stands_beside_published_rows() -> None:
@@ -164,6 +164,11 @@ def test_differences_are_to_published_rows_on_the_same_split() -> None:
     titles = rows[""]
     assert titles[0] == "AVG" and len(titles) == 12  # eight tasks on dev; two diagnostics and synonyms on test
     diagnostics = titles.index("SweDiagnostics")
+    assert (
+        rows["split"][diagnostics] == "test"
+        and rows["split"].count("dev") == 8
+        and "split" not in superlim("svm", "swewic")
+    )
     assert rows["SVM (published, dev)"][:2] == ["0.277", "0.336"] and rows["SVM (published, test)"][:2] == [
         "0.192",
         "0.286",
@@ -177,7 +182,7 @@ def test_differences_are_to_published_rows_on_the_same_split() -> None:
 def test_tasks_beside_the_average_do_not_mark_it() -> None:
     assert superlim("svm", swediagnostics={"dev": 340, "test": 764})[""][0] == "AVG"
     reduced = superlim("svm", swenli={"train": 15001, "dev": 9815, "test": 305})
-    assert reduced[""][0] == "AVG*" and reduced["ours − SVM, dev"][0] == "–"
+    assert reduced[""][0] == "AVG†" and reduced["ours − SVM, dev"][0] == "–"
 
 
 def test_a_published_row_that_nothing_is_compared_with_has_no_differences() -> None:
