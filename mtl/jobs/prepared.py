@@ -10,6 +10,7 @@ import torch
 from mtl.config.files import find_suite
 from mtl.data.dataset import Dataset, load_dataset
 from mtl.data.fetch import awaits_generation, fetch_suite
+from mtl.data.splits import check_present
 from mtl.device import device_of, exact_arithmetic
 from mtl.files import write_json, write_text
 from mtl.jobs.job import Job
@@ -51,6 +52,9 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     folder.check_precision(precision)
     if awaits_generation(job.suite, job.data_dir):
         fetch_suite(job.suite, job.run_tasks, job.data_dir)
+    # Missing files are found before minutes of reading and tokenizing.
+    check_present(job.suite, job.run_tasks, job.data_dir)
+    METHODS[config.method].check(config, job.suite)
     dataset, method = prepare(job)
     inputs = {**dataset.fingerprints, **method.fingerprints}
     folder.claim(config, inputs, precision)

@@ -14,7 +14,7 @@ from mtl.jobs.engines.kind import Done, Unit, ready
 from mtl.progress import log_to_standard_error
 
 RETRIES = 3  # of a unit whose process or node is lost
-PROBE_TIMEOUT = 60.0  # seconds until a node must have answered
+PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
 
 
 class RayCluster:

@@ -1,0 +1,119 @@
+"""Units on Ray: the same results as in processes, and units that go on when what runs them is lost."""
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import content, job
+from ray_units import complain, diverge, fail_at_first, wait_at_first, who
+from small_suite import small_settings
+
+from mtl.errors import DivergedError, InputError
+from mtl.jobs.baseline import run_baseline
+from mtl.jobs.engines.kind import Needs, Unit
+from mtl.jobs.engines.ray_cluster import RayCluster, _difference
+
+ray = pytest.importorskip("ray")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def environment() -> Iterator[None]:
+    """Ray without its login token, which it would write into the home folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "disabled")
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.delenv("RAY_ADDRESS", raising=False)
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]))
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster(environment: None) -> Iterator[Any]:
+    """Two nodes of one CPU each, on this machine."""
+    from ray.cluster_utils import Cluster
+
+    made = Cluster()
+    sizes = {"num_cpus": 1, "object_store_memory": 80 * 2**20, "include_dashboard": False}
+    made.add_node(**sizes)
+    made.add_node(**{name: value for name, value in sizes.items() if name != "include_dashboard"})
+    ray.init(address=made.address, log_to_driver=True)
+    yield made
+    ray.shutdown()
+    made.shutdown()
+
+
+def run(units: list[Unit], at_a_time: int = 2) -> dict[str, Any]:
+    results: dict[str, Any] = {}
+    RayCluster().run(units, at_a_time, lambda unit, value: results.update({unit.name: value}))
+    return results
+
+
+def test_each_unit_has_a_process_and_begins_after_those_that_it_names(cluster: Any, tmp_path: Path) -> None:
+    order: list[str] = []
+    units = [Unit("last", who, (tmp_path, "last"), after=frozenset({"a", "b"}))]
+    units += [Unit(name, who, (tmp_path, name), folder=tmp_path / "runs") for name in ("a", "b")]
+    RayCluster().run(units, 3, lambda unit, value: order.append(unit.name))
+    assert order[-1] == "last" and len(set(run(units).values())) == 3
+    assert list((tmp_path / "runs").iterdir()) == []  # nothing of the check of the nodes is left
+
+
+@pytest.mark.parametrize(("call", "error"), [(complain, InputError), (diverge, DivergedError)])
+def test_an_error_is_raised_here(cluster: Any, tmp_path: Path, call: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="^seed 7"):
+        run([Unit("seed 7", call, (tmp_path, "seed 7"))])
+
+
+def test_a_unit_that_no_node_can_run_is_named(cluster: Any, tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"a: no node of the cluster has what it asks for \(64 CPU\); see trainer.threads"
+    ):
+        run([Unit("a", who, (tmp_path, "a"), needs=Needs(threads=64))])
+
+
+def test_a_unit_whose_process_is_killed_begins_again(cluster: Any, tmp_path: Path) -> None:
+    assert run([Unit("a", fail_at_first, (tmp_path, "a"))]) == {"a": "done"}
+
+
+def test_the_scores_are_those_of_processes(cluster: Any, tmp_path: Path) -> None:
+    settings = [*small_settings(tmp_path), "seeds=[1,2]", "pretrain.max_steps=8", "pretrain.validate_every=4"]
+    settings += ["trainer.threads=1"]
+    runs = {
+        name: job([*settings, f"run_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache", *more])
+        for name, more in (("one", []), ("ray", ["engine=ray"]))
+    }
+    for of in runs.values():
+        run_baseline(of)
+    assert content(tmp_path / "one") == content(tmp_path / "ray") != {}
+
+
+def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -> None:
+    lost = cluster.add_node(num_cpus=4, object_store_memory=80 * 2**20, resources={"here": 1})
+
+    def remove() -> None:
+        while not (tmp_path / "a").exists():
+            time.sleep(0.05)
+        where = (tmp_path / "a").read_text(encoding="utf-8")
+        node = next(node for node in [*cluster.worker_nodes, lost] if node.node_id == where)
+        cluster.remove_node(node, allow_graceful=False)
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    # Only the new node has room for it at first; afterwards there must be another one.
+    cluster.add_node(num_cpus=4, object_store_memory=80 * 2**20)
+    found = run([Unit("a", wait_at_first, (tmp_path, "a"), needs=Needs(threads=2))])
+    remover.join()
+    assert found["a"] != (tmp_path / "a").read_text(encoding="utf-8")
+
+
+def test_what_a_node_lacks_is_said() -> None:
+    here = {"folder": "x", "mtl": "0.1.0", "torch": "2.13.0"}
+    unseen = _difference("n7", Path("/shared/runs"), here, {**here, "folder": None})
+    assert unseen == (
+        "node n7: does not see /shared/runs; results, data and caches must be in a file system that all nodes share"
+    )
+    other = _difference("n7", Path("/shared/runs"), here, {**here, "torch": "2.9.0"})
+    assert other == "node n7: has torch 2.9.0, and this machine 2.13.0; install the same versions on all nodes"

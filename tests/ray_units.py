@@ -1,0 +1,44 @@
+"""What units on Ray do in tests. Ray's workers import this module."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from mtl.errors import DivergedError, InputError
+
+
+def who(folder: Path, name: str) -> int:
+    (folder / name).touch()
+    return os.getpid()
+
+
+def complain(folder: Path, name: str) -> None:
+    raise InputError(f"{name} has bad data")
+
+
+def diverge(folder: Path, name: str) -> None:
+    raise DivergedError(f"{name}: training diverged")
+
+
+def fail_at_first(folder: Path, name: str) -> str:
+    """Killed at the first call, as if memory had run out."""
+    if not (folder / name).exists():
+        (folder / name).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+def wait_at_first(folder: Path, name: str) -> Any:
+    """Never ends at the first call; its node is removed."""
+    if not (folder / name).exists():
+        (folder / name).write_text(_context().get_node_id(), encoding="utf-8")
+        time.sleep(600)
+    return _context().get_node_id()
+
+
+def _context() -> Any:
+    import ray
+
+    return ray.get_runtime_context()
