@@ -110,10 +110,10 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
-        notes[0] += (
-            f" Published rows are scores on the {on}; ours chose their {summary['chosen_on_dev']} on dev,"
-            " which flatters scores on dev a little."
-        )
+        notes[0] += f" Published rows are scores on the {on}"
+        if chosen := summary["chosen_on_dev"]:
+            notes[0] += f"; ours chose their {chosen} on dev, which flatters scores on dev a little"
+        notes[0] += "."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
         notes.append(f"Where there is no dev file, dev is rows held out of the training file: {rows} (held_out.json).")

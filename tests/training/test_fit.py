@@ -22,6 +22,7 @@ from mtl.training import fit as fitting
 from mtl.training.checkpoints import WEIGHTS, load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule, TaskScore
+from mtl.training.optimizer import falling_adam
 
 TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 
@@ -51,7 +52,7 @@ def network() -> Network:
 
 def module(learning_rate: float = 0.02, kind: type[MultitaskModule] = MultitaskModule) -> MultitaskModule:
     dev = ScoredRows(torch.cat([batch.targets for batch in DEV]).double().numpy())
-    return kind(network(), {"t": TaskScore(TASK, dev, [])}, learning_rate, learning_rate / 10, 40)
+    return kind(network(), {"t": TaskScore(TASK, dev, [])}, falling_adam(learning_rate, learning_rate / 10, 40))
 
 
 def assert_same_weights(one: MultitaskModule, other: MultitaskModule) -> None:

@@ -32,6 +32,7 @@ from mtl.training.batches import (
 from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
+from mtl.training.optimizer import falling_adam
 from mtl.training.precision import mixed_precision
 
 logger = logging.getLogger("mtl")
@@ -105,9 +106,7 @@ class Finetuning:
         module = MultitaskModule(
             network,
             {self.task.id: self.data.dev_score(self.task)},
-            settings.learning_rate,
-            settings.final_learning_rate,
-            total_steps,
+            falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
         )
         fit(
             module,
