@@ -20,6 +20,7 @@ def write_bert(
     half: bool = False,
     tokenizer: bool = True,
     names: Sequence[str] | None = None,
+    dropout: float = 0.1,
 ) -> Path:
     """A BERT with 64 positions. length: of inputs, as the tokenizer says; None: it does not say. half: with weights in float16.
 
@@ -30,7 +31,13 @@ def write_bert(
 
     words = word_pieces(texts)
     torch.manual_seed(0)
-    config = BertConfig(vocab_size=words.get_vocab_size(), max_position_embeddings=64, **SIZE)
+    config = BertConfig(
+        vocab_size=words.get_vocab_size(),
+        max_position_embeddings=64,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        **SIZE,
+    )
     (BertModel(config).half() if half else BertModel(config)).save_pretrained(folder)
     if tokenizer:
         save_tokenizer(words, folder, length, names)

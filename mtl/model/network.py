@@ -52,7 +52,8 @@ class Network(TaskNetwork):
         head = self.heads[batch.task]
         if batch.vectors is not None:
             assert isinstance(head, Head | CosineHead)
-            vector_outputs: Tensor = head(batch.vectors, batch.overlap)
+            marked = () if batch.marked is None else (batch.marked.unbind(dim=1),)
+            vector_outputs: Tensor = head(batch.vectors, batch.overlap, *marked)
             return vector_outputs
         assert batch.tokens is not None and batch.lengths is not None
         if self.encoder is not None:

@@ -47,7 +47,10 @@ class BatchDataset(Dataset[Batch]):
         targets = self.targets[task][chosen]
         sizes = None if split.sizes is None else torch.from_numpy(split.sizes[places])
         if self.vectors is not None:
-            return Batch(task, chosen, targets, vectors=self.vectors[texts], sizes=sizes, overlap=overlap)
+            marked = None if split.marked is None else self.vectors[torch.from_numpy(split.marked[inputs])]
+            return Batch(
+                task, chosen, targets, vectors=self.vectors[texts], sizes=sizes, overlap=overlap, marked=marked
+            )
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
         return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap, spans=spans)

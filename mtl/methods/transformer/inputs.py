@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mtl.config.schema import Config
 from mtl.data.dataset import Dataset, Split, marked_texts
 from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
@@ -32,11 +33,11 @@ class InputReader:
     """
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
-        """max_length: of an input, in tokens; less if the transformer takes less."""
+        """max_length: of an input, in tokens (`longest_input`)."""
         self.tokenizer = pretrained.tokenizer
         self.name = pretrained.name
         self.padding = pretrained.padding
-        self.length = min(max_length, pretrained.longest or max_length)
+        self.length = max_length
         self.cut = 0
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
@@ -106,6 +107,11 @@ class InputReader:
         room = int(self.length * MOST_FURTHER) // len(further) - 1
         texts = (tokenizer(encodable(text), add_special_tokens=False)["input_ids"][: max(1, room)] for text in further)
         return [token for text in texts for token in (separator, *text)]
+
+
+def longest_input(config: Config, pretrained: Pretrained) -> int:
+    """The length to which inputs are cut: `max_length`, or what the transformer takes if that is less."""
+    return min(config.max_length, pretrained.longest or config.max_length)
 
 
 def encodable(text: str) -> str:

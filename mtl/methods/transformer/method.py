@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from mtl.files import check_space, format_bytes, read_json
 from mtl.memory import peak_gpu_memory
 from mtl.methods.kind import BuildRequest, Predictions
@@ -13,7 +15,7 @@ from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.finetune import FineTuning, batching_of, read_predictions, write_codes
-from mtl.methods.transformer.inputs import InputReader, read_dataset
+from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.joint import train_together
 from mtl.methods.transformer.network import TransformerNetwork, new_network
 from mtl.methods.transformer.optimization import warmup_steps
@@ -38,8 +40,8 @@ class FineTuned:
         config = request.config
         self.config, self.suite, self.texts = config, request.suite, request.dataset
         self.pretrained = open_origin(request)
-        self.reader = InputReader(self.pretrained, config.max_length)
-        dataset, self.sequences = read_dataset(request.dataset, self.reader)
+        reader = InputReader(self.pretrained, longest_input(config, self.pretrained))
+        dataset, self.sequences = read_dataset(request.dataset, reader)
         self.dataset = dataset
         self.data = Coded(dataset, scale=request.suite.shown)
         self._check_space(request.folder)
@@ -117,8 +119,9 @@ class FineTuned:
 
     def _speed(self, network: TransformerNetwork) -> float:
         """Sentences per second on the CPU. The values of the weights do not matter, so those before training are used."""
+        cpu = torch.device("cpu")
         trained = TrainedTransformer(
-            self.config, self.pretrained, lambda task: network, self.dataset.answers, self.reader.length
+            self.config, self.pretrained, cpu, lambda: network.body, lambda task: network, self.dataset.answers
         )
         return sentences_per_second(trained.predict, self.texts)
 

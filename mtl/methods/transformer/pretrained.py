@@ -2,7 +2,7 @@
 
 import copy
 import hashlib
-import logging
+import json
 import os
 import re
 from collections.abc import Callable
@@ -20,8 +20,6 @@ from mtl.methods.transformer.library import import_transformers
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
 NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30
 
-logger = logging.getLogger("mtl")
-
 Opened = TypeVar("Opened")
 
 
@@ -29,14 +27,13 @@ Opened = TypeVar("Opened")
 class Pretrained:
     """A transformer's body and tokenizer.
 
-    name: as messages name it. body: transformers' model without a head, float32, on the CPU. drawn: names of weights that the files
-    lack and that were drawn at random; only a pooler's can be.
+    name: as messages name it. body: transformers' model without a head, float32, on the CPU. Where the files lack a pooler, which stands
+    between a body and a head, its weights are drawn, always the same.
     """
 
     name: str
     body: Any
     tokenizer: Any
-    drawn: frozenset[str] = frozenset()
 
     @property
     def config(self) -> Any:
@@ -82,17 +79,20 @@ class Pretrained:
         return self.parameters - sum(weight.numel() for weight in self.body.get_input_embeddings().parameters())
 
     def fingerprint(self) -> str:
-        """A hash of weights, configuration and tokenizer, but of no path. Weights that were drawn do not count."""
+        """A hash of weights, configuration and tokenizer, but of no path."""
         unnamed = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
         config = {key: value for key, value in self.config.to_dict().items() if key not in unnamed}
         content = hashlib.sha256(repr((sorted(config.items(), key=str), self.rules(), self.longest)).encode())
-        update_with_weights(content, {k: v for k, v in self.body.state_dict().items() if k not in self.drawn})
+        update_with_weights(content, self.body.state_dict())
         return content.hexdigest()
 
     def rules(self) -> str:
         """How the tokenizer turns texts into tokens."""
         backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        return str(backend.to_str()) if backend is not None else repr(sorted(self.tokenizer.get_vocab().items()))
+        if backend is None:
+            return repr(sorted(self.tokenizer.get_vocab().items()))
+        rules = json.loads(backend.to_str())
+        return json.dumps({**rules, "truncation": None, "padding": None})  # these two are those of its last call
 
     def classifier(self, outputs: int) -> Any:
         """The architecture's own model for sequence classification: this body, copied, with a new head of so many outputs.
@@ -155,15 +155,14 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     body, report = found
     if body.config.is_encoder_decoder:
         raise InputError(f"{path}: is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT")
-    drawn = frozenset(report["missing_keys"])
-    if lacking := sorted(name for name in drawn if "pooler" not in name):
+    if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
         raise InputError(f"{path}: has no weights for {len(lacking)} parts of its body, such as {lacking[0]}")
     entries = body.get_input_embeddings().num_embeddings
     if len(read) > entries:
         raise InputError(
             f"{tokenizer or path}: its tokenizer has {len(read)} tokens, but the model {path} has {entries}; set transformer.tokenizer="
         )
-    return Pretrained(path, body, read, drawn)
+    return Pretrained(path, body, read)
 
 
 def open_without_weights(folder: Path) -> Pretrained:

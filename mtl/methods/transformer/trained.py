@@ -11,13 +11,13 @@ import numpy as np
 import torch
 
 from mtl.config.schema import Config
-from mtl.data.dataset import make_split
+from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
 from mtl.errors import InputError
 from mtl.methods.kind import LoadRequest
 from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.transformer.finetune import batching_of
-from mtl.methods.transformer.inputs import InputReader, model_inputs, with_inputs
+from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, new_network
 from mtl.methods.transformer.origin import model_folder
 from mtl.methods.transformer.pretrained import Pretrained, open_without_weights, update_with_weights
@@ -31,8 +31,8 @@ from mtl.training.checkpoints import WEIGHTS, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 
-class TrainedTransformer:
-    """`mtl.methods.kind.Model` of a fine-tuned transformer."""
+class TransformerEncoder:
+    """What `mtl.methods.kind.Model` of a transformer has beside `predict`."""
 
     pooling = "mean"
 
@@ -40,74 +40,89 @@ class TrainedTransformer:
         self,
         config: Config,
         pretrained: Pretrained,
-        network: Callable[[Task], TransformerNetwork],
-        answers: Mapping[str, Sequence[str]],
-        max_length: int,
-        device: torch.device | None = None,
-        body: Callable[[], Any] | None = None,
+        device: torch.device,
+        body: Callable[[], Any],
     ) -> None:
-        """pretrained: what the tokenizer and the sizes are read from. network: returns the network with a task's head, with its weights.
-        answers: see `mtl.data.dataset.Dataset`. max_length: of an input, in tokens. body: returns the body that encodes texts; needed
-        for `encode` only."""
+        """pretrained: what the tokenizer and the sizes are read from. device: to compute on. body: returns the body that encodes texts,
+        with its weights."""
         self.config = config
         self.pretrained = pretrained
-        self.answers = answers
-        self.max_length = max_length
-        self.device = device or torch.device("cpu")
+        self.device = device
+        self.length = longest_input(config, pretrained)
         self.dim = pretrained.dim
         self.parameters = pretrained.parameters
         self.parameters_without_embeddings = pretrained.parameters_without_embeddings
-        self._network = network
         self._open_body = body
-        self._networks: dict[str, TransformerNetwork] = {}  # of the last task that was predicted
 
-    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
-        head = task.answered_by or task.id
-        kind, answers = target_kind(task), self.answers.get(head, [])
-        examples = [make_example(task, row) for row in rows]
-        index = {text: number for number, text in enumerate(dict.fromkeys(t for row in examples for t in row.texts))}
-        split = replace(make_split(task, examples, index), targets=np.full(len(rows), np.nan))
-        inputs = model_inputs(task, split, list(index))
-        known = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
-        with hidden_progress():
-            sequences = InputReader(self.pretrained, self.max_length).sequences(list(known))
-        split = with_inputs(split, inputs, known)
-        order = SortedSampler(
-            {head: row_lengths(split, sequences.lengths.numpy())}, {head: batching_of(self.config).rows(split)}
-        )
-        network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
-        self._networks = {head: network}
-        with mixed_precision(self.config.trainer, self.device):
-            codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.device)
-        return kind.decode(codes, answers)
+    @cached_property
+    def body(self) -> Any:
+        """The model that encodes texts, on the device to compute on."""
+        return self._open_body().to(self.device).eval()
 
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""
         distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        with hidden_progress():
-            sequences = InputReader(self.pretrained, self.max_length).sequences([(text,) for text in distinct])
-            with mixed_precision(self.config.trainer, self.device):
-                vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
+        with hidden_progress(), mixed_precision(self.config.trainer, self.device):
+            sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in distinct])
+            vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
         found: np.ndarray = vectors[[distinct[text] for text in texts]].numpy()
         return found
 
     def fingerprint(self) -> str:
         """A hash of the body's weights, of the tokenizer, and of the settings that vectors depend on."""
         precision = used_precision(self.config.trainer, self.device)
-        content = hashlib.sha256(repr((self.max_length, precision, self.pretrained.rules())).encode())
+        content = hashlib.sha256(repr((self.length, precision, self.pretrained.rules())).encode())
         update_with_weights(content, self.body.state_dict())
         return content.hexdigest()
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """Raises InputError: the encoder is no LSTM."""
-        raise InputError("this run's encoder is a transformer; a run with transformer.keep=true has its weights")
+        raise InputError("this run's encoder is a transformer, not an LSTM")
 
-    @cached_property
-    def body(self) -> Any:
-        """The model that encodes texts, on the device to compute on."""
-        assert self._open_body is not None
-        return self._open_body().to(self.device).eval()
+
+class TrainedTransformer(TransformerEncoder):
+    """`mtl.methods.kind.Model` of a fine-tuned transformer."""
+
+    def __init__(
+        self,
+        config: Config,
+        pretrained: Pretrained,
+        device: torch.device,
+        body: Callable[[], Any],
+        network: Callable[[Task], TransformerNetwork],
+        answers: Mapping[str, Sequence[str]],
+    ) -> None:
+        """network: returns the network with a task's head, with its weights. answers: see `mtl.data.dataset.Dataset`."""
+        super().__init__(config, pretrained, device, body)
+        self.answers = answers
+        self._network = network
+        self._networks: dict[str, TransformerNetwork] = {}  # of the last task that was predicted
+
+    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+        head = task.answered_by or task.id
+        kind, answers = target_kind(task), self.answers.get(head, [])
+        split, texts = new_split(task, rows)
+        inputs = model_inputs(task, split, texts)
+        index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
+        with hidden_progress():
+            sequences = InputReader(self.pretrained, self.length).sequences(list(index))
+        split = with_inputs(split, inputs, index)
+        lengths = row_lengths(split, sequences.lengths.numpy())
+        order = SortedSampler({head: lengths}, {head: batching_of(self.config).rows(split)})
+        network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
+        self._networks = {head: network}
+        with mixed_precision(self.config.trainer, self.device):
+            codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.device)
+        return kind.decode(codes, answers)
+
+
+def new_split(task: Task, rows: Sequence[Row]) -> tuple[Split, list[str]]:
+    """New rows as a split without targets, and their distinct texts. Raises ValueError for a row that is not one of this task."""
+    examples = [make_example(task, row) for row in rows]
+    texts = list(dict.fromkeys(text for row in examples for text in row.texts))
+    split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
+    return replace(split, targets=np.full(len(rows), np.nan)), texts
 
 
 def load_trained(request: LoadRequest) -> TrainedTransformer:
@@ -131,8 +146,7 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         joint = config.transformer.joint and request.task is None
         return _body(pretrained, pretrain_folder(folder) / file if joint else own[_one(list(own), request.task)])
 
-    length = min(config.max_length, pretrained.longest or config.max_length)
-    return TrainedTransformer(config, pretrained, network, request.answers, length, request.device, body)
+    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers)
 
 
 def _body(pretrained: Pretrained, path: Path) -> Any:
