@@ -15,6 +15,7 @@ from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.encoders.average_settings import AverageSettings
 from mtl.encoders.run import RunSettings
+from mtl.encoders.transformer import TransformerSettings
 from mtl.evaluators.mteb.benchmark import load_benchmark
 from mtl.evaluators.mteb.settings import ModelFacts, MtebSettings
 from mtl.jobs.sweep import load_sweep
@@ -76,7 +77,14 @@ def test_every_setting_of_a_training_is_listed(training: type) -> None:
     assert [field.name for field in fields(training) if f"`{field.name}`" not in text] == []
 
 
-@pytest.mark.parametrize(("settings", "column"), [(RunSettings, "key of a run"), (AverageSettings, "key of `average`")])
+@pytest.mark.parametrize(
+    ("settings", "column"),
+    [
+        (RunSettings, "key of a run"),
+        (AverageSettings, "key of `average`"),
+        (TransformerSettings, "key of `transformer`"),
+    ],
+)
 def test_the_tables_of_encoders_list_the_defaults(settings: type, column: str) -> None:
     rows = read_table(read("docs/encoders.md"), f"| {column} |")
     del rows[""]

@@ -77,7 +77,13 @@ def write_roberta(folder: Path, texts: Sequence[str]) -> Path:
     words.pre_tokenizer = pre_tokenizers.ByteLevel()  # type: ignore[assignment]
     marks = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     words.train_from_iterator(
-        texts, trainers.BpeTrainer(vocab_size=400, show_progress=False, special_tokens=marks, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+        texts,
+        trainers.BpeTrainer(
+            vocab_size=400,
+            show_progress=False,
+            special_tokens=marks,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        ),
     )
     words.post_processor = processors.RobertaProcessing(sep=("</s>", 2), cls_token=("<s>", 0))  # type: ignore[assignment]
     torch.manual_seed(0)
@@ -86,6 +92,11 @@ def write_roberta(folder: Path, texts: Sequence[str]) -> Path:
     )
     RobertaModel(config).save_pretrained(folder)
     PreTrainedTokenizerFast(
-        tokenizer_object=words, unk_token="<unk>", pad_token="<pad>", cls_token="<s>", sep_token="</s>", mask_token="<mask>"
+        tokenizer_object=words,
+        unk_token="<unk>",
+        pad_token="<pad>",
+        cls_token="<s>",
+        sep_token="</s>",
+        mask_token="<mask>",
     ).save_pretrained(folder)
     return folder

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from mtl.config.files import find_suite
 from mtl.config.checks import check_choice, check_least
+from mtl.config.files import find_suite
 from mtl.config.schema import EmbedderOptions
 from mtl.config.settings import typed_settings
 from mtl.data.dataset import training_texts

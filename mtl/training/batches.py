@@ -167,7 +167,9 @@ def batch_rows(split: Split, batch_size: int) -> int:
     return batch_size if split.sizes is None else max(1, round(batch_size / split.sizes.mean()))
 
 
-def predict_rows(network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
+def predict_rows(
+    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
+) -> np.ndarray:
     """The codes, float64 (rows,), that a network without dropout predicts for all rows of one task, in row order."""
     codes = np.empty(sum(len(rows) for _, rows in sampler))
     for batch, outputs in _run(network, batches, sampler, device):
@@ -175,7 +177,9 @@ def predict_rows(network: TaskNetwork, batches: BatchDataset, sampler: SortedSam
     return codes
 
 
-def row_outputs(network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
+def row_outputs(
+    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
+) -> np.ndarray:
     """The outputs of a network without dropout, float32 (rows, outputs), for all rows of a task with one input a row."""
     found = [(batch.rows, outputs.float().cpu()) for batch, outputs in _run(network, batches, sampler, device)]
     rows, outputs = (torch.cat(part) for part in zip(*found, strict=True))

@@ -59,9 +59,7 @@ def pretrain(
     module = MultitaskModule(
         network,
         {task.id: data.dev_score(task) for task in tasks},
-        falling_adam(
-            settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps
-        ),
+        falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps),
     )
     fit(
         module,

@@ -152,7 +152,9 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged, and for `task`."""
     config = request.config
     if request.task is not None:
-        raise InputError(f"task={request.task}: texts are encoded by the encoder of stage 1, which all tasks share; drop it")
+        raise InputError(
+            f"task={request.task}: texts are encoded by the encoder of stage 1, which all tasks share; drop it"
+        )
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     reader = EMBEDDERS[config.embeddings.name].load(

@@ -23,8 +23,11 @@ def folder(config: Config) -> str:
 def name_of(config: Config) -> str:
     """The transformer's name in titles and folders: the last part of its path."""
     path = config.transformer.path
-    if path is None:
-        return OWN
+    return OWN if path is None else short_name(path)
+
+
+def short_name(path: str) -> str:
+    """The last part of a transformer's path or name, with "-" for what a folder's name should not have."""
     last = Path(path).name or Path(path).resolve().name
     return "".join(letter if letter.isalnum() or letter in "_.-" else "-" for letter in last)
 
@@ -42,9 +45,13 @@ def check(config: Config, suite: Suite) -> None:
     from mtl.methods.transformer.pretrained import check_place
 
     if config.finetune.train_encoder and config.finetune.threshold != "argmax":
-        raise InputError(f"finetune.threshold={config.finetune.threshold}: is for heads on a fixed body: variant=frozen")
+        raise InputError(
+            f"finetune.threshold={config.finetune.threshold}: is for heads on a fixed body: variant=frozen"
+        )
     if config.transformer.path is None and config.transformer.tokenizer is not None:
-        raise InputError("transformer.tokenizer: is for a transformer with its tokenizer elsewhere; set transformer.path=")
+        raise InputError(
+            "transformer.tokenizer: is for a transformer with its tokenizer elsewhere; set transformer.path="
+        )
     check_installed()
     for key in ("path", "tokenizer"):
         if (name := getattr(config.transformer, key)) is not None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from mtl.config.schema import Config
-from mtl.data.dataset import Dataset, Split
+from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.data.overlap import with_overlap
 from mtl.device import device_of
@@ -130,7 +130,7 @@ def text_vectors(
     splits: whose words are marked.
     """
     device, pooling = next(body.parameters()).device, TransformerEncoder.pooling
-    reader = InputReader(pretrained, longest_input(config, pretrained))
+    reader = InputReader(pretrained, longest_input(config.max_length, pretrained))
     sequences = reader.sequences([(text,) for text in texts])
     if reader.cut:
         logger.info("%d of %d texts are cut to %d tokens", reader.cut, len(texts), reader.length)
@@ -154,7 +154,8 @@ class TrainedFrozen(TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
     ) -> None:
         """heads: returns heads of which one is the task's, with its weights. answers: see `mtl.data.dataset.Dataset`."""
-        super().__init__(config, pretrained, device, body)
+        super().__init__(pretrained, config.max_length, config.trainer, device, body)
+        self.config = config
         self.answers = answers
         self._open_heads = heads
 

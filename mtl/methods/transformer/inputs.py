@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mtl.config.schema import Config
 from mtl.data.dataset import Dataset, Split, marked_texts
 from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
@@ -109,9 +108,9 @@ class InputReader:
         return [token for text in texts for token in (separator, *text)]
 
 
-def longest_input(config: Config, pretrained: Pretrained) -> int:
-    """The length to which inputs are cut: `max_length`, or what the transformer takes if that is less."""
-    return min(config.max_length, pretrained.longest or config.max_length)
+def longest_input(max_length: int, pretrained: Pretrained) -> int:
+    """The length to which inputs are cut, in tokens: `max_length`, or what the transformer takes if that is less."""
+    return min(max_length, pretrained.longest or max_length)
 
 
 def encodable(text: str) -> str:

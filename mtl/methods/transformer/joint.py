@@ -51,9 +51,7 @@ def train_together(
     pin_memory = device_of(config.trainer.accelerator).type == "cuda"
     made = {split: BatchDataset(of, sequences) for split, of in parts.items()}
     fit(
-        MultitaskModule(
-            network, {task.id: data.dev_score(task) for task in tasks}, fine_tuning(settings, total_steps)
-        ),
+        MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, fine_tuning(settings, total_steps)),
         Stage(
             title=f"seed {seed} · stage 1",
             section="transformer",

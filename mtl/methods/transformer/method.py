@@ -40,7 +40,7 @@ class FineTuned:
         config = request.config
         self.config, self.suite, self.texts = config, request.suite, request.dataset
         self.pretrained = open_origin(request)
-        reader = InputReader(self.pretrained, longest_input(config, self.pretrained))
+        reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         dataset, self.sequences = read_dataset(request.dataset, reader)
         self.dataset = dataset
         self.data = Coded(dataset, scale=request.suite.shown)
@@ -129,8 +129,10 @@ class FineTuned:
         """Say how much disk space training needs. Raises InputError if there is less."""
         settings, weights = self.config.transformer, FLOAT * self.pretrained.parameters
         training = COPIES_TRAINING * weights * min(self.config.seeds_in_parallel, len(self.config.seeds))
-        kept = weights * (len(self.dataset.trained_tasks) + settings.joint) * (
-            len(self.config.seeds) if settings.keep else settings.joint
+        kept = (
+            weights
+            * (len(self.dataset.trained_tasks) + settings.joint)
+            * (len(self.config.seeds) if settings.keep else settings.joint)
         )
         logger.info(
             "disk space: %s while a task is fine-tuned%s",

@@ -3,7 +3,6 @@
 import logging
 from pathlib import Path
 
-from mtl.config.schema import Config
 from mtl.data.dataset import training_texts
 from mtl.methods.kind import BuildRequest
 from mtl.methods.transformer.entry import OWN

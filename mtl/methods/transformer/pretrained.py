@@ -111,10 +111,10 @@ class Pretrained:
             if lacking := [name for name, _ in inner.named_parameters() if name not in found]:
                 raise InputError(f"{self.name}: its model for classification has another body, with {lacking[0]}")
             inner.load_state_dict(found, strict=False)
+        inside = f"{model.base_model_prefix}."
         for name, part in model.named_modules():
-            if not name.startswith(f"{model.base_model_prefix}.") and type(part) is nn.Linear:
-                if part.out_features == outputs:
-                    part.__class__ = ExactLinear
+            if type(part) is nn.Linear and part.out_features == outputs and not name.startswith(inside):
+                part.__class__ = ExactLinear
         return model
 
     def save(self, folder: Path, weights: bool) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mtl.config.schema import Config
+from mtl.config.schema import Config, TrainerConfig
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
 from mtl.errors import InputError
@@ -38,17 +38,19 @@ class TransformerEncoder:
 
     def __init__(
         self,
-        config: Config,
         pretrained: Pretrained,
+        max_length: int,
+        trainer: TrainerConfig,
         device: torch.device,
         body: Callable[[], Any],
     ) -> None:
-        """pretrained: what the tokenizer and the sizes are read from. device: to compute on. body: returns the body that encodes texts,
-        with its weights."""
-        self.config = config
+        """pretrained: what the tokenizer and the sizes are read from. max_length: of an input, in tokens; less if the transformer takes
+        less. trainer: says in which precision to compute. device: to compute on. body: returns the body that encodes texts, with its
+        weights."""
         self.pretrained = pretrained
+        self.trainer = trainer
         self.device = device
-        self.length = longest_input(config, pretrained)
+        self.length = longest_input(max_length, pretrained)
         self.dim = pretrained.dim
         self.parameters = pretrained.parameters
         self.parameters_without_embeddings = pretrained.parameters_without_embeddings
@@ -62,7 +64,7 @@ class TransformerEncoder:
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""
         distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        with hidden_progress(), mixed_precision(self.config.trainer, self.device):
+        with hidden_progress(), mixed_precision(self.trainer, self.device):
             sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in distinct])
             vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
         found: np.ndarray = vectors[[distinct[text] for text in texts]].numpy()
@@ -70,7 +72,7 @@ class TransformerEncoder:
 
     def fingerprint(self) -> str:
         """A hash of the body's weights, of the tokenizer, and of the settings that vectors depend on."""
-        precision = used_precision(self.config.trainer, self.device)
+        precision = used_precision(self.trainer, self.device)
         content = hashlib.sha256(repr((self.length, precision, self.pretrained.rules())).encode())
         update_with_weights(content, self.body.state_dict())
         return content.hexdigest()
@@ -93,7 +95,8 @@ class TrainedTransformer(TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
     ) -> None:
         """network: returns the network with a task's head, with its weights. answers: see `mtl.data.dataset.Dataset`."""
-        super().__init__(config, pretrained, device, body)
+        super().__init__(pretrained, config.max_length, config.trainer, device, body)
+        self.config = config
         self.answers = answers
         self._network = network
         self._networks: dict[str, TransformerNetwork] = {}  # of the last task that was predicted
@@ -112,7 +115,7 @@ class TrainedTransformer(TransformerEncoder):
         order = SortedSampler({head: lengths}, {head: batching_of(self.config).rows(split)})
         network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
         self._networks = {head: network}
-        with mixed_precision(self.config.trainer, self.device):
+        with mixed_precision(self.trainer, self.device):
             codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.device)
         return kind.decode(codes, answers)
 

@@ -1,6 +1,5 @@
 """Rows as token ids: as the tokenizer itself reads texts and pairs, with marked words behind them."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest

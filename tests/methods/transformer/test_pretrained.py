@@ -88,7 +88,10 @@ def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
     [
         ("nothing", "transformer.path={}: is no folder of a transformer: it has no config.json"),
         ("a-file", "transformer.path={}: is a file; name the folder that holds it"),
-        ("nothing/herbrt", "transformer.path={}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME"),
+        (
+            "nothing/herbrt",
+            "transformer.path={}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME",
+        ),
         ("unknown", "{}: cannot be read: Unrecognized model in"),
         ("no-weights", "{}: cannot be read: Error no file named model.safetensors"),
         ("damaged", "{}: cannot be read: "),
@@ -144,7 +147,9 @@ def test_a_name_of_the_hub_without_a_network(monkeypatch: pytest.MonkeyPatch) ->
     import huggingface_hub.constants
 
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(InputError, match=r"^nobody/nothing: cannot be had from the Hugging Face Hub: there is no network"):
+    with pytest.raises(
+        InputError, match=r"^nobody/nothing: cannot be had from the Hugging Face Hub: there is no network"
+    ):
         open_pretrained("nobody/nothing")
 
 
@@ -153,13 +158,17 @@ def test_a_tokenizer_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
 
     few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
     BertModel(few).save_pretrained(tmp_path / "few")
-    with pytest.raises(InputError, match=r"its tokenizer has \d+ tokens, but the model .* has 20; set transformer\.tokenizer="):
+    with pytest.raises(
+        InputError, match=r"its tokenizer has \d+ tokens, but the model .* has 20; set transformer\.tokenizer="
+    ):
         open_pretrained(str(tmp_path / "few"), str(bert))
 
 
 def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"^transformers is not installed; install it: pip install 'mtl-baselines\[transformers\]'$"):
+    with pytest.raises(
+        InputError, match=r"^transformers is not installed; install it: pip install 'mtl-baselines\[transformers\]'$"
+    ):
         open_pretrained(str(bert))
 
 
