@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 import torch
 from torch import nn
@@ -41,7 +42,7 @@ def warmup_steps(settings: TransformerConfig, total_steps: int) -> int:
     return math.ceil(settings.warmup * total_steps) if settings.warmup < 1 else int(settings.warmup)
 
 
-def parameter_groups(network: TransformerNetwork, settings: TransformerConfig) -> list[dict[str, object]]:
+def parameter_groups(network: TransformerNetwork, settings: TransformerConfig) -> list[dict[str, Any]]:
     """The trained weights as groups of one learning rate and one weight decay each.
 
     Biases and layer norms, which are vectors, have no weight decay, as usual for BERT. Of L layers, layer l (from 0) has the factor

@@ -97,8 +97,8 @@ class Pretrained:
     def classifier(self, outputs: int) -> Any:
         """The architecture's own model for sequence classification: this body, copied, with a new head of so many outputs.
 
-        A body without weights leaves those of the copy to be loaded. The head is drawn from torch's random numbers. Its last layer computes in float32 under `torch.autocast` too: in bfloat16, which
-        has 8 significant bits, many rows would have the same output.
+        A body without weights leaves those of the copy to be loaded. The head is drawn from torch's random numbers. Its last layer computes
+        in float32 under `torch.autocast` too: in bfloat16, which has 8 significant bits, many rows would have the same output.
         """
         from transformers import AutoModelForSequenceClassification
 

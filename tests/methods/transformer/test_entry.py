@@ -82,7 +82,7 @@ def test_the_protocols() -> None:
 )
 def test_settings_that_make_no_sense(settings: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["baseline", SUITE, *settings]) == 2
-    assert f"mtl: {said}" in capsys.readouterr().err
+    assert f"mtl: error: {said}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Rows as token ids: as the tokenizer itself reads texts and pairs, with marked words behind them."""
 
-
 import numpy as np
 import pytest
 from tiny_transformers import write_bert, write_roberta

@@ -42,7 +42,7 @@ def test_the_rate_ends_where_it_is_told_to() -> None:
 
 def test_lower_layers_learn_more_slowly(network: TransformerNetwork) -> None:
     groups = parameter_groups(network, TransformerConfig(learning_rate=1.0, layer_decay=0.5, weight_decay=0.1))
-    found = {id(weight): (group["lr"], group["weight_decay"]) for group in groups for weight in group["params"]}  # type: ignore[attr-defined]
+    found = {id(weight): (group["lr"], group["weight_decay"]) for group in groups for weight in group["params"]}
     model = network.models[0]
     expected = {
         "bert.embeddings.word_embeddings.weight": (0.125, 0.1),

@@ -19,6 +19,7 @@ from mtl.encoders import open_encoder
 from mtl.errors import InputError
 from mtl.runs.predictor import Predictor
 from mtl.tasks.targets import target_kind
+from mtl.training.checkpoints import WEIGHTS
 
 TEXTS = [f"the film number {i} was fine lovely bright awful gloomy dull very nice" for i in range(20)]
 TEXTS += [f"det var nog en ny bank fil lag mål nummer {i} och då log hon såg Anna Bo Carin" for i in range(20)]
@@ -26,7 +27,7 @@ SMALL = ["transformer.epochs=2", "transformer.batch_size=16", "transformer.learn
 SMALL += ["finetune.max_epochs=2", "finetune.batch_size=16", "trainer.threads=1"]
 VARIANTS = {
     "finetune": ["transformer.keep=true"],
-    "joint": ["transformer.keep=true", "variant=joint", "transformer.joint_epochs=2", "transformer.checkpoint=best"],
+    "joint": ["transformer.keep=true", "variant=joint", "transformer.joint_epochs=2"],
     "frozen": ["variant=frozen"],
     "dropped": ["tasks=[mood,mood-elsewhere]"],
 }
@@ -67,7 +68,7 @@ def test_the_run_has_what_every_run_has(runs: dict[str, Path], variant: str) -> 
     assert (cost["pretrain_seconds"] is not None) == (variant == "joint")
     assert 0 < cost["parameters_without_embeddings"] < cost["parameters"]
     assert cost["finetune_seconds"] > 0 and cost["peak_memory"] > 0 and cost["sentences_per_second"] > 0
-    assert summary["chosen_on_dev"] == ("" if variant == "finetune" else "checkpoints")
+    assert summary["chosen_on_dev"] == ("checkpoints" if variant == "frozen" else "")
     assert "; ours chose" not in (runs[variant] / "table.md").read_text(encoding="utf-8") or variant != "finetune"
 
 
@@ -99,7 +100,7 @@ def test_weights_are_removed_unless_they_are_kept(runs: dict[str, Path]) -> None
         "opposite",
         "stars",
     ]
-    assert len(list(runs["joint"].rglob("best.ckpt"))) == 5
+    assert len(list(runs["joint"].rglob("final.ckpt"))) == 5
     assert list(runs["dropped"].rglob("*.ckpt")) == []
     with pytest.raises(
         InputError, match=r"were not kept; make the run again with transformer\.keep=true and another run_dir=$"
@@ -172,13 +173,15 @@ def test_marked_words_are_read(folder: Path, tmp_path: Path, variant: str) -> No
         assert predictor.predict(task, rows) == list(map(target_kind(declared).format, saved.tolist()))
 
 
-@pytest.mark.parametrize("variant", ["finetune", "joint"])
-def test_killed_at_any_moment_it_ends_as_if_undisturbed(folder: Path, tmp_path: Path, variant: str) -> None:
+@pytest.mark.parametrize(("variant", "checkpoint"), [("finetune", "last"), ("joint", "best")])
+def test_killed_at_any_moment_it_ends_as_if_undisturbed(
+    folder: Path, tmp_path: Path, variant: str, checkpoint: str
+) -> None:
     plain, killed = tmp_path / "plain", tmp_path / "killed"
     settings = ["tasks=[mood,answer,mood-elsewhere]", f"variant={variant}", "transformer.joint_epochs=2", "seeds=[1]"]
-    made = command(folder, "kinds", *settings, "transformer.accumulate=2")
+    made = command(folder, "kinds", *settings, "transformer.accumulate=2", f"transformer.checkpoint={checkpoint}")
     assert main([*made, f"run_dir={plain}"]) == 0
-    moments = ["finetune/mood/last.ckpt", "finetune/mood/predicted.npz", "finetune/answer/final.ckpt"]
+    moments = ["finetune/mood/last.ckpt", "finetune/mood/predicted.npz", f"finetune/answer/{WEIGHTS[checkpoint]}"]
     fork = multiprocessing.get_context("fork")  # has imported transformers already
     for moment in [*(["pretrain/last.ckpt"] if variant == "joint" else []), *moments]:
         point = killed / "seed-1" / moment
