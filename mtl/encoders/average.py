@@ -72,7 +72,7 @@ class AverageEncoder:
             parameters_without_embeddings=0,
             memory=FLOAT * self.parts.reader.parameters(),
             max_length=settings.max_length,
-            trained_on=(),
+            trained_on=self.parts.seen,
             suite=self.parts.suite,
             seed=None,
         )

@@ -11,7 +11,7 @@ from mtl.config.checks import check_choice, check_least
 from mtl.config.files import find_suite
 from mtl.config.schema import EmbedderOptions
 from mtl.config.settings import typed_settings
-from mtl.data.dataset import training_texts
+from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.lines import read_lines
 from mtl.device import device_of
 from mtl.embedders import EMBEDDERS
@@ -80,7 +80,11 @@ class AverageSettings:
 
 @dataclass(frozen=True)
 class AverageParts:
-    """What averaged vectors are made of. texts: distinct; empty if nothing reads them. suite: its name, if one is named."""
+    """What averaged vectors are made of.
+
+    texts: distinct; empty if nothing reads them. suite: its name, if one is named. seen: the tasks whose training texts are among the
+    texts, as in "klej/cbd".
+    """
 
     settings: AverageSettings
     options: EmbedderOptions
@@ -88,6 +92,7 @@ class AverageParts:
     language: str
     suite: str | None
     texts: list[str]
+    seen: tuple[str, ...]
     device: torch.device
 
 
@@ -103,10 +108,10 @@ def average_parts(given: Mapping[str, Any]) -> AverageParts:
     if language is None:
         raise InputError("language: name the texts' language, for the tokenizer: language=CODE, as in language=pl")
     # Texts are read first: what is wrong with them shows before large files are opened.
-    texts = _texts(settings, suite) if settings.reads_texts else []
+    texts, seen = _texts(settings, suite) if settings.reads_texts else ([], ())
     device = device_of(settings.device, "device")
     reader = _open(settings, options, suite, device)
-    return AverageParts(settings, options, reader, language, None if suite is None else suite.name, texts, device)
+    return AverageParts(settings, options, reader, language, None if suite is None else suite.name, texts, seen, device)
 
 
 def _check_read(embeddings: str, given: Mapping[str, Any]) -> None:
@@ -136,12 +141,15 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
     return reader
 
 
-def _texts(settings: AverageSettings, suite: Suite | None) -> list[str]:
-    """The distinct texts that words are counted in."""
+def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:
+    """The distinct texts that words are counted in, and the tasks whose training texts they are."""
     if settings.texts is not None:
         texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
         if not texts:
             raise InputError(f"{settings.texts}: has no texts")
-        return texts
+        return texts, ()
     assert suite is not None
-    return training_texts(suite, Path(settings.data_dir or f"data/{suite.name}"), settings.held_out)
+    data_dir = Path(settings.data_dir or f"data/{suite.name}")
+    texts = training_texts(suite, data_dir, settings.held_out)
+    trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
+    return texts, tuple(f"{suite.name}/{task.id}" for task in trained)

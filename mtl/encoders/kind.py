@@ -15,8 +15,8 @@ class Description:
     name: as in file names: "fasttext-frozen", "average-fasttext-mean-sif". title: as in tables: "LSTM, fastText, frozen".
     family: the group of the table's row: "lstm", "average". language: as in "pl". parameters_without_embeddings: those that are not
     in word vectors. memory: bytes of all weights. max_length: tokens; longer texts are cut; None: no limit.
-    trained_on: the tasks whose training rows the encoder has seen, as in "klej/cbd": suite and id. suite, seed: of the run; None for
-    encoders that are not trained.
+    trained_on: the tasks whose training rows the encoder has seen, with labels or without, as in "klej/cbd": suite and id. suite,
+    seed: of the run; None for encoders that are not trained.
     """
 
     name: str

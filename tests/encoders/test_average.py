@@ -16,6 +16,7 @@ from small_suite import write_suite
 from mtl.embedders.elmo import ELMo
 from mtl.encoders import open_encoder
 from mtl.encoders.kind import SentenceEncoder
+from mtl.tasks.suite import load_suite
 
 WORDS = ["solen", "skiner", "jag", "regnet", "faller", "dag", ",", "Solen"]
 TEXTS = [
@@ -186,6 +187,8 @@ def test_the_training_texts_of_a_suite(files: dict[str, Any], tmp_path: Path) ->
     expected = plain.encode(TEXTS) - plain.encode(train).mean(axis=0)
     np.testing.assert_allclose(encoder.encode(TEXTS), expected, atol=1e-5)
     assert (encoder.description.suite, encoder.description.language) == ("liten", "sv")
+    assert encoder.description.trained_on == tuple(f"liten/{task}" for task in load_suite(suite).tasks)
+    assert open_encoder("average", settings).description.trained_on == ()  # nothing reads the texts
 
 
 def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) -> None:

@@ -45,8 +45,9 @@ def combinations(settings: Mapping[str, Any], choices: Choices) -> list[Combinat
 
 
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
-    """The tasks with validation rows in a local folder. Raises InputError if there are none."""
-    folders = {name: data_dir / name for name in benchmark.tasks} if data_dir is not None else {}
+    """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
+    unscored = [name for name, task in benchmark.tasks.items() if task.split != SPLIT]
+    folders = {name: data_dir / name for name in unscored} if data_dir is not None else {}
     found = [name for name, folder in folders.items() if any(folder.glob(f"{SPLIT}.*"))]
     if not found:
         raise InputError(

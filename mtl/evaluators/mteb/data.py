@@ -3,7 +3,7 @@
 import contextlib
 import hashlib
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def load_rows(task: AbsTask, rows: TaskRows) -> None:
     except Exception as error:  # datasets and mteb raise many kinds of exceptions for files of another form
         where = rows.folder or f"the hub's {task.metadata.dataset['path']}"
         raise InputError(f"{where}: not the rows of {name} in a form that mteb reads: {_line(error)}") from None
-    for split in task.metadata.eval_splits:
+    for split in _read_splits(task, task.metadata.eval_splits):
         for subset in task.hf_subsets:
             splits = _of_subset(task, subset)
             if split not in splits:
@@ -95,9 +95,8 @@ def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
         return (
             Comparison(EXACT, ()) if split in described else Comparison(OTHER, (f"{split}: mteb does not describe it",))
         )
-    trained = getattr(task, "train_split", None)
     differences, fewer = [], False
-    for name in dict.fromkeys([split, *([trained] if trained else [])]):
+    for name in _read_splits(task, [split]):
         if name not in described:
             differences.append(f"{name}: mteb does not describe it")
             continue
@@ -107,6 +106,12 @@ def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
             differences += [f"{name}: {difference}" for difference in found[:SHOWN]]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     return Comparison(REDUCED if fewer else OTHER if differences else EXACT, tuple(differences))
+
+
+def _read_splits(task: AbsTask, scored: Sequence[str]) -> list[str]:
+    """The splits that an evaluation reads: the scored ones, and the training rows of tasks that train a classifier."""
+    trained = getattr(task, "train_split", None)
+    return list(dict.fromkeys([*scored, *([trained] if trained else [])]))
 
 
 def _statistics(
@@ -133,8 +138,11 @@ def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator
         if key == "labels":
             if _counts(value) != _counts(own):
                 yield f"{part}: {_shown(_counts(own))}, not {_shown(_counts(value))}"
-        elif isinstance(value, Mapping) and isinstance(own, Mapping):
-            yield from (f"{part}: {found}" for found in _differences(value, own))
+        elif isinstance(value, Mapping):
+            if isinstance(own, Mapping):
+                yield from (f"{part}: {found}" for found in _differences(value, own))
+            else:
+                yield f"{part}: none, unlike mteb's"
         elif isinstance(value, int | float) and own != value and not key.startswith(("average_", "avg_")):
             yield f"{own} {key.removeprefix('num_').removeprefix('number_of_').replace('_', ' ')}, not {value}"
 

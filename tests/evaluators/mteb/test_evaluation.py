@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -116,6 +117,22 @@ def test_rows_of_the_hub_are_exact_if_mteb_describes_the_split() -> None:
     assert (compared.data, compared.differences) == ("stand-in", ("dev: mteb does not describe it",))
 
 
+def test_a_statistic_that_is_missing_is_a_difference(tmp_path: Path, data_dir: Path) -> None:
+    from mtl.evaluators.mteb.data import compare_rows, find_rows, fresh_task, load_rows
+
+    benchmark = load_benchmark(find_benchmark("pl-mteb"))
+    rows = find_rows(benchmark, "PpcPC", data_dir)
+    task = fresh_task(benchmark, "PpcPC", "test", rows)
+    load_rows(task, rows)
+    ours = task._calculate_descriptive_statistics_from_split("test")
+    for described, differences in (
+        ({"test": ours}, ()),
+        ({"test": {**ours, "colour_statistics": {"hues": 3}}}, ("test: colour: none, unlike mteb's",)),
+    ):
+        with patch.object(type(task.metadata), "descriptive_stats", described):
+            assert compare_rows(task, rows, "test").differences == differences
+
+
 def test_result_files_and_metadata_are_those_of_mteb(tmp_path: Path, data_dir: Path) -> None:
     import mteb
 
@@ -184,6 +201,9 @@ def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
     write_rows(data_dir / "SICK-R-PL", "test", [{"text": "kot", "label": 1}])
     with pytest.raises(InputError, match="SICK-R-PL: not the rows of SICK-R-PL in a form that mteb reads"):
         evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["SICK-R-PL"])
+    write_rows(data_dir / "CBD", "test", labelled(10))
+    with pytest.raises(InputError, match="CBD: has no split train; it has test"):
+        evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["CBD"])
     (data_dir / "PpcPC/test.jsonl").unlink()
     with pytest.raises(InputError, match="PpcPC: has no split test; it has validation"):
         evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
