@@ -56,3 +56,4 @@ bench: $(INSTALLED)
 	@$(VENV)/bin/python benchmarks/scaling.py --out build/bench/scaling.svg
 	@$(VENV)/bin/python benchmarks/elmo_layer.py --cells 512 --projection 128 --runs 3
 	@$(VENV)/bin/python benchmarks/vector_loading.py --model build/bench/vectors.bin
+	@$(VENV)/bin/python benchmarks/pretrain_steps.py

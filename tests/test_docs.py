@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from omegaconf import MISSING
 
 from mtl.config.files import flatten
 from mtl.data.examples import read_examples, span_texts
@@ -19,6 +20,7 @@ from mtl.encoders.transformer import TransformerSettings
 from mtl.evaluators.mteb.benchmark import load_benchmark
 from mtl.evaluators.mteb.settings import ModelFacts, MtebSettings
 from mtl.jobs.sweep import load_sweep
+from mtl.pretraining.settings import PretrainingSettings
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import TARGET_KINDS
@@ -75,6 +77,16 @@ def test_the_embeddings_table_lists_the_defaults_of_each_kind() -> None:
 def test_every_setting_of_a_training_is_listed(training: type) -> None:
     text = read("docs/embeddings.md")
     assert [field.name for field in fields(training) if f"`{field.name}`" not in text] == []
+
+
+def test_the_table_of_pretraining_lists_the_defaults() -> None:
+    rows = read_table(read("docs/pretraining.md"), "| setting | default |")
+    del rows[""]
+    listed = {key.strip("` "): cells[0] for names, cells in rows.items() for key in names.split(",")}
+    assert set(listed) == set(PretrainingSettings.__dataclass_fields__)
+    for key in fields(PretrainingSettings):
+        assert (listed[key.name] == "–") == (key.default == MISSING)
+        assert key.default == MISSING or value(listed[key.name]) == key.default
 
 
 @pytest.mark.parametrize(

@@ -29,19 +29,13 @@ def add_embeddings(commands: Commands) -> None:
 
 
 def _train_embeddings(arguments: argparse.Namespace) -> None:
-    from mtl.jobs.embeddings import TrainingText, train_embeddings
+    from mtl.jobs.embeddings import train_embeddings
     from mtl.jobs.job import parse_settings
+    from mtl.jobs.training_text import TrainingText, string
 
     given = parse_settings(arguments.settings)
-    texts = given.pop("texts", None)
-    text = TrainingText(
-        [str(file) for file in texts] if isinstance(texts, list) else _string(texts),
-        _string(given.pop("language", None)),
-        _string(given.pop("suite", None)),
-        _string(given.pop("data_dir", None)),
-        given.pop("suite_held_out", None),
-    )
-    out, accelerator = _string(given.pop("out", None)), str(given.pop("accelerator", "auto"))
+    text = TrainingText.take(given)
+    out, accelerator = string(given.pop("out", None)), str(given.pop("accelerator", "auto"))
     print(train_embeddings(arguments.embeddings, text, given, out, accelerator))
 
 
@@ -53,8 +47,3 @@ def _fetch_embeddings(arguments: argparse.Namespace) -> None:
     given = parse_settings(arguments.settings)
     check_known(given, {"recipe", "embeddings_dir"})
     print(fetch_embeddings(arguments.embeddings, **{key: str(value) for key, value in given.items()}))
-
-
-def _string(value: object) -> str | None:
-    """The value of a setting as a string: `parse_settings` reads a file name such as 2024 as a number."""
-    return None if value is None else str(value)

@@ -211,17 +211,25 @@ def unpacked_words(packed: np.ndarray) -> list[str]:
 
 def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list[str]]:
     """Yield the tokens of each line of text files, plain or gzipped. Raises InputError for a file that cannot be read."""
+    return map(tokenize, text_lines(files, "tokenizing"))
+
+
+def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
+    """Yield each line of text files, plain or gzipped, without the white space around it. title: of the progress, as in "tokenizing".
+
+    Raises InputError for a file that cannot be read.
+    """
     for path in files:
         try:
             size = path.stat().st_size
             with (
                 path.open("rb") as raw,
-                Progress(f"tokenizing {path}", size, "B") as shown,
+                Progress(f"{title} {path}", size, "B") as shown,
             ):
                 plain = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
                 for number, line in enumerate(plain, start=1):
                     try:
-                        yield tokenize(line.decode("utf-8").strip())
+                        yield line.decode("utf-8").strip()
                     except UnicodeDecodeError:
                         raise InputError(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
                     if number % 1000 == 0:

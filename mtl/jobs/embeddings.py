@@ -1,8 +1,7 @@
 """Train or download embeddings without a run."""
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +11,10 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import fetch, load_recipe, trained_file
 from mtl.embedders.train import train_on_files, train_on_suite, training_settings
 from mtl.errors import InputError
-from mtl.jobs.job import load_job
+from mtl.jobs.training_text import TrainingText
 from mtl.tasks.suite import load_suite
 
 logger = logging.getLogger("mtl")
-
-
-@dataclass(frozen=True)
-class TrainingText:
-    """What embeddings are trained on: text files in a language, the training text of a suite, or both.
-
-    held_out: the share of training rows that the runs with these vectors hold out; None: that of configs/baseline.yaml.
-    """
-
-    texts: str | Sequence[str] | None = None
-    language: str | None = None
-    suite: str | None = None
-    data_dir: str | None = None
-    held_out: float | None = None
 
 
 def train_embeddings(
@@ -40,25 +25,18 @@ def train_embeddings(
     settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
     out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
     """
-    if text.texts is None and text.suite is None:
-        raise InputError("embeddings train: name what to train on: texts=[FILE,…], suite=NAME, or both")
+    text.check("embeddings train")
     if text.texts is not None and out is None:
         raise InputError("embeddings train: name what to write: out=PATH")
-    if text.language is not None and text.suite is not None:
-        raise InputError("language: is that of the suite; drop it")
     if text.suite is None and text.language is None:
         raise InputError(
             "embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv"
         )
-    if not isinstance(text.language, str | None):
-        raise InputError(f"language={text.language}: YAML reads no, on and off as truth values; put the code in quotes")
     training = training_settings(name, settings)
     files = EMBEDDERS[name].files
     assert files is not None
-    job = None
-    if text.suite is not None:
-        given = {"suite": text.suite, "data_dir": text.data_dir, "held_out": text.held_out}
-        job = load_job({key: value for key, value in given.items() if value is not None})
+    job = text.job()
+    if job is not None:
         path = trained_file(Path("embeddings") / files.trained_name(job.suite.name), job.config.held_out)
     if out is not None:
         path = Path(out)
@@ -67,12 +45,10 @@ def train_embeddings(
             f"{path}: holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
         )
     device = device_of(accelerator, "accelerator")
-    listed = [text.texts] if isinstance(text.texts, str) else text.texts or ()
-    paths = [Path(file) for file in listed]
     if job is not None:
-        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, paths)
+        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, text.files)
     else:
-        train_on_files(training, paths, text.language or "", path, device)
+        train_on_files(training, text.files, text.language or "", path, device)
     return path
 
 

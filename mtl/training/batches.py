@@ -110,14 +110,19 @@ class Schedule:
     def _pass(self, task: str, number: int) -> list[np.ndarray]:
         """The batches of one pass over a task's rows."""
         rng = np.random.default_rng([self.seed, 1, zlib.crc32(task.encode()), number])
-        lengths, size = self.lengths[task], self.batch_sizes[task]
-        batches = []
-        order = rng.permutation(len(lengths))
-        for start in range(0, len(order), self.pool * size):
-            pool = order[start : start + self.pool * size]
-            pool = pool[np.argsort(lengths[pool], kind="stable")]
-            batches += [pool[i : i + size] for i in range(0, len(pool), size)]
-        return [batches[i] for i in rng.permutation(len(batches))]
+        return pooled_batches(self.lengths[task], self.batch_sizes[task], rng, self.pool)
+
+
+def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
+    """Every row once, in batches of rows of similar length, in random order. lengths: int64 (rows,). size: rows in a batch; the last
+    one drawn may have fewer. pool: from how many batches' rows a batch is made."""
+    batches = []
+    order = rng.permutation(len(lengths))
+    for start in range(0, len(order), pool * size):
+        drawn = order[start : start + pool * size]
+        drawn = drawn[np.argsort(lengths[drawn], kind="stable")]
+        batches += [drawn[i : i + size] for i in range(0, len(drawn), size)]
+    return [batches[i] for i in rng.permutation(len(batches))]
 
 
 class ScheduleSampler(Sampler[Chosen]):

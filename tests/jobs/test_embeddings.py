@@ -7,7 +7,8 @@ import pytest
 from mtl.cli import main
 from mtl.embedders.elmo import ELMo
 from mtl.errors import InputError
-from mtl.jobs.embeddings import TrainingText, fetch_embeddings, train_embeddings
+from mtl.jobs.embeddings import fetch_embeddings, train_embeddings
+from mtl.jobs.training_text import TrainingText
 
 SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
 SMALL_ELMO = {

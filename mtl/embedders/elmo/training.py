@@ -1,19 +1,16 @@
 """Train an ELMo on raw text and write it in AllenNLP's format (Peters et al. 2018)."""
 
 import json
-import logging
 import math
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
-from torch.optim import Optimizer
+from torch import Tensor, nn
 
 from mtl.device import exact_arithmetic
 from mtl.embedders.elmo.bilm import BiLM
@@ -21,11 +18,10 @@ from mtl.embedders.elmo.corpus import Corpus, batches, build_corpus
 from mtl.embedders.elmo.language_model import LanguageModel
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.elmo.weights import write_weights
-from mtl.errors import DivergedError, InputError
-from mtl.files import replacing, waiting_lock, write_text
+from mtl.errors import InputError
+from mtl.files import waiting_lock, write_text
 from mtl.progress import Progress
-
-logger = logging.getLogger("mtl")
+from mtl.resumable import ResumableTraining, check_claim
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
@@ -136,10 +132,7 @@ def _train(
 ) -> None:
     training = {**asdict(settings), "source": source}
     claim = folder / "claim.json"
-    if claim.exists() and (changed := _changed(json.loads(claim.read_text(encoding="utf-8")), training)):
-        raise InputError(
-            f"{folder}: holds an unfinished training with other settings ({changed}); delete the folder or set out="
-        )
+    check_claim(claim, training)
     prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"
     corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, settings.max_length)
     trainer = _Trainer(corpus, settings, checkpoint, device)
@@ -155,23 +148,21 @@ def _train(
     }
     write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     write_text(folder / OPTIONS, settings.options().to_json())
-    write_weights(folder / WEIGHTS, trainer.model.bilm)  # last: a folder that has weights is complete
+    write_weights(folder / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
     for path in (checkpoint, prepared, claim):
         path.unlink(missing_ok=True)
 
 
-class _Trainer:
+class _Trainer(ResumableTraining[np.ndarray]):
     """One training. Its state at a step depends only on the settings, the corpus and the step."""
 
     def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:
         self.settings = settings
-        self.checkpoint = checkpoint
         self.corpus = corpus
         torch.manual_seed(settings.seed)
-        self.device = device
         try:
             bilm = BiLM(settings.options(), settings.dropout)
-            self.model = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
+            self.network = LanguageModel(bilm, corpus, settings.min_count, settings.negatives).to(device)
         except RuntimeError as error:
             raise InputError(f"cannot create an ELMo of this size: {str(error).splitlines()[0]}") from None
         shuffled = np.random.default_rng([settings.seed, 0]).permutation(len(corpus.lengths))
@@ -181,121 +172,60 @@ class _Trainer:
             raise InputError("the texts hold only one line, which is held out: nothing is left to train on")
         self.steps_by_epoch = [sum(1 for _ in self._batches(epoch)) for epoch in range(settings.epochs)]
         self.steps = min(sum(self.steps_by_epoch), settings.max_steps or sum(self.steps_by_epoch))
-        self.step = 0
-        self.losses: list[torch.Tensor] = []  # of the steps since the last validation
-        self.perplexities: list[dict[str, float]] = []
-        dense = list(bilm.parameters())
-        self.optimizers: list[Optimizer] = [
-            torch.optim.Adam(dense, settings.learning_rate),
-            torch.optim.SparseAdam(self.model.softmax.parameters(), settings.learning_rate),
+        self.dense = list(bilm.parameters())
+        optimizers = [
+            torch.optim.Adam(self.dense, settings.learning_rate),
+            torch.optim.SparseAdam(self.network.softmax.parameters(), settings.learning_rate),
         ]
-        self.dense = dense
+        super().__init__(self.network, optimizers, checkpoint, device, settings.validate_every)
 
-    def run(self, title: str) -> None:
-        """Train to the last step; `perplexities` gets a row for each validation.
+    @property
+    def ended(self) -> bool:
+        return self.step == self.steps
 
-        Raises DivergedError if losses, weights or perplexities are no longer finite, before it replaces the checkpoint.
-        """
-        if self.checkpoint.exists():
-            self._load()
-            logger.info("%s: continuing after step %d of %d", title, self.step, self.steps)
-        self.model.train()
-        with Progress("training ELMo", self.steps, "steps", self.step) as shown:
-            for lines in self._remaining():
-                self._train_step(lines)
-                shown.reach(self.step)
-                if self.step % self.settings.validate_every == 0 or self.step == self.steps:
-                    self._check_training(title)
-                    row = self._validate()
-                    if not math.isfinite(row["forward"] + row["backward"]):
-                        raise self._diverged(title, self.step, "the held-out perplexity is not finite")
-                    self.perplexities.append(row)
-                    self._save()
-                    shown.note(f"held-out perplexity {row['forward']:.1f} forward, {row['backward']:.1f} backward")
+    def shown(self) -> Progress:
+        return Progress("training ELMo", self.steps, "steps", self.step)
 
     def _batches(self, epoch: int) -> Iterable[np.ndarray]:
         return batches(self.corpus.lengths, self.lines, self.settings.batch_tokens, [self.settings.seed, 1, epoch])
 
-    def _remaining(self) -> Iterable[np.ndarray]:
-        """The batches of the remaining steps."""
-        before = 0
+    def batches(self) -> Iterator[np.ndarray]:
+        before, first = 0, self.step
         for epoch, size in enumerate(self.steps_by_epoch):
-            if before + size > self.step and before < self.steps:
-                yield from islice(self._batches(epoch), self.step - before, self.steps - before)
+            if before + size > first and before < self.steps:
+                yield from islice(self._batches(epoch), max(0, first - before), self.steps - before)
             before += size
 
-    def _train_step(self, lines: np.ndarray) -> None:
+    def train_step(self, lines: np.ndarray) -> Tensor:
         # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
         torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
-        sample = self.model.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
+        sample = self.network.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
         rate = self._learning_rate()
-        forward, backward = self.model.losses(lines, sample)
-        loss = (forward.mean() + backward.mean()) / 2
+        forward, backward = self.network.losses(lines, sample)
+        loss: Tensor = (forward.mean() + backward.mean()) / 2
         loss.backward()
-        self.losses.append(loss.detach())
         nn.utils.clip_grad_norm_(self.dense, self.settings.gradient_clip)
         for optimizer in self.optimizers:
             for group in optimizer.param_groups:
                 group["lr"] = rate
             optimizer.step()
             optimizer.zero_grad()
-        self.step += 1
-
-    def _check_training(self, title: str) -> None:
-        """Raise DivergedError if a loss since the last validation, or a weight, is not finite. Waits for the device."""
-        losses, self.losses = torch.stack(self.losses), []
-        if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
-            step = self.step - len(losses) + wrong[0] + 1
-            raise self._diverged(title, step, f"the loss is {float(losses[wrong[0]])}")
-        if not torch.stack([parameter.isfinite().all() for parameter in self.model.parameters()]).all():
-            raise self._diverged(title, self.step, "weights are not finite")
-
-    def _diverged(self, title: str, step: int, what: str) -> DivergedError:
-        kept = f"{self.checkpoint} keeps the last good weights; " if self.checkpoint.exists() else ""
-        return DivergedError(
-            f"{title}: training diverged (step {step}: {what}); {kept}set a smaller learning_rate=,"
-            " and delete the folder or set out="
-        )
+        return loss
 
     def _learning_rate(self) -> float:
         first, last = self.settings.learning_rate, self.settings.final_learning_rate
         return first + (last - first) * self.step / self.steps
 
-    @torch.no_grad()
-    def _validate(self) -> dict[str, float]:
+    def validate(self) -> dict[str, float]:
         """The perplexities on the held-out lines over all classes, including the unknown word."""
-        self.model.eval()
         sums, count = np.zeros(2), 0
         for lines in batches(self.corpus.lengths, self.held_out, self.settings.batch_tokens, [0]):
-            losses = self.model.losses(lines, None)
+            losses = self.network.losses(lines, None)
             sums += [float(loss.cpu().double().sum()) for loss in losses]
             count += len(losses[0])
-        self.model.train()
         with np.errstate(over="ignore"):
             forward, backward = np.exp(sums / count)
         return {"step": self.step, "forward": float(forward), "backward": float(backward)}
 
-    def _save(self) -> None:
-        state: dict[str, Any] = {
-            "model": self.model.state_dict(),
-            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-            "step": self.step,
-            "perplexities": self.perplexities,
-        }
-        with replacing(self.checkpoint) as partial:
-            torch.save(state, partial)
-
-    def _load(self) -> None:
-        state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
-        self.model.load_state_dict(state["model"])
-        for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(values)
-        self.step, self.perplexities = state["step"], state["perplexities"]
-
-
-def _changed(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """A list of the settings that differ, for a message; the number of threads may differ."""
-    keys = [key for key in now if before.get(key) != now[key] and key != "threads"]
-    return "; ".join(
-        "other texts" if key == "source" else f"{key}: {before.get(key)} there, {now[key]} here" for key in keys
-    )
+    def describe(self, row: Mapping[str, float]) -> str:
+        return f"held-out perplexity {row['forward']:.1f} forward, {row['backward']:.1f} backward"

@@ -41,8 +41,8 @@ def chosen_on_dev(config: Config) -> str:
 
 def check(config: Config, suite: Suite) -> None:
     """Raise InputError for settings that contradict each other, a package that is missing, and a path that leads to no transformer."""
-    from mtl.methods.transformer.library import check_installed
     from mtl.methods.transformer.pretrained import check_place
+    from mtl.pretraining.library import check_installed
 
     if config.finetune.train_encoder and config.finetune.threshold != "argmax":
         raise InputError(

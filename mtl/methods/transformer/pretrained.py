@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from mtl.errors import InputError
 from mtl.files import new_folder
-from mtl.methods.transformer.library import import_transformers
+from mtl.pretraining.library import import_transformers
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
 NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30

@@ -60,14 +60,14 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
-    step = module._Trainer._train_step
+    step = module._Trainer.train_step
 
-    def failing(self: module._Trainer, batch: np.ndarray) -> None:
+    def failing(self: module._Trainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == 33:
             raise KeyboardInterrupt
-        step(self, batch)
+        return step(self, batch)
 
-    monkeypatch.setattr(module._Trainer, "_train_step", failing)
+    monkeypatch.setattr(module._Trainer, "train_step", failing)
     with pytest.raises(KeyboardInterrupt):
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
     monkeypatch.undo()
@@ -86,8 +86,8 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
 
 
 def spoil_loss(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    losses = trainer.model.losses
-    monkeypatch.setattr(trainer.model, "losses", lambda *given: [loss * math.nan for loss in losses(*given)])
+    losses = trainer.network.losses
+    monkeypatch.setattr(trainer.network, "losses", lambda *given: [loss * math.nan for loss in losses(*given)])
 
 
 def spoil_weights(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +95,10 @@ def spoil_weights(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def spoil_perplexity(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
-    losses = trainer.model.losses
+    losses = trainer.network.losses
     factor = 1e6  # the losses stay finite, but their exponential overflows
     monkeypatch.setattr(
-        trainer.model,
+        trainer.network,
         "losses",
         lambda lines, sample: [x * (factor if sample is None else 1) for x in losses(lines, sample)],
     )
@@ -119,14 +119,14 @@ def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     step: int,
     problem: str,
 ) -> None:
-    train_step = module._Trainer._train_step
+    train_step = module._Trainer.train_step
 
-    def spoiled_step(self: module._Trainer, batch: np.ndarray) -> None:
+    def spoiled_step(self: module._Trainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == step:
             spoil(self, monkeypatch)
-        train_step(self, batch)
+        return train_step(self, batch)
 
-    monkeypatch.setattr(module._Trainer, "_train_step", spoiled_step)
+    monkeypatch.setattr(module._Trainer, "train_step", spoiled_step)
     folder = tmp_path / "elmo"
     message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):

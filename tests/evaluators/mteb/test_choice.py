@@ -81,7 +81,9 @@ def test_tasks_with_validation_rows(tmp_path: Path) -> None:
     (tmp_path / "CBD").mkdir()
     assert validation_tasks(benchmark, tmp_path) == ["PpcPC", "SICK-R-PL"]
     scored = replace(benchmark.tasks["PpcPC"], split="validation")
-    with patch.dict(benchmark.types["pair_classification"].tasks, {"PpcPC": scored}):  # a choice must not read the scored rows
+    with patch.dict(
+        benchmark.types["pair_classification"].tasks, {"PpcPC": scored}
+    ):  # a choice must not read the scored rows
         assert validation_tasks(benchmark, tmp_path) == ["SICK-R-PL"]
     for folder in (None, tmp_path / "CBD"):
         with pytest.raises(InputError, match="choose: no task has validation rows in .*TASK/validation.jsonl"):

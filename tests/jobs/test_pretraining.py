@@ -1,0 +1,40 @@
+from pathlib import Path
+
+import pytest
+from pretraining_parts import GIVEN, text_file
+
+from mtl.cli import main
+
+SETTINGS = [f"{key}={str(value).lower()}" for key, value in {**GIVEN, "max_steps": 2}.items()]
+
+
+def pretrain(*words: str) -> int:
+    return main(["pretrain", "transformer", *words])
+
+
+def test_a_command_trains_on_files_and_a_suite(
+    tmp_path: Path, suite_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "bert"
+    words = [f"texts=[{text_file(tmp_path)}]", f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}"]
+    assert pretrain(*words, f"out={out}", "config=tiny", *SETTINGS) == 0
+    assert capsys.readouterr().out.strip() == str(out)
+    assert "text.txt, training texts of suite" in (out / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["out=x"], "pretrain transformer: name what to train on: texts=[FILE,…], suite=NAME, or both"),
+        (["texts=[a.txt]"], "pretrain transformer: name the folder to write: out=DIR"),
+        (["texts=[a.txt]", "out=x"], "a.txt: no such file"),
+        (["texts=[a.txt]", "out=x", "config=huge"], "config=huge: unknown; known: herbert, small, tiny"),
+        (["texts=[a.txt]", "out=x", "layers=2"], "unknown key 'layers'; known keys: accumulate"),
+        (["texts=[a.txt]", "out=x", "language=no"], "language=False: YAML reads no, on and off"),
+        (["texts=[a.txt]", "out=x", "accelerator=tpu"], "accelerator=tpu: torch finds no such device"),
+    ],
+)
+def test_bad_input_is_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert pretrain(*words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"mtl: error: {message}") and error.count("\n") == 1

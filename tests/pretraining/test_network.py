@@ -1,0 +1,55 @@
+import pytest
+import torch
+from pretraining_parts import small
+from torch.nn import functional
+
+from mtl.errors import InputError
+from mtl.pretraining.network import decayed_groups, masked_outputs, new_bert, parameter_count
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_the_loss_at_masked_places_is_that_of_the_whole_model(padded: bool) -> None:
+    model = new_bert(small(), 120).eval()
+    generator = torch.Generator().manual_seed(0)
+    inputs = torch.randint(5, 120, (6, 16), generator=generator)
+    chosen = torch.rand(6, 16, generator=generator) < 0.2
+    padding = torch.zeros(6, 16, dtype=torch.bool)
+    padding[2, 9:] = padded
+    chosen &= ~padding
+    labels = torch.randint(5, 120, (6, 16), generator=generator)
+    plain = model(inputs, attention_mask=(~padding).long(), labels=labels.where(chosen, -100)).loss
+    plain.backward()
+    expected = {name: parameter.grad.clone() for name, parameter in model.named_parameters()}
+    model.zero_grad()
+    places = chosen.flatten().nonzero()[:, 0]
+    ours = functional.cross_entropy(
+        masked_outputs(model, inputs, places, padding if padded else None), labels.flatten()[places]
+    )
+    ours.backward()
+    assert ours.item() == pytest.approx(plain.item(), abs=1e-5)
+    for name, parameter in model.named_parameters():
+        torch.testing.assert_close(parameter.grad, expected[name], atol=1e-5, rtol=1e-4)
+
+
+def test_sizes_are_counted_without_memory_for_them() -> None:
+    settings = small(vocab_size=120)
+    assert parameter_count(settings) == sum(parameter.numel() for parameter in new_bert(settings, 120).parameters())
+
+
+def test_weights_follow_from_the_seed() -> None:
+    one, two, other = (new_bert(small(seed=seed), 120).bert.embeddings.word_embeddings.weight for seed in (1, 1, 2))
+    assert torch.equal(one, two) and not torch.equal(one, other)
+
+
+def test_biases_and_scales_do_not_decay() -> None:
+    model = new_bert(small(), 120)
+    decayed, others = (group["params"] for group in decayed_groups(model, 0.1))
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    assert all(names[id(parameter)].endswith("bias") or "LayerNorm" in names[id(parameter)] for parameter in others)
+    assert not any("LayerNorm" in names[id(parameter)] for parameter in decayed)
+    assert len(decayed) + len(others) == len(names)
+
+
+def test_a_size_that_no_memory_has_is_one_line() -> None:
+    with pytest.raises(InputError, match="cannot create a BERT of this size: "):
+        new_bert(small(hidden_size=2**30), 2**30)
