@@ -241,6 +241,14 @@ class NoLoss(MultitaskModule):
         return super().training_step(batch, batch_idx)
 
 
+def test_a_step_of_several_batches_is_counted_once(tmp_path: Path) -> None:
+    """Two steps an epoch of four batches; both batches of step 14 have no loss."""
+    diverging = module(kind=NoLoss)
+    with pytest.raises(DivergedError, match=r"task t, step 14: the loss is nan"):
+        fit(diverging, replace(stage(tmp_path / "stage"), accumulate=2), CPU)
+    assert [row["step"] for row in diverging.curve] == [2, 4, 6, 8, 10, 12]
+
+
 class NoWeights(MultitaskModule):
     """One of whose weights is infinite after the last step before a validation, whatever the loss was."""
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -149,7 +150,7 @@ def batching_of(config: Config) -> Batching:
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     """Write the codes of predictions, by task and split."""
-    arrays = {f"{task}/{split}": values for task, of in codes.items() for split, values in of.items()}
+    arrays: dict[str, Any] = {f"{task}/{split}": values for task, of in codes.items() for split, values in of.items()}
     with replacing(folder / PREDICTED) as partial, partial.open("wb") as file:
         np.savez(file, **arrays)
 
