@@ -129,11 +129,8 @@ class FineTuned:
         """Say how much disk space training needs. Raises InputError if there is less."""
         settings, weights = self.config.transformer, FLOAT * self.pretrained.parameters
         training = COPIES_TRAINING * weights * min(self.config.seeds_in_parallel, len(self.config.seeds))
-        kept = (
-            weights
-            * (len(self.dataset.trained_tasks) + settings.joint)
-            * (len(self.config.seeds) if settings.keep else settings.joint)
-        )
+        models = (len(self.dataset.trained_tasks) + settings.joint) * len(self.config.seeds)
+        kept = weights * (models if settings.keep else settings.joint)
         logger.info(
             "disk space: %s while a task is fine-tuned%s",
             format_bytes(training),

@@ -55,6 +55,15 @@ def test_heads_follow_from_the_seed_alone(bert: Path) -> None:
     assert torch.equal(head(1), head(1)) and not torch.equal(head(1), head(2))
 
 
+def test_in_bfloat16_outputs_have_the_precision_of_float32(bert: Path) -> None:
+    """Outputs with 8 significant bits would be the same for many rows."""
+    pretrained = open_pretrained(str(bert))
+    given = pretrained.tokenizer(TEXTS, padding=True, return_tensors="pt", return_token_type_ids=True)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        outputs = pretrained.classifier(2).eval()(**given).logits
+    assert outputs.dtype == torch.float32 and not torch.equal(outputs, outputs.bfloat16().float())
+
+
 def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) -> None:
     pretrained = open_pretrained(str(bert))
     pretrained.tokenizer(TEXTS, truncation=True, max_length=5)  # the tokenizer keeps this, which is none of its rules
