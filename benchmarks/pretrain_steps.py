@@ -33,12 +33,16 @@ from mtl.pretraining.training import MaskedLanguageModelling
 from mtl.pretraining.vocabulary import portable_tokenizer
 from mtl.sample import SAMPLES
 
+# Segments of the full length, so that both sides read the same number of tokens in each step.
+FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "segments": "packed", "accumulate": 1}
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--text", type=Path, help="a text file, plain or gzipped")
     parser.add_argument("--config", default="tiny", help="a name in configs/pretrain, or a path")
     parser.add_argument("--vocabulary", type=int, help="entries, else those of the file")
+    parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--steps", type=int, default=10, help="in each run")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
@@ -47,7 +51,7 @@ def main() -> None:
     import_transformers()
     torch.set_num_threads(arguments.threads)
     given = {"vocab_size": arguments.vocabulary} if arguments.vocabulary else {}
-    settings = read_settings(arguments.config, {**given, "max_steps": 100_000, "warmup": 0.1})
+    settings = read_settings(arguments.config, {**given, **FIXED, "batch_size": arguments.batch_size})
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokenizer = pretrain._tokenizer(texts(arguments.text, folder), settings, folder)

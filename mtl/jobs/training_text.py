@@ -26,10 +26,12 @@ class TrainingText:
     def take(cls, given: dict[str, Any]) -> "TrainingText":
         """The text that settings of a command name; they are removed from `given`."""
         texts = given.pop("texts", None)
-        language = given.pop("language", None)
+        language: Any = given.pop("language", None)
+        if not isinstance(language, bool):  # which `check` refuses
+            language = string(language)
         return cls(
             [str(file) for file in texts] if isinstance(texts, list) else string(texts),
-            language if isinstance(language, bool) else string(language),
+            language,
             string(given.pop("suite", None)),
             string(given.pop("data_dir", None)),
             given.pop("suite_held_out", None),

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from mtl.errors import InputError
+
 logger = logging.getLogger("mtl")
 
 
@@ -30,5 +32,10 @@ def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: s
         from mtl.pretraining.pretrain import pretrain
 
         logger.info("training %s on the suite's training text", folder / name)
-        pretrain(source, settings, folder / name)
+        try:
+            pretrain(source, settings, folder / name)
+        except InputError as error:
+            raise InputError(
+                f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
+            ) from None
     return folder / name

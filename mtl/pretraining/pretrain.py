@@ -42,13 +42,14 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
     """
     texts.check()
     import_transformers()
+    if not is_finished(out, texts, settings):
+        check_new_folder(out)
     unfinished = unfinished_folder(out)
     with (
         waiting_lock(unfinished / ".lock", f"{unfinished}: another process is training this model"),
         _threads(settings.threads),
     ):
         if not is_finished(out, texts, settings):
-            check_new_folder(out)
             _start(unfinished, texts, settings)
             try:
                 _train(texts, settings, out, unfinished, device)
@@ -61,7 +62,8 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
 
 def unfinished_folder(out: Path) -> Path:
     """The folder of a training that has not finished."""
-    return out.with_name(f"{out.name}.unfinished")
+    place = out.resolve()
+    return place.with_name(f"{place.name}.unfinished")
 
 
 def is_finished(out: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> bool:

@@ -4,7 +4,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from mtl.errors import InputError
 from mtl.pretraining.settings import PretrainingSettings
 from mtl.training.batches import pooled_batches
 
@@ -20,16 +19,8 @@ class Rate:
         self.highest, self.final = settings.learning_rate, settings.final_learning_rate
         self.max_steps = settings.max_steps
         self.max_seconds = None if settings.max_minutes is None else 60 * settings.max_minutes
-        warmup = settings.warmup
-        if warmup >= 1:
-            if self.max_steps is None or self.max_seconds is not None:
-                raise InputError(
-                    f"warmup={warmup:g}: with max_minutes, must be a share of the training, from 0 to below 1"
-                )
-            if warmup >= self.max_steps:
-                raise InputError(f"warmup={warmup:g}: must be less than max_steps={self.max_steps}")
-            warmup /= self.max_steps
-        self.warmup = warmup
+        # Of the whole training. `settings.check` allows steps only where steps alone limit it.
+        self.warmup = settings.warmup / (settings.max_steps or 1) if settings.warmup >= 1 else settings.warmup
 
     def progress(self, step: int, seconds: float) -> float:
         """The progress after this number of steps and seconds, at most 1."""

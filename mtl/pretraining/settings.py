@@ -76,6 +76,10 @@ class PretrainingSettings:
             raise InputError(f"accumulate={self.accumulate}: must divide batch_size={self.batch_size}")
         if self.max_steps is None and self.max_minutes is None:
             raise InputError("max_steps: set it, or max_minutes: one of them must limit the training")
+        if self.warmup >= 1 and self.max_minutes is not None:
+            raise InputError(f"warmup={self.warmup:g}: with max_minutes, must be a share of the training, below 1")
+        if self.warmup >= 1 and self.max_steps is not None and self.warmup >= self.max_steps:
+            raise InputError(f"warmup={self.warmup:g}: must be less than max_steps={self.max_steps}")
 
     @property
     def chunk(self) -> int:

@@ -59,7 +59,7 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
     )
     # The characters within words were passed as special tokens to be numbered first; a new tokenizer does not treat them so.
     learnt = json.loads(tokenizer.to_str())["model"]
-    merges = [tuple(pair) for pair in learnt.get("merges", [])]
+    merges = [(left, right) for left, right in learnt.get("merges", [])]
     return _tokenizer(_model(settings.vocabulary, learnt["vocab"], merges), settings.lowercase, complete=True)
 
 
@@ -79,7 +79,7 @@ def _normalized(lines: Iterable[str], tokenizer: Tokenizer) -> Iterator[str]:
         yield tokenizer.normalizer.normalize_str(line)
 
 
-def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, ...]]) -> models.Model:
+def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> models.Model:
     unknown = SPECIAL_TOKENS[UNKNOWN]
     if kind == "wordpiece":
         return models.WordPiece(vocabulary, unk_token=unknown)

@@ -36,5 +36,7 @@ def test_a_body_is_trained_once_for_its_texts_and_settings(
 
 
 def test_no_text_is_an_error(tmp_path: Path, config: str) -> None:
-    with pytest.raises(InputError, match="no text to train on"):
+    with pytest.raises(
+        InputError, match=r"no transformer is named, .* no text to train on; or name one with transformer.path="
+    ):
         own_body([], "pl", tmp_path, config)

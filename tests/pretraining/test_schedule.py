@@ -4,7 +4,6 @@ import torch
 from pretraining_parts import small
 from transformers import get_linear_schedule_with_warmup
 
-from mtl.errors import InputError
 from mtl.pretraining.schedule import Order, Rate
 
 
@@ -29,14 +28,6 @@ def test_a_time_limit_ends_at_the_final_rate() -> None:
 def test_the_limit_that_comes_first_ends_the_training() -> None:
     rate = Rate(small(max_steps=100, max_minutes=1.0))
     assert [rate.progress(*given) for given in [(50, 6), (10, 45), (10, 61), (100, 1)]] == [0.5, 0.75, 1, 1]
-
-
-@pytest.mark.parametrize("changes", [{"warmup": 5, "max_minutes": 1.0}, {"warmup": 12}])
-def test_a_warmup_that_cannot_be_is_an_error(changes: dict[str, float]) -> None:
-    with pytest.raises(
-        InputError, match="warmup=.*: (with max_minutes, must be a share|must be less than max_steps=12)"
-    ):
-        Rate(small(**changes))
 
 
 def test_a_pass_has_each_segment_once_and_none_twice() -> None:

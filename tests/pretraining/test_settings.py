@@ -42,6 +42,8 @@ def test_a_limit_that_is_given_replaces_that_of_the_file() -> None:
         ({"segments": "joined"}, "segments=joined: must be packed or document"),
         ({"max_minutes": 0}, "max_minutes=0.0: must be positive"),
         ({"max_steps": None}, "max_steps: set it, or max_minutes"),
+        ({"warmup": 5, "max_minutes": 1}, "warmup=5: with max_minutes, must be a share of the training, below 1"),
+        ({"warmup": 12}, "warmup=12: must be less than max_steps=12"),
         ({"seed": -1}, "seed=-1: must not be negative"),
     ],
 )
