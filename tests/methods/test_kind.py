@@ -142,7 +142,7 @@ def test_what_a_method_answers() -> None:
     texts = {"summary", "summary of a pair"}
     assert answered("random") == answered("constant") == set(tasks)
     assert answered("uniform") == answered("majority") == set(tasks) - texts
-    assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", "lstm"))
+    assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", *TRAINED))
     assert answered("lead") == {"summary"} and answered("word_vectors") == {
         "number",
         "similarity",
@@ -153,5 +153,5 @@ def test_what_a_method_answers() -> None:
 
 def test_a_name_that_no_method_has() -> None:
     assert set(FORMER_NAMES.values()) <= set(METHODS) and method_name("svm") == "svm"
-    with pytest.raises(InputError, match="^method=bayes: must be one of lstm, random, constant"):
+    with pytest.raises(InputError, match="^method=bayes: must be one of lstm, transformer, random, constant"):
         method_name("bayes")
