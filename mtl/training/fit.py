@@ -63,6 +63,7 @@ class Stage:
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
     scale: Scale = PERCENT  # how progress shows scores
+    accumulate: int = 1  # batches of a step
 
     @property
     def weights(self) -> Path:
@@ -131,6 +132,7 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
         max_epochs=stage.epochs,
         reload_dataloaders_every_n_epochs=1,
         gradient_clip_val=stage.gradient_clip,
+        accumulate_grad_batches=stage.accumulate,
         # Lightning calls a validation before the first step a sanity check; -1 means all batches.
         num_sanity_val_steps=-1 if stage.validate_first and not start else 0,
         log_every_n_steps=50,
