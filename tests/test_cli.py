@@ -47,7 +47,10 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         ),
         (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
         (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),
-        (["encode", "none", "x.txt", "--out", "v.npy"], "none: no such folder; an encoder is average or the folder of"),
+        (
+            ["encode", "none", "x.txt", "--out", "v.npy"],
+            "none: no such folder; an encoder is average or transformer or the folder of",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(

@@ -16,6 +16,7 @@ from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.encoders.average_settings import AverageSettings
 from mtl.encoders.run import RunSettings
+from mtl.encoders.transformer import TransformerSettings
 from mtl.evaluators.mteb.benchmark import load_benchmark
 from mtl.evaluators.mteb.settings import ModelFacts, MtebSettings
 from mtl.jobs.sweep import load_sweep
@@ -88,7 +89,14 @@ def test_the_table_of_pretraining_lists_the_defaults() -> None:
         assert key.default == MISSING or value(listed[key.name]) == key.default
 
 
-@pytest.mark.parametrize(("settings", "column"), [(RunSettings, "key of a run"), (AverageSettings, "key of `average`")])
+@pytest.mark.parametrize(
+    ("settings", "column"),
+    [
+        (RunSettings, "key of a run"),
+        (AverageSettings, "key of `average`"),
+        (TransformerSettings, "key of `transformer`"),
+    ],
+)
 def test_the_tables_of_encoders_list_the_defaults(settings: type, column: str) -> None:
     rows = read_table(read("docs/encoders.md"), f"| {column} |")
     del rows[""]

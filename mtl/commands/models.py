@@ -21,7 +21,9 @@ def add_models(commands: Commands) -> None:
     predict.set_defaults(run=_predict)
 
     encode = commands.add_parser("encode", help="write sentence vectors")
-    encode.add_argument("encoder", metavar="ENCODER", help="a run's folder, or average: the mean of word vectors")
+    encode.add_argument(
+        "encoder", metavar="ENCODER", help="a run's folder, average (the mean of word vectors) or transformer"
+    )
     encode.add_argument("file", type=Path, metavar="FILE", help="one text per line; -: standard input")
     encode.add_argument("settings", nargs="*", metavar="key=value", help="docs/encoders.md lists them")
     encode.add_argument("--seed", type=int, help="the same as seed=")
@@ -37,7 +39,9 @@ def add_models(commands: Commands) -> None:
     export.set_defaults(run=_export)
 
     mteb = commands.add_parser("mteb", help="score sentence vectors on a benchmark of mteb's tasks, with mteb itself")
-    mteb.add_argument("encoder", metavar="ENCODER", help="a run's folder, or average: averaged word vectors")
+    mteb.add_argument(
+        "encoder", metavar="ENCODER", help="a run's folder, average (averaged word vectors) or transformer"
+    )
     mteb.add_argument(
         "settings",
         nargs="*",

@@ -1,12 +1,13 @@
 """The configuration of a run, as typed values; configs/baseline.yaml explains each key."""
 
 import re
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from omegaconf import MISSING
 
+from mtl.config.checks import check_choice, check_least, check_positive, check_share
+from mtl.config.transformer import TransformerConfig
 from mtl.errors import InputError
 
 PAPER = "paper"  # the name of the default architecture and of the default preset
@@ -233,8 +234,9 @@ class Config:
     floor: FloorConfig = MISSING
     word_vectors: WordVectorsConfig = field(
         default_factory=WordVectorsConfig
-    )  # older runs do not have this section, nor the next
+    )  # older runs do not have this section, nor the next two
     lead: LeadConfig = field(default_factory=LeadConfig)
+    transformer: TransformerConfig = field(default_factory=TransformerConfig)
     submission: SubmissionConfig = MISSING
 
     def check(self) -> None:
@@ -283,6 +285,7 @@ class Config:
         self.floor.check()
         self.word_vectors.check()
         self.lead.check()
+        self.transformer.check()
         self.embeddings.check()
 
 
@@ -290,12 +293,22 @@ class Config:
 CHOICES = ("suite", "method", "variant", "architecture", "preset")
 
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
-LOCATIONS = ("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache")
-# Keys that do not change the results: locations, how and where seeds run, and a key whose effect, the precision that is used,
-# is compared itself (`mtl.runs.folder`).
+LOCATIONS = (
+    *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache"),
+    *("transformer.path", "transformer.tokenizer"),
+)
+# Keys that do not change the results: locations, how and where seeds run, whether weights are kept, and a key whose effect, the
+# precision that is used, is compared itself (`mtl.runs.folder`).
 INDIFFERENT = (
     *LOCATIONS,
-    *("seeds_in_parallel", "engine", "resources.gpu", "resources.memory", "trainer.force_precision"),
+    *(
+        "seeds_in_parallel",
+        "engine",
+        "resources.gpu",
+        "resources.memory",
+        "transformer.keep",
+        "trainer.force_precision",
+    ),
 )
 
 # Keys that hold lists, with an example of each.
@@ -308,29 +321,3 @@ LISTS = {
 }
 # Keys that hold one value for each task id.
 BY_TASK = ("floor.train_rows",)
-
-
-def check_positive(section: str, values: Any, names: Sequence[str]) -> None:
-    """Raise InputError for a field that is not greater than 0. section: its name in the configuration; empty: the top level."""
-    for name in names:
-        if not getattr(values, name) > 0:
-            key = f"{section}.{name}".lstrip(".")
-            raise InputError(f"{key}={getattr(values, name)}: must be greater than 0")
-
-
-def check_share(key: str, value: float) -> None:
-    """Raise InputError unless the value is at least 0 and less than 1."""
-    if not 0 <= value < 1:
-        raise InputError(f"{key}={value}: must be at least 0 and less than 1")
-
-
-def check_least(key: str, value: int) -> None:
-    """Raise InputError unless the value is at least 1."""
-    if value < 1:
-        raise InputError(f"{key}={value}: must be at least 1")
-
-
-def check_choice(key: str, value: Any, choices: Collection[Any]) -> None:
-    """Raise InputError unless the value is one of the choices."""
-    if value not in choices:
-        raise InputError(f"{key}={value}: must be one of {', '.join(choices)}")

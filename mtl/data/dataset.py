@@ -30,7 +30,8 @@ class Split:
     overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.data.overlap`); None if no head reads it.
     spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of `Task.marked`; None
     if the task has no spans. token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open;
-    None if no head reads them.
+    None if no head reads them. marked: int64 (inputs, spans), the numbers of the spans' vectors among all vectors that heads read; None if
+    no head reads them.
     """
 
     texts: np.ndarray
@@ -40,6 +41,7 @@ class Split:
     overlap: np.ndarray | None = None
     spans: np.ndarray | None = None
     token_spans: np.ndarray | None = None
+    marked: np.ndarray | None = None
 
     def __len__(self) -> int:
         """The number of rows."""

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.config.schema import EmbedderOptions, check_choice, check_least
+from mtl.config.checks import check_choice, check_least
+from mtl.config.schema import EmbedderOptions
 from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, VectorFiles, unknown_words
 from mtl.errors import InputError
 from mtl.files import replacing

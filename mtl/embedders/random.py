@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.config.schema import EmbedderOptions, check_least
+from mtl.config.checks import check_least
+from mtl.config.schema import EmbedderOptions
 from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, unknown_words
 from mtl.errors import InputError
 

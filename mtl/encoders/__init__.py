@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-from mtl.encoders.entries import AVERAGE, RUN
+from mtl.encoders.entries import AVERAGE, RUN, TRANSFORMER
 from mtl.encoders.kind import EncoderKind, SentenceEncoder
 from mtl.errors import InputError
 
 # In the order in which a name is looked up.
-ENCODERS: dict[str, EncoderKind] = {"average": AVERAGE, "run": RUN}
+ENCODERS: dict[str, EncoderKind] = {"average": AVERAGE, "transformer": TRANSFORMER, "run": RUN}
 
 
 def open_encoder(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
-    """The encoder with this name: a finished run's folder, or `average`.
+    """The encoder with this name: a finished run's folder, `average` or `transformer`.
 
     settings: by dotted keys, as in {"embeddings.path": "vectors.bin"}. Raises InputError for an unknown name or key, a bad value, and
     files that are missing.

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 
+from mtl.config.checks import check_choice, check_least
 from mtl.config.files import find_suite
-from mtl.config.schema import EmbedderOptions, check_choice, check_least
+from mtl.config.schema import EmbedderOptions
 from mtl.config.settings import typed_settings
 from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.lines import read_lines

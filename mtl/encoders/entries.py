@@ -46,6 +46,18 @@ def _fit_average(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return settings if weighted or settings.get("centre") else _without(settings, "texts")
 
 
+def _open_transformer(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
+    from mtl.encoders.transformer import open_transformer
+
+    return open_transformer(name, settings)
+
+
+def _transformer_choices() -> Choices:
+    from mtl.model.encoder import POOLINGS
+
+    return Choices({"pooling": tuple(sorted(POOLINGS, reverse=True))})
+
+
 def _without(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {other: value for other, value in settings.items() if other != key}
 
@@ -61,4 +73,10 @@ AVERAGE = EncoderKind(
     takes=lambda name: name == "average",
     open=_open_average,
     choices=_average_choices,
+)
+TRANSFORMER = EncoderKind(
+    name="transformer",
+    takes=lambda name: name == "transformer",
+    open=_open_transformer,
+    choices=_transformer_choices,
 )

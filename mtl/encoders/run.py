@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mtl.config.schema import check_choice
+from mtl.config.checks import check_choice
 from mtl.config.settings import typed_settings
 from mtl.data.dataset import training_texts
 from mtl.encoders.centre import mean_vector, read_centre, write_centre
@@ -27,19 +27,22 @@ FLOAT = 4  # bytes of a weight
 class RunSettings:
     """The settings of a run's encoder.
 
-    seed: None: the best on dev. pooling: max, as in training, or mean. centre: subtract the mean vector of the run's training texts.
-    data_dir: where the run's data is, for centre; None: where the run found it.
+    seed: None: the best on dev. task: whose encoder, in a run in which each task has its own. pooling: max or mean; None: max for an LSTM,
+    as in training, and mean for a transformer. centre: subtract the mean vector of the run's training texts. data_dir: where the run's
+    data is, for centre; None: where the run found it.
     """
 
     seed: int | None = None
+    task: str | None = None
     device: str = "cpu"
-    pooling: str = "max"
+    pooling: str | None = None
     centre: bool = False
     data_dir: str | None = None
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        check_choice("pooling", self.pooling, POOLINGS)
+        if self.pooling is not None:
+            check_choice("pooling", self.pooling, POOLINGS)
         if self.data_dir is not None and not self.centre:
             raise InputError(f"data_dir={self.data_dir}: is for centre=true only")
 
@@ -51,6 +54,7 @@ class RunEncoder:
         """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
         self.predictor = predictor
         self.settings = settings
+        self.pooling = settings.pooling or predictor.model.pooling
         self.centre = self._centre() if settings.centre else None
 
     @cached_property
@@ -58,7 +62,8 @@ class RunEncoder:
         """What the encoder is."""
         predictor, settings, model = self.predictor, self.settings, self.predictor.model
         kind = METHODS[method_name(predictor.config.method)]
-        changes = [settings.pooling] if settings.pooling != RunSettings.pooling else []
+        changes = [settings.task] if settings.task is not None else []
+        changes += [self.pooling] if self.pooling != model.pooling else []
         changes += ["centred"] if settings.centre else []
         tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
         return Description(
@@ -78,7 +83,7 @@ class RunEncoder:
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
-        vectors = self.predictor.encode(texts, self.settings.pooling, progress)
+        vectors = self.predictor.encode(texts, self.pooling, progress)
         return vectors if self.centre is None else vectors - self.centre
 
     def fingerprint(self) -> str:
@@ -88,7 +93,7 @@ class RunEncoder:
 
     @cached_property
     def _uncentred(self) -> str:
-        return f"{self.predictor.model.fingerprint()} {self.settings.pooling}"
+        return f"{self.predictor.model.fingerprint()} {self.pooling}"
 
     def _centre(self) -> np.ndarray:
         """The mean vector of the run's training texts, from the run's folder if it has been computed before."""
@@ -105,7 +110,7 @@ class RunEncoder:
         return centre
 
     def _encode(self, texts: Sequence[str]) -> np.ndarray:
-        return self.predictor.encode(texts, self.settings.pooling)
+        return self.predictor.encode(texts, self.pooling)
 
     def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
         """Raises InputError for data that is missing, or not that of the run. inputs: the run's fingerprints."""
@@ -127,4 +132,4 @@ def open_run(name: str, settings: Mapping[str, Any]) -> RunEncoder:
     """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
     chosen = typed_settings(RunSettings, settings)
     chosen.check()
-    return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device), chosen)
+    return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device, encoder_task=chosen.task), chosen)

@@ -58,7 +58,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         raise InputError(f"{run_dir}: {problem}; choose --format {' or '.join(others)}")
     export = Export(
         parts,
-        encoder.settings.pooling,
+        encoder.pooling,
         encoder.centre,
         encoder.description,
         predictor.suite,

@@ -99,7 +99,7 @@ class NamedRun:
     job: Job
 
 
-# The settings that choose a file of settings, with their defaults.
+# The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
 
 
@@ -113,13 +113,16 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     configs = shipped("configs")
     given = dict(settings)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
-    files = {key: str(given.pop(key, default)) for key, default in FILES.items()}
-    method = read_method(files["method"], configs / "method")
+    chosen = {key: str(given.pop(key)) for key in FILES if key in given}
+    method = read_method(chosen.get("method", FILES["method"]), configs / "method")
+    files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **chosen}
     _check_keys(method["method"], [key for key in settings if key != "method"])
     embeddings = read_embeddings(files["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     variant = read_named("variant", files["variant"], configs / "variant")
     baseline = read_yaml(configs / "baseline.yaml")
+    if "variant" in chosen:
+        _check_variant_of(method["method"], variant, flatten(baseline))
     suite_name = chosen_suite(given, baseline)
     suite = load_checked_suite(suite_name)
     layers = {
@@ -170,6 +173,13 @@ def _check_variant(merged: DictConfig, variant: Mapping[str, Any]) -> None:
     for key, value in flatten(variant).items():
         if (other := OmegaConf.select(merged, key)) != value:
             raise InputError(f"{key}={other}: variant {name} has {key}={value}; choose another with variant=")
+
+
+def _check_variant_of(method: str, variant: Mapping[str, Any], baseline: Mapping[str, Any]) -> None:
+    """Raise InputError for a variant that changes a key which the method does not read. baseline: the defaults by dotted key."""
+    for key, value in flatten(variant).items():
+        if baseline.get(key) != value and not METHODS[method].reads_key(key):
+            raise InputError(f"variant={variant['variant']}: sets {key}, which method {method} does not read")
 
 
 def _check_keys(method: str, given: Sequence[str]) -> None:

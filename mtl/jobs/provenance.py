@@ -9,7 +9,18 @@ import torch
 import mtl
 from mtl.device import CPU_INFORMATION
 
-PACKAGES = ("torch", "pytorch-lightning", "torchmetrics", "numpy", "scipy", "scikit-learn", "sacremoses", "fasttext")
+TRANSFORMERS = ("transformers", "tokenizers")  # installed on demand
+PACKAGES = (
+    "torch",
+    "pytorch-lightning",
+    "torchmetrics",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "sacremoses",
+    "fasttext",
+    *TRANSFORMERS,
+)
 
 
 def versions() -> dict[str, str]:

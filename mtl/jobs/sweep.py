@@ -24,8 +24,8 @@ logger = logging.getLogger("mtl")
 SECTIONS = ("title", "settings", "grid", "runs")
 # Keys that determine the folder's name of a run without other settings.
 PLAIN = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
-# Keys that are not part of a run's name. The path of vectors is part of it, because runs may differ in it.
-UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path"}
+# Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
+UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 LONGEST_NAME = 200  # bytes; file systems take 255
 
 

@@ -4,10 +4,11 @@ from mtl.errors import InputError
 from mtl.methods.floors.entries import FLOORS
 from mtl.methods.kind import MethodKind
 from mtl.methods.lstm.entry import LSTM
+from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.word_vectors.entry import WORD_VECTORS
 
 # By the name that `method` has in a configuration.
-METHODS: dict[str, MethodKind] = {"lstm": LSTM, **FLOORS, "word_vectors": WORD_VECTORS}
+METHODS: dict[str, MethodKind] = {"lstm": LSTM, "transformer": TRANSFORMER, **FLOORS, "word_vectors": WORD_VECTORS}
 FORMER_NAMES = {"majority": "constant"}  # what methods were called in runs whose summaries do not describe their method
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mtl.config.schema import Config
 from mtl.tasks.suite import Suite
+from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -52,9 +53,10 @@ class Model(Protocol):
     """The trained models of one seed of a finished run.
 
     dim: the size of a text's vector. parameters: of the encoder, without heads. parameters_without_embeddings: those of them that are
-    not in word vectors.
+    not in word vectors. pooling: that of text vectors unless another is asked for.
     """
 
+    pooling: str
     dim: int
     parameters: int
     parameters_without_embeddings: int
@@ -88,7 +90,8 @@ class BuildRequest:
 class LoadRequest:
     """What the models of one seed are loaded from. folder: the run's. seed_folder: the seed's. inputs: the run's fingerprints.
 
-    answers: see `mtl.data.dataset.Dataset`.
+    answers: see `mtl.data.dataset.Dataset`. task: the task whose own encoder encodes texts, where each task has one; None: the encoder
+    that all tasks share.
     """
 
     config: Config
@@ -98,6 +101,7 @@ class LoadRequest:
     inputs: Mapping[str, str]
     answers: Mapping[str, Sequence[str]]
     device: "torch.device"
+    task: str | None = None
 
 
 def _nothing(config: Config, suite: Suite) -> None:
@@ -140,6 +144,11 @@ class MethodKind:
         return [
             id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
         ]
+
+
+def reads_texts(task: Task) -> bool:
+    """Whether a method that reads texts, not single words, and predicts with heads or estimators can answer a task."""
+    return task.level == "text" and TARGET_KINDS[task.kind].has_head
 
 
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.

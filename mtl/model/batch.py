@@ -18,6 +18,7 @@ class Batch:
     lengths: int64 (sides * inputs,), tokens. vectors: (sides * inputs, dim). sizes: int64 (rows,), inputs of each row; None: one each.
     overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
     spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads that read them.
+    marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
     """
 
     task: str
@@ -29,6 +30,7 @@ class Batch:
     sizes: Tensor | None = None
     overlap: Tensor | None = None
     spans: Tensor | None = None
+    marked: Tensor | None = None
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
         """The same batch on a device; rows, lengths and sizes stay on the CPU, where packing and splitting need them."""
@@ -44,6 +46,7 @@ class Batch:
             vectors=move(self.vectors),
             overlap=move(self.overlap),
             spans=move(self.spans),
+            marked=move(self.marked),
         )
 
     def pin_memory(self) -> "Batch":
@@ -59,4 +62,5 @@ class Batch:
             vectors=pin(self.vectors),
             overlap=pin(self.overlap),
             spans=pin(self.spans),
+            marked=pin(self.marked),
         )

@@ -1,5 +1,6 @@
 """The network: a shared encoder and one head for each task, in plain PyTorch."""
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from torch import Tensor, nn
@@ -14,15 +15,34 @@ from mtl.tasks.task import Task
 AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
 
 
-class Network(nn.Module):
+class TaskNetwork(nn.Module):
+    """A network that answers some tasks: what training and prediction need of it. kinds: of the tasks' targets, by task id."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        super().__init__()
+        self.kinds = {task.id: target_kind(task) for task in tasks}
+
+    @abstractmethod
+    def forward(self, batch: Batch) -> Tensor:
+        """The outputs for a batch of one of the tasks: (inputs, outputs)."""
+
+    def loss(self, batch: Batch) -> Tensor:
+        """The mean loss of a batch, as the task's target kind defines it."""
+        return self.kinds[batch.task].loss(self(batch), batch.targets, batch.sizes)
+
+    def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
+        """The codes (rows,) that outputs (inputs, outputs) mean."""
+        return self.kinds[batch.task].predict(outputs, batch.sizes)
+
+
+class Network(TaskNetwork):
     """An encoder and the heads of some tasks (KLEJ, section 4.1).
 
     Without an encoder it reads batches that hold what an encoder made of their texts.
     """
 
     def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
-        super().__init__()
-        self.kinds = {task.id: target_kind(task) for task in tasks}
+        super().__init__(tasks)
         # Heads first: the norm of all gradients is summed in this order.
         self.heads = heads
         self.encoder = encoder
@@ -32,7 +52,8 @@ class Network(nn.Module):
         head = self.heads[batch.task]
         if batch.vectors is not None:
             assert isinstance(head, Head | CosineHead)
-            vector_outputs: Tensor = head(batch.vectors, batch.overlap)
+            marked = () if batch.marked is None else (batch.marked.unbind(dim=1),)
+            vector_outputs: Tensor = head(batch.vectors, batch.overlap, *marked)
             return vector_outputs
         assert batch.tokens is not None and batch.lengths is not None
         if self.encoder is not None:
@@ -40,14 +61,6 @@ class Network(nn.Module):
         else:
             states = batch.tokens.float()  # token outputs may be kept as float16
         return head.read(states, batch.lengths, batch.overlap, batch.spans)
-
-    def loss(self, batch: Batch) -> Tensor:
-        """The mean loss of a batch, as the task's target kind defines it."""
-        return self.kinds[batch.task].loss(self(batch), batch.targets, batch.sizes)
-
-    def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
-        """The codes (rows,) that a head's outputs (inputs, outputs) mean."""
-        return self.kinds[batch.task].predict(outputs, batch.sizes)
 
 
 class Heads(nn.Module):

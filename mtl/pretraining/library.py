@@ -18,7 +18,9 @@ def import_transformers() -> None:
     check_installed()
     # Processes that are forked later would else print a warning; here all tokenizing ends before.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
+    import huggingface_hub
     from transformers.utils import logging
 
+    huggingface_hub.logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()

@@ -1,5 +1,6 @@
 """A run's folder: its files, the configuration that it belongs to, and a lock that lets only one process write to it."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -67,8 +68,11 @@ class RunFolder:
         """
         try:
             with lock(self.path / ".lock"):
-                for partial in self.path.rglob(".*.partial"):
-                    partial.unlink()
+                for partial in list(self.path.rglob(".*.partial")):
+                    if partial.is_dir():
+                        shutil.rmtree(partial)
+                    else:
+                        partial.unlink(missing_ok=True)  # its folder may have been such a file
                 yield
         except Busy as error:
             raise InputError(

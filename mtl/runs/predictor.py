@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mtl.config.checks import check_choice
 from mtl.config.files import read_config
-from mtl.config.schema import Config, check_choice
+from mtl.config.schema import Config
 from mtl.data.blocks import encode_blocks
 from mtl.data.examples import Row, make_example, read_rows
 from mtl.device import device_of, exact_arithmetic
@@ -58,12 +59,20 @@ class Predictor:
         self.model = model
 
     @classmethod
-    def load(cls, run_dir: Path, seed: int | None = None, task: str | None = None, device: str = "cpu") -> "Predictor":
+    def load(
+        cls,
+        run_dir: Path,
+        seed: int | None = None,
+        task: str | None = None,
+        device: str = "cpu",
+        encoder_task: str | None = None,
+    ) -> "Predictor":
         """Load the models of one seed of a run.
 
         seed: None: the seed with the best score on dev: on `task` (or the task whose head answers it), or without a task, on average.
 
         device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
+        encoder_task: the task whose encoder `encode` uses, in a run in which each task has its own.
         Raises InputError for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
         """
         place = device_of(device, "device")
@@ -88,7 +97,7 @@ class Predictor:
             raise InputError(f"--seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
         answers = read_json(folder.answers) if folder.answers.exists() else {}
         inputs = read_json(folder.inputs)
-        request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, place)
+        request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, place, encoder_task)
         return cls(folder, config, suite, list(summary["tasks"]), seed, load(request), device)
 
     @exact_arithmetic()
@@ -111,16 +120,18 @@ class Predictor:
         return list(map(target_kind(known).format, self.model.predict(known, rows).tolist()))
 
     @exact_arithmetic()
-    def encode(self, texts: Sequence[str], pooling: str = "max", progress: bool = False) -> np.ndarray:
+    def encode(self, texts: Sequence[str], pooling: str | None = None, progress: bool = False) -> np.ndarray:
         """Text vectors, float32 (texts, dim).
 
-        pooling: how the vectors of a text's tokens become one: their max, as in training, or their mean. progress: show it on standard
-        error. Raises InputError for a text that is not in a list, and for another pooling.
+        pooling: how the vectors of a text's tokens become one: their max or their mean; None: max for an LSTM, as in training, and mean
+        for a transformer. progress: show it on standard error. Raises InputError for a text that is not in a list, and for another
+        pooling.
         """
-        check_choice("pooling", pooling, POOLINGS)
-        return encode_blocks(texts, lambda block: self.model.encode(block, pooling), self.model.dim, progress)
+        chosen = pooling or self.model.pooling
+        check_choice("pooling", chosen, POOLINGS)
+        return encode_blocks(texts, lambda block: self.model.encode(block, chosen), self.model.dim, progress)
 
-    def as_transformer(self, pooling: str = "max") -> "TextTransformer":
+    def as_transformer(self, pooling: str | None = None) -> "TextTransformer":
         """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline."""
         from mtl.runs.transformer import TextTransformer
 

@@ -20,7 +20,7 @@ class TextTransformer(TransformerMixin, BaseEstimator):
     it is loaded.
     """
 
-    def __init__(self, run_dir: str, seed: int | None = None, device: str = "cpu", pooling: str = "max") -> None:
+    def __init__(self, run_dir: str, seed: int | None = None, device: str = "cpu", pooling: str | None = None) -> None:
         """run_dir, seed, device: as in `mtl.load`. pooling: as in `Predictor.encode`."""
         self.run_dir = run_dir
         self.seed = seed

@@ -15,7 +15,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from mtl.data.dataset import Split
 from mtl.embedders.sequences import Sequences
 from mtl.model.batch import Batch
-from mtl.model.network import Network
+from mtl.model.network import TaskNetwork
 from mtl.progress import progress
 
 Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
@@ -47,7 +47,10 @@ class BatchDataset(Dataset[Batch]):
         targets = self.targets[task][chosen]
         sizes = None if split.sizes is None else torch.from_numpy(split.sizes[places])
         if self.vectors is not None:
-            return Batch(task, chosen, targets, vectors=self.vectors[texts], sizes=sizes, overlap=overlap)
+            marked = None if split.marked is None else self.vectors[torch.from_numpy(split.marked[inputs])]
+            return Batch(
+                task, chosen, targets, vectors=self.vectors[texts], sizes=sizes, overlap=overlap, marked=marked
+            )
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
         return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap, spans=spans)
@@ -72,11 +75,16 @@ class Schedule:
         steps: int,
         seed: int,
         sampling: float = 1.0,
+        pool: int = POOL,
     ) -> None:
-        """lengths: by task, the lengths of its training rows in tokens, int64 (rows,). batch_sizes: by task, rows in a batch."""
+        """lengths: by task, the lengths of its training rows in tokens, int64 (rows,). batch_sizes: by task, rows in a batch.
+
+        pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled freely.
+        """
         self.lengths = lengths
         self.batch_sizes = batch_sizes
         self.seed = seed
+        self.pool = pool
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)
@@ -102,18 +110,18 @@ class Schedule:
     def _pass(self, task: str, number: int) -> list[np.ndarray]:
         """The batches of one pass over a task's rows."""
         rng = np.random.default_rng([self.seed, 1, zlib.crc32(task.encode()), number])
-        return pooled_batches(self.lengths[task], self.batch_sizes[task], rng)
+        return pooled_batches(self.lengths[task], self.batch_sizes[task], rng, self.pool)
 
 
-def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator) -> list[np.ndarray]:
+def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
     """Every row once, in batches of rows of similar length, in random order. lengths: int64 (rows,). size: rows in a batch; the last
-    one drawn may have fewer."""
+    one drawn may have fewer. pool: from how many batches' rows a batch is made."""
     batches = []
     order = rng.permutation(len(lengths))
-    for start in range(0, len(order), POOL * size):
-        pool = order[start : start + POOL * size]
-        pool = pool[np.argsort(lengths[pool], kind="stable")]
-        batches += [pool[i : i + size] for i in range(0, len(pool), size)]
+    for start in range(0, len(order), pool * size):
+        drawn = order[start : start + pool * size]
+        drawn = drawn[np.argsort(lengths[drawn], kind="stable")]
+        batches += [drawn[i : i + size] for i in range(0, len(drawn), size)]
     return [batches[i] for i in rng.permutation(len(batches))]
 
 
@@ -164,7 +172,9 @@ def batch_rows(split: Split, batch_size: int) -> int:
     return batch_size if split.sizes is None else max(1, round(batch_size / split.sizes.mean()))
 
 
-def predict_rows(network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
+def predict_rows(
+    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
+) -> np.ndarray:
     """The codes, float64 (rows,), that a network without dropout predicts for all rows of one task, in row order."""
     codes = np.empty(sum(len(rows) for _, rows in sampler))
     for batch, outputs in _run(network, batches, sampler, device):
@@ -172,7 +182,9 @@ def predict_rows(network: Network, batches: BatchDataset, sampler: SortedSampler
     return codes
 
 
-def row_outputs(network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device) -> np.ndarray:
+def row_outputs(
+    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
+) -> np.ndarray:
     """The outputs of a network without dropout, float32 (rows, outputs), for all rows of a task with one input a row."""
     found = [(batch.rows, outputs.float().cpu()) for batch, outputs in _run(network, batches, sampler, device)]
     rows, outputs = (torch.cat(part) for part in zip(*found, strict=True))
@@ -181,7 +193,7 @@ def row_outputs(network: Network, batches: BatchDataset, sampler: SortedSampler,
 
 @torch.no_grad()
 def _run(
-    network: Network, batches: BatchDataset, sampler: SortedSampler, device: torch.device
+    network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
 ) -> Iterator[tuple[Batch, Tensor]]:
     """Each batch and its outputs (inputs, outputs)."""
     network.eval()

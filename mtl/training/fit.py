@@ -62,10 +62,11 @@ class Stage:
     lines: bool = True  # whether to print a line for each validation if there is no terminal
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights the module ends with: best or last
-    saved: tuple[str, ...] = ("best",)  # the validations whose weights are saved
+    saved: tuple[str, ...] = ()  # the validations whose weights are saved beside these
     validate_first: bool = False
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
+    accumulate: int = 1  # batches of a step
 
     @property
     def weights(self) -> Path:
@@ -127,7 +128,7 @@ def _savers(stage: Stage) -> "dict[str, BestWeights]":
     """What saves weights, by the name of the validation: the best before the last, which may be the same."""
     best = BestWeights(stage.folder / WEIGHTS["best"], stage.trained_only)
     savers = {"best": best, "last": LastWeights(stage.folder / WEIGHTS["last"], stage.trained_only, best)}
-    return {name: savers[name] for name in savers if name in stage.saved}
+    return {name: savers[name] for name in savers if name in (stage.checkpoint, *stage.saved)}
 
 
 def _trainer(stage: Stage, config: TrainerConfig, kept: "Mapping[str, BestWeights]", start: int) -> pl.Trainer:
@@ -143,6 +144,7 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "Mapping[str, BestWeight
         max_epochs=stage.epochs,
         reload_dataloaders_every_n_epochs=1,
         gradient_clip_val=stage.gradient_clip,
+        accumulate_grad_batches=stage.accumulate,
         # Lightning calls a validation before the first step a sanity check; -1 means all batches.
         num_sanity_val_steps=-1 if stage.validate_first and not start else 0,
         log_every_n_steps=50,

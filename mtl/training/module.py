@@ -1,5 +1,6 @@
 """Training a network with Lightning: losses, validation by the tasks' metrics, the optimizer."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +13,12 @@ from torch import Tensor
 from mtl.errors import DivergedError
 from mtl.memory import peak_memory
 from mtl.model.batch import Batch
-from mtl.model.network import Network
+from mtl.model.network import TaskNetwork
 from mtl.tasks.metrics import score
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.optimizer import Adam, clip_gradients
+from mtl.training.optimizer import Optimization, clip_gradients
 
 
 class TaskScore(torchmetrics.Metric):
@@ -60,24 +61,15 @@ class MultitaskModule(pl.LightningModule):
 
     def __init__(
         self,
-        network: Network,
+        network: TaskNetwork,
         scores: Mapping[str, TaskScore],
-        learning_rate: float,
-        final_learning_rate: float,
-        total_steps: int,
-        warmup_steps: int = 0,
+        optimization: Optimization,
     ) -> None:
-        """scores: by task id. total_steps: the steps over which the learning rate falls linearly to `final_learning_rate`.
-
-        warmup_steps: the first steps, in which it is multiplied with a factor that rises linearly to 1.
-        """
+        """scores: by task id."""
         super().__init__()
         self.network = network
         self.scores = dict(scores)
-        self.learning_rate = learning_rate
-        self.final_learning_rate = final_learning_rate
-        self.total_steps = total_steps
-        self.warmup_steps = warmup_steps
+        self.optimization = optimization
         # A row for each validation: step, seconds, train loss (none before the first step), dev scores.
         self.curve: list[dict[str, float]] = []
         self._begun = 0.0
@@ -111,7 +103,8 @@ class MultitaskModule(pl.LightningModule):
             return
         losses = torch.stack([loss for _, loss in self._losses])
         if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
-            step = self.global_step - len(self._losses) + wrong[0] + 1
+            batches = 1 if self._trainer is None else self.trainer.accumulate_grad_batches  # of a step
+            step = self.global_step - math.ceil(len(self._losses) / batches) + wrong[0] // batches + 1
             raise DivergedError(f"task {self._losses[wrong[0]][0]}, step {step}: the loss is {float(losses[wrong[0]])}")
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():
@@ -144,18 +137,9 @@ class MultitaskModule(pl.LightningModule):
         self.curve = checkpoint["curve"]
 
     def configure_optimizers(self) -> Any:
-        """Adam with AMSGrad (jiant), its learning rate falling linearly at every step."""
-        parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        # Not on a GPU: a fused optimizer would undo the loss scaling of 16-mixed after the gradients are clipped.
-        fused = parameters[0].device.type == "cpu"
-        optimizer = Adam(parameters, self.learning_rate, amsgrad=True, fused=fused)
-        last = self.final_learning_rate / self.learning_rate
-
-        def factor(step: int) -> float:
-            warmed = min(1.0, (step + 1) / (self.warmup_steps + 1))
-            return warmed * (1 + (last - 1) * min(1.0, step / self.total_steps))
-
-        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, factor)
+        """The optimizer that the method gives, its learning rates changing at every step."""
+        optimizer = self.optimization.optimizer(self.network)
+        scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, self.optimization.factor)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
     def configure_gradient_clipping(

@@ -1,10 +1,55 @@
-"""Adam for a network of which each step reads few rows of a large table of word vectors."""
+"""How a stage changes the weights: optimizer and learning rates, Adam for large tables of word vectors, clipping of gradients."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """How a stage changes the weights.
+
+    optimizer: makes the optimizer of a network's trained weights. factor: of all its learning rates at a step; steps are counted from 0.
+    """
+
+    optimizer: Callable[[nn.Module], torch.optim.Optimizer]
+    factor: Callable[[int], float]
+
+
+def falling_adam(
+    learning_rate: float, final_learning_rate: float, total_steps: int, warmup_steps: int = 0
+) -> Optimization:
+    """Adam with AMSGrad (jiant), its learning rate falling linearly over `total_steps` steps.
+
+    warmup_steps: the first steps, in which it is multiplied with a factor that rises linearly to 1.
+    """
+    last = final_learning_rate / learning_rate
+
+    def optimizer(network: nn.Module) -> torch.optim.Optimizer:
+        parameters = trained_parameters(network)
+        return Adam(parameters, learning_rate, amsgrad=True, fused=fused(parameters))
+
+    def factor(step: int) -> float:
+        warmed = min(1.0, (step + 1) / (warmup_steps + 1))
+        return warmed * (1 + (last - 1) * min(1.0, step / total_steps))
+
+    return Optimization(optimizer, factor)
+
+
+def trained_parameters(network: nn.Module) -> list[nn.Parameter]:
+    """The weights that are not fixed."""
+    return [parameter for parameter in network.parameters() if parameter.requires_grad]
+
+
+def fused(parameters: list[nn.Parameter]) -> bool:
+    """Whether the optimizer of these weights is a fused one: on a CPU alone.
+
+    On a GPU it would undo the loss scaling of 16-mixed after the gradients are clipped.
+    """
+    return parameters[0].device.type == "cpu"
 
 
 class Adam(torch.optim.Adam):

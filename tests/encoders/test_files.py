@@ -76,7 +76,10 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest
         (["average", "latin.txt", "--out", "v.npy", *ARGUMENTS], "latin.txt:4: not UTF-8 (byte 0xe5)"),
         (["average", "{source}", *ARGUMENTS, "pooling", "--out", "v.npy"], "'pooling' is not key=value"),
         (["average", "{source}", "--out", "v.npy", "--device=warp", *ARGUMENTS], "device=warp: torch finds no such"),
-        (["nowhere", "{source}", "--out", "v.npy"], "nowhere: no such folder; an encoder is average or the folder of"),
+        (
+            ["nowhere", "{source}", "--out", "v.npy"],
+            "nowhere: no such folder; an encoder is average or transformer or the folder of",
+        ),
     ],
 )
 def test_bad_input_is_one_line(

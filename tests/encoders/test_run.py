@@ -122,7 +122,7 @@ def test_wrong_settings(run: Path, settings: dict[str, Any], message: str) -> No
 
 def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
     with pytest.raises(
-        InputError, match=r"none: no such folder; an encoder is average or the folder of a finished run"
+        InputError, match=r"none: no such folder; an encoder is average or transformer or the folder of a finished run"
     ):
         open_encoder(str(tmp_path / "none"), {})
     with pytest.raises(InputError, match=r"config\.yaml: no such file; is .* a run folder\?"):

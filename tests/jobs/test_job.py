@@ -162,7 +162,10 @@ def test_a_suite_has_settings_for_single_methods(suite_file: Path) -> None:
 @pytest.mark.parametrize(
     ("methods", "complaint"),
     [
-        ("{bayes: {max_length: 1}}", "config.methods.bayes: unknown method; known: lstm, random, constant"),
+        (
+            "{bayes: {max_length: 1}}",
+            "config.methods.bayes: unknown method; known: lstm, transformer, random, constant",
+        ),
         ("{svm: {encoder: {hidden_size: 1}}}", "config.methods.svm: encoder.hidden_size: the method does not read it"),
         ("{svm: {data_dir: x}}", "config.methods.svm: data_dir: only the command line says where files are"),
         ("{lstm: {variant: frozen}}", "config.methods.lstm: variant: only the command line and sweeps choose it"),

@@ -25,6 +25,14 @@ TITLES = {
     "majority": "Majority or mean",
     "lead": "First sentences",
     "word_vectors": "Word vectors, random",
+    "transformer": "Transformer, tiny, finetune",
+}
+TRAINED = ["lstm", "transformer"]
+SHARED = {  # keys that other methods read than the rest of their section
+    "embeddings_dir": ["lstm", "transformer", "word_vectors"],
+    "embeddings.dim": ["lstm", "word_vectors"],
+    "pretrain.sampling": TRAINED,
+    **dict.fromkeys(("head.hidden_size", "head.dropout", "head.overlap", "head.pair"), TRAINED),
 }
 READ_FLOOR = ["random", "constant", "uniform", "majority", "overlap", "svm", "tree", "forest"]
 
@@ -38,8 +46,11 @@ def configs() -> dict[str, Config]:
 def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> None:
     assert {name: kind.title(configs[name]) for name, kind in METHODS.items()} == TITLES
     folders = {name: kind.folder(configs[name]) for name, kind in METHODS.items()}
-    assert folders == {name: "random-frozen" if name == "lstm" else name for name in METHODS}
-    assert {kind.family for name, kind in METHODS.items() if name != "lstm"} == {"floor"}
+    others = {"lstm": "random-frozen", "transformer": "transformer-tiny-finetune"}
+    assert folders == {name: others.get(name, name) for name in METHODS}
+    families = {name: kind.family for name, kind in METHODS.items()}
+    assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
+    assert set(families.values()) == {"floor"}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +66,7 @@ def test_the_lstm_is_named_by_its_embeddings_and_variant(embeddings: str, varian
 
 
 def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
-    embedded = ("lstm", "word_vectors")
+    embedded = ("lstm", "word_vectors", "transformer")
     assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name not in embedded)
     assert METHODS["word_vectors"].describe(configs["word_vectors"]) == {"embeddings": "random"}
 
@@ -70,13 +81,16 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
             assert readers == list(METHODS)
         else:
             section = key.partition(".")[0]
-            only = {"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"]}.get(section, ["lstm"])
-            shared = key in ("embeddings_dir", "embeddings.dim")
-            assert readers == (["lstm", "word_vectors"] if shared else only), key
+            only = {
+                **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"]},
+                **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
+            }.get(section, ["lstm"])
+            assert readers == SHARED.get(key, only), key
 
 
 def test_every_method_has_a_file_of_its_settings() -> None:
-    assert sorted(METHODS) == sorted(path.stem for path in (shipped("configs") / "method").glob("*.yaml"))
+    files = {path.stem for path in (shipped("configs") / "method").glob("*.yaml")}
+    assert files == {*METHODS, "transformer-superlim"}
 
 
 def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) -> None:
@@ -86,8 +100,8 @@ def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) ->
     assert kind.reads_key("mine.depth") and not kind.reads_key("floor.min_count")
 
 
-def test_only_runs_of_the_lstm_are_loaded_again() -> None:
-    assert [name for name, kind in METHODS.items() if kind.load] == ["lstm"]
+def test_only_trained_networks_are_loaded_again() -> None:
+    assert [name for name, kind in METHODS.items() if kind.load] == TRAINED
 
 
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
@@ -128,7 +142,7 @@ def test_what_a_method_answers() -> None:
     texts = {"summary", "summary of a pair"}
     assert answered("random") == answered("constant") == set(tasks)
     assert answered("uniform") == answered("majority") == set(tasks) - texts
-    assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", "lstm"))
+    assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", *TRAINED))
     assert answered("lead") == {"summary"} and answered("word_vectors") == {
         "number",
         "similarity",
@@ -139,5 +153,5 @@ def test_what_a_method_answers() -> None:
 
 def test_a_name_that_no_method_has() -> None:
     assert set(FORMER_NAMES.values()) <= set(METHODS) and method_name("svm") == "svm"
-    with pytest.raises(InputError, match="^method=bayes: must be one of lstm, random, constant"):
+    with pytest.raises(InputError, match="^method=bayes: must be one of lstm, transformer, random, constant"):
         method_name("bayes")

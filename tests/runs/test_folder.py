@@ -31,6 +31,8 @@ def test_the_second_process_is_refused(tmp_path: Path) -> None:
         holder.wait()
     (tmp_path / "seed-1").mkdir()
     (tmp_path / "seed-1" / ".best.ckpt.7.partial").write_text("half", encoding="utf-8")
+    (tmp_path / "seed-1" / ".transformer.7.partial").mkdir()
+    (tmp_path / "seed-1" / ".transformer.7.partial" / ".config.json.7.partial").write_text("half", encoding="utf-8")
     with RunFolder(tmp_path).locked():  # a killed process holds nothing, and what it half wrote is gone
         assert list((tmp_path / "seed-1").iterdir()) == []
 

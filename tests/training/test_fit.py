@@ -22,6 +22,7 @@ from mtl.training import fit as fitting
 from mtl.training.checkpoints import WEIGHTS, load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule, TaskScore
+from mtl.training.optimizer import falling_adam
 
 TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 
@@ -51,7 +52,7 @@ def network() -> Network:
 
 def module(learning_rate: float = 0.02, kind: type[MultitaskModule] = MultitaskModule) -> MultitaskModule:
     dev = ScoredRows(torch.cat([batch.targets for batch in DEV]).double().numpy())
-    return kind(network(), {"t": TaskScore(TASK, dev, [])}, learning_rate, learning_rate / 10, 40)
+    return kind(network(), {"t": TaskScore(TASK, dev, [])}, falling_adam(learning_rate, learning_rate / 10, 40))
 
 
 def assert_same_weights(one: MultitaskModule, other: MultitaskModule) -> None:
@@ -84,7 +85,6 @@ def stage(
         dev=loader(DEV),
         lines=False,
         checkpoint=checkpoint,
-        saved=(checkpoint,),
         validate_first=validate_first,
     )
 
@@ -239,6 +239,14 @@ class NoLoss(MultitaskModule):
         if self.global_step == 13:
             batch = replace(batch, vectors=torch.full_like(batch.vectors, torch.nan))
         return super().training_step(batch, batch_idx)
+
+
+def test_a_step_of_several_batches_is_counted_once(tmp_path: Path) -> None:
+    """Two steps an epoch of four batches; both batches of step 14 have no loss."""
+    diverging = module(kind=NoLoss)
+    with pytest.raises(DivergedError, match=r"task t, step 14: the loss is nan"):
+        fit(diverging, replace(stage(tmp_path / "stage"), accumulate=2), CPU)
+    assert [row["step"] for row in diverging.curve] == [2, 4, 6, 8, 10, 12]
 
 
 class NoWeights(MultitaskModule):

@@ -8,6 +8,7 @@ from mtl.model.network import Heads, Network
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
 from mtl.training.module import MultitaskModule, TaskScore
+from mtl.training.optimizer import falling_adam
 
 LABELS = Task(id="a.b", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")
 NUMBERS = Task(id="r", kind="number", text=["x", "z"], target="y", range=[1, 5], metric="spearman")
@@ -20,7 +21,7 @@ def module(dev: dict[str, np.ndarray], warmup_steps: int = 0) -> MultitaskModule
     tasks = [task for task in (LABELS, NUMBERS) if task.id in dev]
     heads = Heads(tasks, {"a.b": 2, "r": 1}, 4, 8, 0.0)
     scores = {task.id: TaskScore(task, ScoredRows(dev[task.id]), []) for task in tasks}
-    return MultitaskModule(Network(tasks, heads, None), scores, 1e-4, 1e-5, 10, warmup_steps).eval()
+    return MultitaskModule(Network(tasks, heads, None), scores, falling_adam(1e-4, 1e-5, 10, warmup_steps)).eval()
 
 
 def test_a_metric_is_computed_once_over_the_whole_split() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from omegaconf import MISSING
 
-from mtl.config.schema import EmbedderOptions, check_choice
+from mtl.config.checks import check_choice
+from mtl.config.schema import EmbedderOptions
 from mtl.embedders.kind import BuildRequest, EmbedderKind, Embeddings, LoadRequest, OpenRequest, Reader, VectorFiles
 
 

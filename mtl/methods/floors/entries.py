@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mtl.config.schema import Config
-from mtl.methods.kind import BuildRequest, Method, MethodKind
+from mtl.methods.kind import BuildRequest, Method, MethodKind, reads_texts
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -28,11 +28,6 @@ def has_head(task: Task) -> bool:
     return target_kind(task).has_head
 
 
-def reads_texts(task: Task) -> bool:
-    """Whether a task's texts have words to count: n-grams of single words, each of which occurs once, tell nothing."""
-    return has_head(task) and task.level == "text"
-
-
 def summarizes(task: Task) -> bool:
     """Whether the task's targets are texts, and its rows single texts."""
     return not has_head(task) and not task.is_pair
@@ -46,7 +41,7 @@ def _floor(title: Callable[[Config], str], name: str, **further: Any) -> MethodK
             "folder": lambda config: name,
             "reads": ("floor.",),
             "build": build,
-            "answers": reads_texts,
+            "answers": reads_texts,  # n-grams of single words, each of which occurs once, tell nothing
             **further,
         }
     )

@@ -9,7 +9,7 @@ import numpy as np
 from mtl.config.schema import LossConfig
 from mtl.data.dataset import Dataset, Split, with_one_wrong
 from mtl.data.overlap import with_overlap
-from mtl.model.network import Network
+from mtl.model.network import TaskNetwork
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.scale import PERCENT, Scale
 from mtl.tasks.targets import target_kind
@@ -58,7 +58,7 @@ class Coded:
             return split
         return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
 
-    def set_loss(self, network: Network, loss: LossConfig) -> None:
+    def set_loss(self, network: TaskNetwork, loss: LossConfig) -> None:
         """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so."""
         for task in self.dataset.trained_tasks:
             if task.id not in network.kinds:

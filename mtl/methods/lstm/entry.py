@@ -2,10 +2,8 @@
 
 from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
-from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model
+from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
 from mtl.tasks.suite import Suite
-from mtl.tasks.targets import TARGET_KINDS
-from mtl.tasks.task import Task
 
 
 def title(config: Config) -> str:
@@ -37,11 +35,6 @@ def _further_names(config: Config) -> list[str]:
     names = [name for name in (config.architecture, config.preset) if name != PAPER]
     parts = {"overlap": config.head.overlap, "cosine": config.head.pair == "cosine"}
     return [*names, *(name for name, on in parts.items() if on)]
-
-
-def answers(task: Task) -> bool:
-    """Whether the encoder reads texts, not single words, and a head can predict the task's targets."""
-    return task.level == "text" and TARGET_KINDS[task.kind].has_head
 
 
 def check(config: Config, suite: Suite) -> None:
@@ -78,5 +71,5 @@ LSTM = MethodKind(
     describe=describe,
     chosen_on_dev=chosen_on_dev,
     check=check,
-    answers=answers,
+    answers=reads_texts,
 )

@@ -19,6 +19,7 @@ from mtl.training.batches import BatchDataset, Schedule, ScheduleSampler, Sorted
 from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
+from mtl.training.optimizer import falling_adam
 
 
 def new_network(
@@ -87,10 +88,7 @@ def _train(
     module = MultitaskModule(
         network,
         {task.id: data.dev_score(task) for task in tasks},
-        settings.learning_rate,
-        settings.final_learning_rate,
-        settings.max_steps,
-        settings.warmup_steps,
+        falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps),
     )
     fit(
         module,

@@ -32,6 +32,7 @@ from mtl.training.batches import (
 from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
+from mtl.training.optimizer import falling_adam
 from mtl.training.precision import mixed_precision
 
 logger = logging.getLogger("mtl")
@@ -39,7 +40,7 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Finetuning:
-    """Stage 2 of one task and seed. folder: receives what `fit` writes."""
+    """Stage 2 of one task and seed. folder: receives what `fit` writes. start: what the first validation comes after, for messages."""
 
     config: Config
     data: Coded
@@ -47,6 +48,7 @@ class Finetuning:
     input: TaskInput
     seed: int
     folder: Path
+    start: str = "after stage 1"
 
     def train(self, heads: Heads) -> Network:
         """The task's network with its best weights, trained from the head of stage 1, or loaded if this stage has finished.
@@ -105,9 +107,7 @@ class Finetuning:
         module = MultitaskModule(
             network,
             {self.task.id: self.data.dev_score(self.task)},
-            settings.learning_rate,
-            settings.final_learning_rate,
-            total_steps,
+            falling_adam(settings.learning_rate, settings.final_learning_rate, total_steps),
         )
         fit(
             module,
@@ -132,7 +132,7 @@ class Finetuning:
         )
         averages = [row["dev/average"] for row in module.curve]
         best, first = map(self.data.scale.show, (max(averages), averages[0]))
-        logger.info("%s · %s, %s after stage 1", title, best, first)
+        logger.info("%s · %s, %s %s", title, best, first, self.start)
 
     def _batches(self, split: Split) -> BatchDataset:
         return BatchDataset({self.task.id: split}, self.input.sequences, self.input.vectors)

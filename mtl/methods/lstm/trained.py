@@ -37,6 +37,8 @@ from mtl.training.precision import mixed_precision, used_precision
 class TrainedLstm:
     """`mtl.methods.kind.Model` of the LSTM: the encoder and the heads of one seed."""
 
+    pooling = "max"  # as in training
+
     def __init__(
         self,
         config: Config,
@@ -147,8 +149,12 @@ class TrainedLstm:
 
 
 def load_trained(request: LoadRequest) -> TrainedLstm:
-    """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged."""
+    """The encoder and the heads of a seed. Raises InputError if a file is missing or damaged, and for `task`."""
     config = request.config
+    if request.task is not None:
+        raise InputError(
+            f"task={request.task}: texts are encoded by the encoder of stage 1, which all tasks share; drop it"
+        )
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     reader = EMBEDDERS[config.embeddings.name].load(

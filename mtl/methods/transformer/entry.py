@@ -1,0 +1,98 @@
+"""The registry entry of transformers."""
+
+from pathlib import Path
+
+from mtl.config.schema import Config
+from mtl.errors import InputError
+from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
+from mtl.tasks.suite import Suite
+
+OWN = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
+
+
+def title(config: Config) -> str:
+    """As in "Transformer, bert-base-multilingual-cased, finetune"."""
+    return f"Transformer, {name_of(config)}, {config.variant}"
+
+
+def folder(config: Config) -> str:
+    """As in "transformer-bert-base-multilingual-cased-finetune"."""
+    return f"transformer-{name_of(config)}-{config.variant}"
+
+
+def name_of(config: Config) -> str:
+    """The transformer's name in titles and folders: the last part of its path."""
+    path = config.transformer.path
+    return OWN if path is None else short_name(path)
+
+
+def short_name(path: str) -> str:
+    """The last part of a transformer's path or name, with "-" for what a folder's name should not have."""
+    last = Path(path).name or Path(path).resolve().name
+    return "".join(letter if letter.isalnum() or letter in "_.-" else "-" for letter in last)
+
+
+def chosen_on_dev(config: Config) -> str:
+    """What is chosen on dev, as tables name it; empty if the last weights predict."""
+    if config.finetune.train_encoder:
+        return "checkpoints" if config.transformer.checkpoint == "best" else ""
+    return "checkpoints and thresholds" if config.finetune.threshold == "dev" else "checkpoints"
+
+
+def check(config: Config, suite: Suite) -> None:
+    """Raise InputError for settings that contradict each other, a package that is missing, and a path that leads to no transformer."""
+    from mtl.methods.transformer.pretrained import check_place
+    from mtl.pretraining.library import check_installed
+
+    if config.finetune.train_encoder and config.finetune.threshold != "argmax":
+        raise InputError(
+            f"finetune.threshold={config.finetune.threshold}: is for heads on a fixed body: variant=frozen"
+        )
+    if config.transformer.path is None and config.transformer.tokenizer is not None:
+        raise InputError(
+            "transformer.tokenizer: is for a transformer with its tokenizer elsewhere; set transformer.path="
+        )
+    check_installed()
+    for key in ("path", "tokenizer"):
+        if (name := getattr(config.transformer, key)) is not None:
+            check_place(f"transformer.{key}", name)
+
+
+def build(request: BuildRequest) -> Method:
+    """The method. Raises InputError as `check`, and for a transformer that cannot be opened."""
+    check(request.config, request.suite)
+    if request.config.finetune.train_encoder:
+        from mtl.methods.transformer.method import FineTuned
+
+        return FineTuned(request)
+    from mtl.methods.transformer.frozen import Frozen
+
+    return Frozen(request)
+
+
+def load(request: LoadRequest) -> Model:
+    """The models of a seed. Raises InputError if their weights are not there."""
+    if request.config.finetune.train_encoder:
+        from mtl.methods.transformer.trained import load_trained
+
+        return load_trained(request)
+    from mtl.methods.transformer.frozen import load_frozen
+
+    return load_frozen(request)
+
+
+TRANSFORMER = MethodKind(
+    family="transformer",
+    title=title,
+    folder=folder,
+    reads=(
+        *("variant", "embeddings_dir", "transformer.", "loss.", "pretrain.sampling", "trainer."),
+        *("finetune.", "head.hidden_size", "head.dropout", "head.overlap", "head.pair"),
+    ),
+    build=build,
+    load=load,
+    describe=lambda config: {"variant": config.variant},
+    chosen_on_dev=chosen_on_dev,
+    check=check,
+    answers=reads_texts,
+)

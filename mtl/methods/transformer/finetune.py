@@ -1,0 +1,165 @@
+"""Fine-tune a transformer on one task, and keep what it predicts."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtl.config.schema import Config
+from mtl.data.dataset import Split
+from mtl.device import device_of
+from mtl.embedders.sequences import ArraySequences
+from mtl.files import replacing
+from mtl.methods.kind import Predictions
+from mtl.methods.lstm.coded import Coded
+from mtl.methods.transformer.network import TransformerNetwork
+from mtl.methods.transformer.optimization import fine_tuning, freeze_layers
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.batches import (
+    POOL,
+    BatchDataset,
+    Schedule,
+    ScheduleSampler,
+    SortedSampler,
+    batch_rows,
+    predict_rows,
+    row_lengths,
+)
+from mtl.training.checkpoints import load_finished
+from mtl.training.fit import Stage, fit
+from mtl.training.module import MultitaskModule
+from mtl.training.precision import mixed_precision
+
+PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
+POOLS = 8  # of a pass over the rows, at least: fewer would make nearly the same batches in each pass
+
+
+@dataclass(frozen=True)
+class Batching:
+    """How rows become batches. size: rows of a step with one input each. accumulate: batches of a step."""
+
+    size: int
+    accumulate: int
+
+    def rows(self, split: Split) -> int:
+        """The number of rows in a batch; fewer for a choice, whose rows have several inputs."""
+        return batch_rows(split, self.size // self.accumulate)
+
+    def batches(self, split: Split) -> int:
+        """The number of batches in a pass over the rows."""
+        return math.ceil(len(split) / self.rows(split))
+
+    def steps(self, split: Split) -> int:
+        """The number of steps in a pass over the rows; the last one may have fewer batches."""
+        return math.ceil(self.batches(split) / self.accumulate)
+
+    def pool(self, batches: int) -> int:
+        """From how many batches' rows those of similar length are put together: few, where a pass has few batches."""
+        return max(1, min(POOL, batches // POOLS))
+
+
+@dataclass(frozen=True)
+class FineTuning:
+    """Fine-tuning on one task with one seed.
+
+    data: with model inputs in place of texts. sequences: of all model inputs. folder: receives what `fit` writes, and PREDICTED.
+    validate_first: whether the weights before the first step can be the best ones, too.
+    """
+
+    config: Config
+    data: Coded
+    sequences: ArraySequences
+    task: Task
+    seed: int
+    folder: Path
+    validate_first: bool = False
+
+    @property
+    def batching(self) -> Batching:
+        return batching_of(self.config)
+
+    def train(self, network: TransformerNetwork) -> None:
+        """Train the network, or load its weights if this stage has finished."""
+        if load_finished(network, self.folder, self.config.transformer.checkpoint):
+            return
+        settings, split = self.config.transformer, self.data.train(self.task, self.config.loss, self.seed)
+        self.data.set_loss(network, self.config.loss)
+        freeze_layers(network, settings.freeze)
+        batching, batches = self.batching, self.batching.batches(split)
+        total_steps = batching.steps(split) * settings.epochs
+        lengths, sizes = self._lengths(split), {self.task.id: batching.rows(split)}
+        schedule = Schedule(lengths, sizes, batches * settings.epochs, self.seed, pool=batching.pool(batches))
+        train, dev = self._batches(split), self.data.splits[self.task.id]["dev"]
+        pin_memory = device_of(self.config.trainer.accelerator).type == "cuda"
+        fit(
+            MultitaskModule(
+                network, {self.task.id: self.data.dev_score(self.task)}, fine_tuning(settings, total_steps)
+            ),
+            Stage(
+                title=f"seed {self.seed} · {self.task.id}",
+                section="transformer",
+                folder=self.folder,
+                seed=self.seed,
+                epochs=settings.epochs,
+                total_steps=total_steps,
+                patience=settings.patience or settings.epochs,
+                gradient_clip=settings.gradient_clip,
+                train=lambda epoch: train.loader(
+                    ScheduleSampler(schedule, epoch * batches, (epoch + 1) * batches), pin_memory
+                ),
+                dev=self._batches(dev).loader(self._in_order(dev), pin_memory),
+                checkpoint=settings.checkpoint,
+                validate_first=self.validate_first,
+                scale=self.data.scale,
+                accumulate=settings.accumulate,
+            ),
+            self.config.trainer,
+        )
+
+    def codes(self, network: TransformerNetwork, answered: Task) -> dict[str, np.ndarray]:
+        """The codes that the network predicts for `answered`, which is this task or one that its head answers: (rows,) by split,
+        without train."""
+        device = device_of(self.config.trainer.accelerator)
+        network.to(device)
+        codes = {}
+        for name, split in self.data.splits[answered.id].items():
+            if name != "train":
+                with mixed_precision(self.config.trainer, device):
+                    codes[name] = predict_rows(network, self._batches(split), self._in_order(split), device)
+        network.to("cpu")
+        return codes
+
+    def _batches(self, split: Split) -> BatchDataset:
+        return BatchDataset({self.task.id: split}, self.sequences)
+
+    def _in_order(self, split: Split) -> SortedSampler:
+        return SortedSampler(self._lengths(split), {self.task.id: self.batching.rows(split)})
+
+    def _lengths(self, split: Split) -> dict[str, np.ndarray]:
+        return {self.task.id: row_lengths(split, self.sequences.lengths.numpy())}
+
+
+def batching_of(config: Config) -> Batching:
+    """The batches that the configuration describes."""
+    return Batching(config.transformer.batch_size, config.transformer.accumulate)
+
+
+def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
+    """Write the codes of predictions, by task and split."""
+    arrays: dict[str, Any] = {f"{task}/{split}": values for task, of in codes.items() for split, values in of.items()}
+    with replacing(folder / PREDICTED) as partial, partial.open("wb") as file:
+        np.savez(file, **arrays)
+
+
+def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
+    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none."""
+    if not (folder / PREDICTED).exists():
+        return None
+    kind, answers = target_kind(task), data.answers(task)
+    with np.load(folder / PREDICTED, allow_pickle=False) as codes:
+        names = [name for name in data.splits[task.id] if name != "train"]
+        return {name: kind.decode(codes[f"{task.id}/{name}"], answers) for name in names}

@@ -1,0 +1,204 @@
+"""A transformer whose body stays as it is: pooled vectors are computed once, and heads are trained on them as in stage 2 of the LSTM."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mtl.config.schema import Config
+from mtl.data.dataset import Split
+from mtl.data.examples import Row
+from mtl.data.overlap import with_overlap
+from mtl.device import device_of
+from mtl.errors import InputError
+from mtl.files import read_json
+from mtl.memory import peak_gpu_memory
+from mtl.methods.kind import BuildRequest, LoadRequest, Predictions
+from mtl.methods.lstm.coded import Coded
+from mtl.methods.lstm.encoded import TaskInput
+from mtl.methods.lstm.folders import finetune_folder
+from mtl.methods.lstm.network import new_heads
+from mtl.methods.lstm.stage2 import Finetuning
+from mtl.methods.throughput import sentences_per_second
+from mtl.methods.transformer.inputs import InputReader, longest_input
+from mtl.methods.transformer.origin import model_folder, open_origin
+from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
+from mtl.methods.transformer.trained import TransformerEncoder, new_split
+from mtl.methods.transformer.vectors import Mark, encode_marks, encode_texts, marks_of, with_marks
+from mtl.model.network import Heads, Network
+from mtl.progress import hidden_progress
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows
+from mtl.training.checkpoints import DONE, WEIGHTS, read_weights, weights_below
+from mtl.training.precision import mixed_precision, training_precision
+
+WEIGHT_FILES = "*.safetensors"
+
+logger = logging.getLogger("mtl")
+
+
+class Frozen:
+    """`mtl.methods.kind.Method` of a transformer whose body is not trained.
+
+    Each text is read alone; the head of a pair reads both vectors, their difference and their product, as the LSTM's does.
+    """
+
+    def __init__(self, request: BuildRequest) -> None:
+        """Raises InputError for a transformer that cannot be opened."""
+        config = request.config
+        self.config, self.dataset, self.scale = config, request.dataset, request.suite.shown
+        self.pretrained = open_origin(request)
+        self.fingerprints = {"transformer": self.pretrained.fingerprint()}
+        self.facts: dict[str, Any] = {"precision": training_precision(config.trainer)}
+        self._encoded: tuple[Coded, Tensor, float] | None = None  # the same for all seeds
+        self._heads: Heads | None = None  # the last seed's
+
+    def save(self, folder: Path) -> None:
+        """Write configuration and tokenizer, and the body's weights where another command could not find them."""
+        own = self.config.transformer.path is None or self.config.transformer.keep
+        self.pretrained.save(model_folder(folder), weights=own)
+
+    def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
+        data, vectors, _ = self._vectors()
+        torch.manual_seed(seed)
+        heads = new_heads(self.config, self.dataset.trained_tasks, data.outputs, self.pretrained.dim)
+        read = TaskInput(None, None, vectors, None)
+        for task in self.dataset.trained_tasks:
+            place = finetune_folder(folder, task.id)
+            stage = Finetuning(self.config, data, task, read, seed, place, start="before training")
+            trained = stage.train(heads)
+            for answered in self.dataset.tasks:
+                if task.id in (answered.id, answered.answered_by):
+                    yield answered, stage.predict(trained, answered)
+        self._heads = heads
+
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
+    def cost(self, seed: int, folder: Path) -> dict[str, Any]:
+        """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
+        assert self._heads is not None
+        heads = self._heads
+        stages = [read_json(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
+        of_heads = sum(weight.numel() for weight in heads.parameters())
+        trained = TrainedFrozen(
+            self.config,
+            self.pretrained,
+            torch.device("cpu"),
+            lambda: self.pretrained.body,
+            lambda task: heads,
+            self.dataset.answers,
+        )
+        cost = {
+            "parameters": self.pretrained.parameters + of_heads,
+            "parameters_without_embeddings": self.pretrained.parameters_without_embeddings + of_heads,
+            "pretrain_seconds": None,
+            "finetune_seconds": self._vectors()[2] + sum(stage["seconds"] for stage in stages),
+            "peak_memory": max(stage["peak_memory"] for stage in stages),
+            "sentences_per_second": sentences_per_second(trained.predict, self.dataset),
+        }
+        if (gpu := peak_gpu_memory()) is not None:
+            cost["peak_gpu_memory"] = gpu
+        return cost
+
+    def _vectors(self) -> tuple[Coded, Tensor, float]:
+        """The data with the numbers of marked words, the vectors of all texts and of these words, and the seconds they took."""
+        if self._encoded is None:
+            start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
+            body, dataset = self.pretrained.body.to(device), self.dataset
+            splits = [(task, split) for task in dataset.tasks for split in dataset.splits[task.id].values()]
+            vectors, numbers = text_vectors(self.config, self.pretrained, body, dataset.texts, splits)
+            marked = {
+                task.id: {name: with_marks(task, split, numbers) for name, split in dataset.splits[task.id].items()}
+                for task in dataset.tasks
+            }
+            self.pretrained.body.to("cpu")
+            data = Coded(replace(dataset, splits=marked), self.config.head.overlap, self.scale)
+            self._encoded = data, vectors, time.monotonic() - start
+        return self._encoded
+
+
+def text_vectors(
+    config: Config, pretrained: Pretrained, body: Any, texts: Sequence[str], splits: Sequence[tuple[Task, Split]]
+) -> tuple[Tensor, dict[Mark, int]]:
+    """The vectors of all texts and then of all marked words, float32 (texts + words, dim), and the number of each word's vector.
+
+    splits: whose words are marked.
+    """
+    device, pooling = next(body.parameters()).device, TransformerEncoder.pooling
+    reader = InputReader(pretrained, longest_input(config.max_length, pretrained))
+    sequences = reader.sequences([(text,) for text in texts])
+    if reader.cut:
+        logger.info("%d of %d texts are cut to %d tokens", reader.cut, len(texts), reader.length)
+    marks = list(dict.fromkeys(mark for task, split in splits for row in marks_of(task, split) for mark in row))
+    with mixed_precision(config.trainer, device):
+        vectors = encode_texts(body, pretrained, sequences, pooling)
+        of_marks = encode_marks(body, pretrained, sequences, texts, marks, pooling)
+    return torch.cat([vectors, of_marks]), {mark: len(texts) + number for number, mark in enumerate(marks)}
+
+
+class TrainedFrozen(TransformerEncoder):
+    """`mtl.methods.kind.Model` of heads on a fixed body."""
+
+    def __init__(
+        self,
+        config: Config,
+        pretrained: Pretrained,
+        device: torch.device,
+        body: Callable[[], Any],
+        heads: Callable[[Task], Heads],
+        answers: Mapping[str, Sequence[str]],
+    ) -> None:
+        """heads: returns heads of which one is the task's, with its weights. answers: see `mtl.data.dataset.Dataset`."""
+        super().__init__(pretrained, config.max_length, config.trainer, device, body)
+        self.config = config
+        self.answers = answers
+        self._open_heads = heads
+
+    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+        head = task.answered_by or task.id
+        kind, answers = target_kind(task), self.answers.get(head, [])
+        split, texts = new_split(task, rows)
+        with hidden_progress():
+            vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, [(task, split)])
+        split = with_marks(task, split, numbers)
+        if self.config.head.overlap and task.is_pair:
+            split = with_overlap(split, texts)
+        sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
+        order = SortedSampler({head: np.zeros(len(split))}, sizes)
+        answering = replace(task, id=head)
+        network = Network([answering], self._open_heads(answering), None).to(self.device)
+        with mixed_precision(self.config.trainer, self.device):
+            codes = predict_rows(network, BatchDataset({head: split}, vectors=vectors), order, self.device)
+        return kind.decode(codes, answers)
+
+
+def load_frozen(request: LoadRequest) -> TrainedFrozen:
+    """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now."""
+    config, kept = request.config, model_folder(request.folder)
+    if request.task is not None:
+        raise InputError(f"task={request.task}: texts are encoded by the fixed body, which all tasks share; drop it")
+    if any(kept.glob(WEIGHT_FILES)):
+        pretrained = open_pretrained(str(kept))
+    else:
+        assert config.transformer.path is not None
+        pretrained = open_pretrained(config.transformer.path, config.transformer.tokenizer)
+    if pretrained.fingerprint() != request.inputs["transformer"]:
+        raise InputError(f"{pretrained.name}: is not the transformer of the run {request.folder} any more; restore it")
+
+    def heads(task: Task) -> Heads:
+        outputs = target_kind(task).outputs(request.answers.get(task.id, []))
+        made = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
+        weights = read_weights(finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"])
+        made.load_state_dict(weights_below(weights, "heads."))
+        return made
+
+    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, heads, request.answers)

@@ -1,0 +1,149 @@
+"""The model inputs of rows as token ids: both texts of a pair in one sequence, marked words behind them."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mtl.data.dataset import Dataset, Split, marked_texts
+from mtl.embedders.sequences import ArraySequences
+from mtl.errors import InputError
+from mtl.methods.transformer.pretrained import Pretrained
+from mtl.progress import Progress
+from mtl.tasks.task import Task
+
+CHUNK = 1000  # inputs that the tokenizer gets at once
+MOST_FURTHER = 0.5  # the share of an input that further texts may take; longer ones are cut
+
+logger = logging.getLogger("mtl")
+
+Parts = tuple[str, ...]
+"""The texts of one model input."""
+
+
+class InputReader:
+    """Turns texts into token ids with a transformer's tokenizer.
+
+    One or two texts are read as the tokenizer reads a text or a pair; where they are too long, the longer one is cut at its end.
+    Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's protocol). They are not cut:
+    they are short, marked words. cut: how many inputs were too long.
+    """
+
+    def __init__(self, pretrained: Pretrained, max_length: int) -> None:
+        """max_length: of an input, in tokens (`longest_input`)."""
+        self.tokenizer = pretrained.tokenizer
+        self.name = pretrained.name
+        self.padding = pretrained.padding
+        self.length = max_length
+        self.cut = 0
+
+    def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
+        """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
+        text), int32. Counts those that are cut."""
+        rows, lengths = list[np.ndarray](), np.zeros(len(inputs), dtype=np.int64)
+        with Progress("tokenizing", len(inputs), "rows") as shown:
+            for start in range(0, len(inputs), CHUNK):
+                chunk = inputs[start : start + CHUNK]
+                for place, row in self._read(chunk):
+                    lengths[start + place] = len(row)
+                    rows.append(row)
+                shown.advance(len(chunk))
+        starts = np.cumsum(lengths) - lengths
+        whole = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
+        return ArraySequences(whole, starts, lengths)
+
+    def _read(self, inputs: Sequence[Parts]) -> Iterable[tuple[int, np.ndarray]]:
+        """The place of each input and its tokens, int32 (tokens, 2), in order."""
+        tails = [self._tail(parts[2:]) for parts in inputs]
+        found: dict[int, tuple[list[int], list[int]]] = {}
+        for sides in {min(len(parts), 2) for parts in inputs}:
+            mine = [place for place, parts in enumerate(inputs) if min(len(parts), 2) == sides]
+            texts = [tuple(map(encodable, inputs[place][:2])) for place in mine]
+            rooms = [self.length - len(tails[place]) for place in mine]
+            found.update(zip(mine, self._heads(texts, rooms), strict=True))
+        for place, tail in enumerate(tails):
+            ids, types = found[place]
+            if tail and ids[-1] == tail[0]:  # the pair ends with a separator already
+                tail = [*tail[1:], tail[0]]
+            ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
+            # A tokenizer that adds no marks gives an empty text no token at all.
+            yield place, np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
+
+    def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+        """Ids and types of texts or pairs, each cut to its room in tokens."""
+        # One token more than there is room for shows which ones are too long.
+        read = self._tokenize(texts, max(rooms) + 1)
+        for place, room in enumerate(rooms):
+            if len(read[place][0]) > room:
+                self.cut += 1
+                read[place] = self._tokenize([texts[place]], room)[0]
+        return read
+
+    def _tokenize(self, texts: Sequence[Parts], length: int) -> list[tuple[list[int], list[int]]]:
+        """Ids and types of texts or pairs, cut to so many tokens, the longer text of a pair first."""
+        columns = [list(column) for column in zip(*texts, strict=True)]
+        found: Any = self.tokenizer(
+            *columns,
+            truncation="longest_first",
+            max_length=length,
+            return_token_type_ids=True,  # a folder saved by PreTrainedTokenizerFast alone would give none
+            return_attention_mask=False,
+        )
+        return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
+
+    def _tail(self, further: Sequence[str]) -> list[int]:
+        """The tokens of further texts, each after a separator. Raises InputError if the tokenizer has none."""
+        if not further:
+            return []
+        tokenizer = self.tokenizer
+        separator = tokenizer.eos_token_id if tokenizer.sep_token_id is None else tokenizer.sep_token_id
+        if separator is None:
+            raise InputError(
+                f"{self.name}: its tokenizer has no separator, which marked words stand behind; leave their tasks out with tasks="
+            )
+        room = int(self.length * MOST_FURTHER) // len(further) - 1
+        texts = (tokenizer(encodable(text), add_special_tokens=False)["input_ids"][: max(1, room)] for text in further)
+        return [token for text in texts for token in (separator, *text)]
+
+
+def longest_input(max_length: int, pretrained: Pretrained) -> int:
+    """The length to which inputs are cut, in tokens: `max_length`, or what the transformer takes if that is less."""
+    return min(max_length, pretrained.longest or max_length)
+
+
+def encodable(text: str) -> str:
+    """The text, with "?" for half surrogate pairs, which no tokenizer takes."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
+    """The texts of each model input of a split: those of the row, then what is marked in them. texts: of the dataset."""
+    rows = [tuple(texts[number] for number in row) for row in split.texts.tolist()]
+    if not task.marked:
+        return rows
+    return [(*row, *spans) for row, spans in zip(rows, marked_texts(task, split, texts), strict=True)]
+
+
+def with_inputs(split: Split, inputs: Sequence[Parts], index: dict[Parts, int]) -> Split:
+    """The split with one sequence for each model input, in place of its texts. index: the number of each input."""
+    return replace(split, texts=np.array([[index[parts]] for parts in inputs], dtype=np.int64).reshape(-1, 1))
+
+
+def read_dataset(dataset: Dataset, reader: InputReader) -> tuple[Dataset, ArraySequences]:
+    """The dataset with its model inputs in place of texts, and all of them as sequences. Logs how many are cut."""
+    inputs = {
+        task.id: {name: model_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
+        for task in dataset.tasks
+    }
+    every = dict.fromkeys(parts for of in inputs.values() for rows in of.values() for parts in rows)
+    index = {parts: number for number, parts in enumerate(every)}
+    splits = {
+        id: {name: with_inputs(split, inputs[id][name], index) for name, split in of.items()}
+        for id, of in dataset.splits.items()
+    }
+    sequences = reader.sequences(list(index))
+    if reader.cut:
+        logger.info("%d of %d inputs are cut to %d tokens", reader.cut, len(index), reader.length)
+    return replace(dataset, splits=splits), sequences

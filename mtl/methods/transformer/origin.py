@@ -1,0 +1,45 @@
+"""The transformer that a run starts from: a folder, a name on the Hub, or a tiny one that is trained first."""
+
+import logging
+from pathlib import Path
+
+from mtl.data.dataset import training_texts
+from mtl.methods.kind import BuildRequest
+from mtl.methods.transformer.entry import OWN
+from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
+
+logger = logging.getLogger("mtl")
+
+
+def open_origin(request: BuildRequest) -> Pretrained:
+    """The transformer that `transformer.path` names; without a path, the tiny one of the suite's training texts.
+
+    Raises InputError as `open_pretrained` does.
+    """
+    config = request.config
+    path = config.transformer.path or str(_own(request))
+    pretrained = open_pretrained(path, config.transformer.tokenizer)
+    logger.info(
+        "transformer %s: %d layers of %d, %s weights",
+        *(path, pretrained.layers, pretrained.dim, f"{pretrained.parameters:,}"),
+    )
+    if pretrained.longest is not None and pretrained.longest < config.max_length:
+        logger.info(
+            "max_length=%d: the transformer takes %d tokens at most, and inputs are cut to these",
+            *(config.max_length, pretrained.longest),
+        )
+    return pretrained
+
+
+def _own(request: BuildRequest) -> Path:
+    """The folder of a transformer pre-trained on the training texts of all the suite's tasks; trained now if it does not exist."""
+    from mtl.pretraining.body import own_body
+
+    config, suite = request.config, request.suite
+    texts = training_texts(suite, request.data_dir, config.held_out)
+    return own_body(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN)
+
+
+def model_folder(folder: Path) -> Path:
+    """Where a run keeps the transformer's configuration and tokenizer. folder: the run's."""
+    return folder / "transformer"

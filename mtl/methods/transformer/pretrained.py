@@ -1,0 +1,241 @@
+"""The pretrained transformer that a run starts from: its body, its tokenizer, and what both say about the longest input."""
+
+import copy
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from mtl.errors import InputError
+from mtl.files import new_folder
+from mtl.pretraining.library import import_transformers
+
+HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
+NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30
+
+Opened = TypeVar("Opened")
+
+
+@dataclass(frozen=True)
+class Pretrained:
+    """A transformer's body and tokenizer.
+
+    name: as messages name it. body: transformers' model without a head, float32, on the CPU. Where the files lack a pooler, which stands
+    between a body and a head, its weights are drawn, always the same.
+    """
+
+    name: str
+    body: Any
+    tokenizer: Any
+
+    @property
+    def config(self) -> Any:
+        """transformers' configuration of the body."""
+        return self.body.config
+
+    @property
+    def longest(self) -> int | None:
+        """The most tokens of one input, as the body's positions and the tokenizer say; None if neither limits them."""
+        limits = (positions(self.body), self.tokenizer.model_max_length)
+        return min((int(limit) for limit in limits if limit is not None and limit < NO_LIMIT), default=None)
+
+    @property
+    def has_types(self) -> bool:
+        """Whether the body tells the two texts of a pair apart by token types. RoBERTa has one type, XLM none."""
+        return int(getattr(self.config, "type_vocab_size", None) or 0) > 1
+
+    @property
+    def padding(self) -> int:
+        """The token that stands past the end of an input. Attention never reads it."""
+        tokenizer = self.tokenizer
+        known = (tokenizer.pad_token_id, self.config.pad_token_id, tokenizer.eos_token_id, 0)
+        return int(next(token for token in known if token is not None))
+
+    @property
+    def layers(self) -> int:
+        """The number of the body's layers."""
+        return int(self.config.num_hidden_layers)
+
+    @property
+    def dim(self) -> int:
+        """The size of a token's output."""
+        return int(self.config.hidden_size)
+
+    @property
+    def parameters(self) -> int:
+        """The number of the body's weights."""
+        return sum(weight.numel() for weight in self.body.parameters())
+
+    @property
+    def parameters_without_embeddings(self) -> int:
+        """Those that are not in the table of token embeddings."""
+        return self.parameters - sum(weight.numel() for weight in self.body.get_input_embeddings().parameters())
+
+    def fingerprint(self) -> str:
+        """A hash of weights, configuration and tokenizer, but of no path."""
+        unnamed = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
+        config = {key: value for key, value in self.config.to_dict().items() if key not in unnamed}
+        content = hashlib.sha256(repr((sorted(config.items(), key=str), self.rules(), self.longest)).encode())
+        update_with_weights(content, self.body.state_dict())
+        return content.hexdigest()
+
+    def rules(self) -> str:
+        """How the tokenizer turns texts into tokens."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None:
+            return repr(sorted(self.tokenizer.get_vocab().items()))
+        rules = json.loads(backend.to_str())
+        return json.dumps({**rules, "truncation": None, "padding": None})  # these two are those of its last call
+
+    def classifier(self, outputs: int) -> Any:
+        """The architecture's own model for sequence classification: this body, copied, with a new head of so many outputs.
+
+        A body without weights leaves those of the copy to be loaded. The head is drawn from torch's random numbers. Its last layer computes
+        in float32 under `torch.autocast` too: in bfloat16, which has 8 significant bits, many rows would have the same output.
+        """
+        from transformers import AutoModelForSequenceClassification
+
+        config = copy.deepcopy(self.config)
+        config.num_labels, config.pad_token_id, config.use_cache = outputs, self.padding, False
+        model: Any = opened(self.name, AutoModelForSequenceClassification.from_config, config, dtype=torch.float32)
+        if self.body.device.type != "meta":
+            weights, inner = self.body.state_dict(), model.base_model
+            found = {name: weights[name] for name in inner.state_dict() if name in weights}
+            if lacking := [name for name, _ in inner.named_parameters() if name not in found]:
+                raise InputError(f"{self.name}: its model for classification has another body, with {lacking[0]}")
+            inner.load_state_dict(found, strict=False)
+        inside = f"{model.base_model_prefix}."
+        for name, part in model.named_modules():
+            if type(part) is nn.Linear and part.out_features == outputs and not name.startswith(inside):
+                part.__class__ = ExactLinear
+        return model
+
+    def save(self, folder: Path, weights: bool) -> None:
+        """Write configuration and tokenizer to a new folder, and the body's weights if asked to. Does nothing if it exists."""
+        if folder.is_dir():
+            return
+        with new_folder(folder) as partial:
+            self.tokenizer.save_pretrained(partial)
+            if weights:
+                self.body.save_pretrained(partial)
+            else:
+                self.config.save_pretrained(partial)
+
+
+class ExactLinear(nn.Linear):
+    """A linear layer that computes in its weights' precision under `torch.autocast` too."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        with torch.autocast(input.device.type, enabled=False):
+            return super().forward(input.to(self.weight.dtype))
+
+
+def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
+    """The transformer in a folder, or with a name on the Hub. tokenizer: of the tokenizer; None: the same.
+
+    Weights are read as tensors only, and no code of others runs. Raises InputError, which says what is wrong and what to do.
+    """
+    import_transformers()
+    check_place("transformer.path", path)
+    if tokenizer is not None:
+        check_place("transformer.tokenizer", tokenizer)
+    from transformers import AutoModel
+
+    read = _open_tokenizer(tokenizer or path)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)  # for weights that the files lack
+        found = opened(path, AutoModel.from_pretrained, path, dtype=torch.float32, output_loading_info=True)
+    body, report = found
+    if body.config.is_encoder_decoder:
+        raise InputError(f"{path}: is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT")
+    if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
+        raise InputError(f"{path}: has no weights for {len(lacking)} parts of its body, such as {lacking[0]}")
+    entries = body.get_input_embeddings().num_embeddings
+    if len(read) > entries:
+        raise InputError(
+            f"{tokenizer or path}: its tokenizer has {len(read)} tokens, but the model {path} has {entries}; set transformer.tokenizer="
+        )
+    return Pretrained(path, body, read)
+
+
+def open_without_weights(folder: Path) -> Pretrained:
+    """What `Pretrained.save` wrote, with a body that has no weights (on the device "meta")."""
+    import_transformers()
+    from transformers import AutoConfig, AutoModel
+
+    config = opened(str(folder), AutoConfig.from_pretrained, str(folder))
+    with torch.device("meta"):
+        body = opened(str(folder), AutoModel.from_config, config, dtype=torch.float32)
+    return Pretrained(str(folder), body, _open_tokenizer(str(folder)))
+
+
+def check_place(key: str, name: str) -> None:
+    """Raise InputError for a folder that does not exist or holds no model, and for what cannot be a name on the Hub."""
+    place = Path(name)
+    if place.is_dir():
+        if key == "transformer.path" and not (place / "config.json").is_file():
+            raise InputError(f"{key}={name}: is no folder of a transformer: it has no config.json")
+        return
+    if place.exists():
+        raise InputError(f"{key}={name}: is a file; name the folder that holds it")
+    beside = place.parent != Path() and place.parent.is_dir()
+    if beside or name.startswith((".", "~", os.sep)) or not HUB_NAME.fullmatch(name):
+        raise InputError(f"{key}={name}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME")
+
+
+def opened(name: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
+    """`read(…)`. Raises InputError with the first line of what transformers says, which raises errors of many kinds."""
+    try:
+        return read(*arguments, **options)
+    except OSError as error:
+        if not Path(name).is_dir():
+            raise InputError(
+                f"{name}: cannot be had from the Hugging Face Hub: there is no network, or no such model, and no folder of this name;"
+                " a folder with the model works without a network: set transformer.path="
+            ) from None
+        raise InputError(f"{name}: cannot be read: {_first_line(error)}") from None
+    except ImportError as error:
+        raise InputError(f"{name}: needs a package that is not installed: {_first_line(error)}") from None
+    except Exception as error:  # damaged files: of safetensors, of pickle, of JSON, of shapes
+        raise InputError(f"{name}: cannot be read: {_first_line(error)}") from None
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines or [type(error).__name__])[0][:300]
+
+
+def _open_tokenizer(name: str) -> Any:
+    """Raises InputError if there is none: transformers would then make one that knows no word."""
+    from transformers import AutoTokenizer
+
+    tokenizer: Any = opened(name, AutoTokenizer.from_pretrained, name)
+    if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
+        raise InputError(f"{name}: has no tokenizer; name a folder or a model that has it with transformer.tokenizer=")
+    return tokenizer
+
+
+def positions(body: Any) -> int | None:
+    """The most tokens that a body has positions for; None if it has no such limit.
+
+    RoBERTa's table of positions begins after its padding index, so that it has fewer positions than rows.
+    """
+    for name, part in body.named_modules():
+        if name.endswith("position_embeddings") and isinstance(part, nn.Embedding) and part.padding_idx is not None:
+            return part.num_embeddings - part.padding_idx - 1
+    most = getattr(body.config, "max_position_embeddings", None)
+    return most if most is not None and most > 0 else None
+
+
+def update_with_weights(content: Any, weights: dict[str, Tensor]) -> None:
+    """Add names, shapes and values of weights to a hash."""
+    for name, weight in sorted(weights.items()):
+        content.update(f"{name} {tuple(weight.shape)}".encode())
+        content.update(weight.cpu().contiguous().numpy().data)

@@ -1,0 +1,170 @@
+"""Predict and encode new texts with a transformer that was fine-tuned."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mtl.config.schema import Config, TrainerConfig
+from mtl.data.dataset import Split, make_split
+from mtl.data.examples import Row, make_example
+from mtl.errors import InputError
+from mtl.methods.kind import LoadRequest
+from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
+from mtl.methods.transformer.finetune import batching_of
+from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
+from mtl.methods.transformer.network import TransformerNetwork, new_network
+from mtl.methods.transformer.origin import model_folder
+from mtl.methods.transformer.pretrained import Pretrained, open_without_weights, update_with_weights
+from mtl.methods.transformer.vectors import encode_texts
+from mtl.model.parts import EncoderParts
+from mtl.progress import hidden_progress
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+from mtl.training.batches import BatchDataset, SortedSampler, predict_rows, row_lengths
+from mtl.training.checkpoints import WEIGHTS, read_weights, weights_below
+from mtl.training.precision import mixed_precision, used_precision
+
+
+class TransformerEncoder:
+    """What `mtl.methods.kind.Model` of a transformer has beside `predict`."""
+
+    pooling = "mean"
+
+    def __init__(
+        self,
+        pretrained: Pretrained,
+        max_length: int,
+        trainer: TrainerConfig,
+        device: torch.device,
+        body: Callable[[], Any],
+    ) -> None:
+        """pretrained: what the tokenizer and the sizes are read from. max_length: of an input, in tokens; less if the transformer takes
+        less. trainer: says in which precision to compute. device: to compute on. body: returns the body that encodes texts, with its
+        weights."""
+        self.pretrained = pretrained
+        self.trainer = trainer
+        self.device = device
+        self.length = longest_input(max_length, pretrained)
+        self.dim = pretrained.dim
+        self.parameters = pretrained.parameters
+        self.parameters_without_embeddings = pretrained.parameters_without_embeddings
+        self._open_body = body
+
+    @cached_property
+    def body(self) -> Any:
+        """The model that encodes texts, on the device to compute on."""
+        return self._open_body().to(self.device).eval()
+
+    def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
+        """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""
+        distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+        with hidden_progress(), mixed_precision(self.trainer, self.device):
+            sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in distinct])
+            vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
+        found: np.ndarray = vectors[[distinct[text] for text in texts]].numpy()
+        return found
+
+    def fingerprint(self) -> str:
+        """A hash of the body's weights, of the tokenizer, and of the settings that vectors depend on."""
+        precision = used_precision(self.trainer, self.device)
+        content = hashlib.sha256(repr((self.length, precision, self.pretrained.rules())).encode())
+        update_with_weights(content, self.body.state_dict())
+        return content.hexdigest()
+
+    def parts(self, words: Sequence[str]) -> EncoderParts:
+        """Raises InputError: the encoder is no LSTM."""
+        raise InputError("this run's encoder is a transformer, not an LSTM")
+
+
+class TrainedTransformer(TransformerEncoder):
+    """`mtl.methods.kind.Model` of a fine-tuned transformer."""
+
+    def __init__(
+        self,
+        config: Config,
+        pretrained: Pretrained,
+        device: torch.device,
+        body: Callable[[], Any],
+        network: Callable[[Task], TransformerNetwork],
+        answers: Mapping[str, Sequence[str]],
+    ) -> None:
+        """network: returns the network with a task's head, with its weights. answers: see `mtl.data.dataset.Dataset`."""
+        super().__init__(pretrained, config.max_length, config.trainer, device, body)
+        self.config = config
+        self.answers = answers
+        self._network = network
+        self._networks: dict[str, TransformerNetwork] = {}  # of the last task that was predicted
+
+    def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+        head = task.answered_by or task.id
+        kind, answers = target_kind(task), self.answers.get(head, [])
+        split, texts = new_split(task, rows)
+        inputs = model_inputs(task, split, texts)
+        index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
+        with hidden_progress():
+            sequences = InputReader(self.pretrained, self.length).sequences(list(index))
+        split = with_inputs(split, inputs, index)
+        lengths = row_lengths(split, sequences.lengths.numpy())
+        order = SortedSampler({head: lengths}, {head: batching_of(self.config).rows(split)})
+        network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
+        self._networks = {head: network}
+        with mixed_precision(self.trainer, self.device):
+            codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.device)
+        return kind.decode(codes, answers)
+
+
+def new_split(task: Task, rows: Sequence[Row]) -> tuple[Split, list[str]]:
+    """New rows as a split without targets, and their distinct texts. Raises ValueError for a row that is not one of this task."""
+    examples = [make_example(task, row) for row in rows]
+    texts = list(dict.fromkeys(text for row in examples for text in row.texts))
+    split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
+    return replace(split, targets=np.full(len(rows), np.nan)), texts
+
+
+def load_trained(request: LoadRequest) -> TrainedTransformer:
+    """The models of a seed. Raises InputError if the run did not keep its weights."""
+    config, folder = request.config, request.seed_folder
+    pretrained = open_without_weights(model_folder(request.folder))
+    file = WEIGHTS[config.transformer.checkpoint]
+    own = {id: path for id in request.suite.tasks if (path := finetune_folder(folder, id) / file).exists()}
+    if not own:
+        raise InputError(
+            f"{request.folder}: the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
+        )
+
+    def network(task: Task) -> TransformerNetwork:
+        outputs = target_kind(task).outputs(request.answers.get(task.id, []))
+        made = new_network(pretrained, [task], {task.id: outputs}, seed=0)
+        made.load_state_dict(read_weights(own[task.id]))
+        return made
+
+    def body() -> Any:
+        joint = config.transformer.joint and request.task is None
+        return _body(pretrained, pretrain_folder(folder) / file if joint else own[_one(list(own), request.task)])
+
+    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers)
+
+
+def _body(pretrained: Pretrained, path: Path) -> Any:
+    """The body of the network whose weights are in this file."""
+    model = pretrained.classifier(1)
+    model.base_model.load_state_dict(weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."))
+    return model.base_model
+
+
+def _one(trained: Sequence[str], task: str | None) -> str:
+    """The task whose body encodes texts. Raises InputError if it is not clear which."""
+    if task is None and len(trained) == 1:
+        return trained[0]
+    if task is None:
+        raise InputError(f"task: in this run each task has its own encoder; set task= to one of {', '.join(trained)}")
+    if task not in trained:
+        raise InputError(f"task={task}: has no weights in this run; it has {', '.join(trained)}")
+    return task

@@ -1,0 +1,129 @@
+"""The registry entry: names, variants, settings that contradict each other."""
+
+from pathlib import Path
+
+import pytest
+from command_line import job
+from tiny_transformers import write_bert
+
+from mtl.cli import main
+from mtl.errors import InputError
+from mtl.jobs.baseline import prepare
+from mtl.jobs.sweep import load_sweep
+from mtl.methods.transformer.entry import TRANSFORMER
+from mtl.sample import SAMPLES
+
+SUITE = "suite=klej-sample"
+
+
+@pytest.mark.parametrize(
+    ("settings", "title", "folder"),
+    [
+        ([], "Transformer, tiny, finetune", "transformer-tiny-finetune"),
+        (["variant=joint"], "Transformer, tiny, joint", "transformer-tiny-joint"),
+        (
+            ["transformer.path=owner/her-bert_1.0"],
+            "Transformer, her-bert_1.0, finetune",
+            "transformer-her-bert_1.0-finetune",
+        ),
+        (
+            ["transformer.path=some/where/my bert/", "variant=frozen"],
+            "Transformer, my-bert, frozen",
+            "transformer-my-bert-frozen",
+        ),
+    ],
+)
+def test_names(settings: list[str], title: str, folder: str) -> None:
+    made = job([SUITE, "method=transformer", *settings])
+    assert TRANSFORMER.title(made.config) == title
+    assert made.folder.path == Path("runs/klej-sample") / folder
+
+
+def test_the_protocols() -> None:
+    klej = job([SUITE.replace("-sample", ""), "method=transformer"]).config
+    of = klej.transformer
+    assert (of.epochs, of.batch_size, of.learning_rate, of.warmup, of.checkpoint) == (4, 32, 2e-5, 100, "last")
+    assert (of.weight_decay, of.gradient_clip, klej.max_length, klej.variant) == (0, 1.0, 256, "finetune")
+    superlim = job(["suite=superlim", "method=transformer-superlim"]).config
+    of = superlim.transformer
+    assert (of.epochs, of.patience, of.warmup, of.weight_decay, of.checkpoint) == (10, 5, 0.06, 0.1, "best")
+    assert (superlim.method, superlim.max_length, superlim.loss.choice) == ("transformer", 128, "pairs")
+
+
+def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
+    SAMPLES["superlim-sample"](tmp_path)
+    given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
+    runs = load_sweep("transformer-superlim", given).runs
+    assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,seeds=42") for run in runs)
+    assert {run.job.config.transformer.batch_size for run in runs} == {16, 32}
+    assert {run.job.config.transformer.learning_rate for run in runs} == {1e-5, 2e-5, 3e-5, 4e-5}
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (
+            ["method=transformer", "variant=attention"],
+            "variant=attention: sets head.attention, which method transformer does not read",
+        ),
+        (["variant=joint"], "variant=joint: sets transformer.joint, which method lstm does not read"),
+        (
+            ["method=transformer", "transformer.joint=true"],
+            "transformer.joint=True: variant finetune has transformer.joint=False",
+        ),
+        (["method=transformer", "encoder.hidden_size=8"], "encoder.hidden_size: method transformer does not read it"),
+        (["transformer.epochs=3"], "transformer.epochs: method lstm does not read it"),
+        (["method=transformer", "transformer.epochs=0"], "transformer.epochs=0: must be greater than 0"),
+        (["method=transformer", "transformer.warmup=1.5"], "transformer.warmup=1.5: must be a whole number of steps"),
+        (["method=transformer", "transformer.warmup=-1"], "transformer.warmup=-1.0: must be at least 0"),
+        (
+            ["method=transformer", "transformer.accumulate=3"],
+            "transformer.accumulate=3: must divide transformer.batch_size=32",
+        ),
+        (["method=transformer", "transformer.layer_decay=2"], "transformer.layer_decay=2.0: must be at most 1"),
+        (
+            ["method=transformer", "transformer.patience=2"],
+            "transformer.patience=2: is for transformer.checkpoint=best",
+        ),
+        (
+            ["method=transformer", "transformer.final_learning_rate=1"],
+            "transformer.final_learning_rate=1.0: must lie between",
+        ),
+    ],
+)
+def test_settings_that_make_no_sense(settings: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["baseline", SUITE, *settings]) == 2
+    assert f"mtl: error: {said}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (["finetune.threshold=dev"], "finetune.threshold=dev: is for heads on a fixed body: variant=frozen"),
+        (["transformer.tokenizer=x"], "transformer.tokenizer: is for a transformer with its tokenizer elsewhere"),
+        (["transformer.path=./x"], r"transformer.path=./x: no such folder"),
+    ],
+)
+def test_settings_that_contradict_each_other(settings: list[str], said: str) -> None:
+    made = job([SUITE, "method=transformer", *settings])
+    with pytest.raises(InputError, match=said):
+        TRANSFORMER.check(made.config, made.suite)
+
+
+def test_little_disk_space_and_short_training_are_said_beforehand(
+    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bert = write_bert(tmp_path / "bert", ["en fin dag"])
+    settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1"]
+    notes = prepare(job(settings))[1].facts["notes"]
+    assert notes == [
+        "The learning rate never reaches its peak, since the warm-up of 100 steps is not shorter than the training, on kansla (8),"
+        " samma (8), betyg (8)."
+    ]
+    assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]))[1].facts
+    monkeypatch.setattr("mtl.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
+    with pytest.raises(
+        InputError,
+        match=r"needs 1 MB of disk space, but 1 MB are free; free some space, or set run_dir= on another disk",
+    ):
+        prepare(job(settings))

@@ -1,0 +1,89 @@
+"""Rows as token ids: as the tokenizer itself reads texts and pairs, with marked words behind them."""
+
+import numpy as np
+import pytest
+from tiny_transformers import write_bert, write_roberta
+
+from mtl.methods.transformer.inputs import InputReader
+from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
+
+LONG = "solen skiner idag och jag skrattar gott åt vädret som faller"
+TEXTS = [LONG, "regnet faller", "", "fin dag"]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
+    # Its folder names no token types: transformers alone would give none.
+    folder = write_bert(tmp_path_factory.mktemp("bert"), TEXTS, names=["input_ids", "attention_mask"])
+    return open_pretrained(str(folder))
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
+    return open_pretrained(str(write_roberta(tmp_path_factory.mktemp("roberta"), TEXTS)))
+
+
+def read(pretrained: Pretrained, inputs: list[tuple[str, ...]], length: int) -> tuple[list[np.ndarray], InputReader]:
+    reader = InputReader(pretrained, length)
+    sequences = reader.sequences(inputs)
+    starts, lengths = sequences.starts, sequences.lengths.numpy()
+    return [np.array(sequences.rows[np.arange(s, s + n)]) for s, n in zip(starts, lengths, strict=True)], reader
+
+
+@pytest.mark.parametrize("length", [64, 12, 9])
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_texts_and_pairs_are_those_of_the_tokenizer(kind: str, length: int, request: pytest.FixtureRequest) -> None:
+    pretrained: Pretrained = request.getfixturevalue(kind)
+    inputs: list[tuple[str, ...]] = [(a,) for a in TEXTS] + [(a, b) for a in TEXTS for b in TEXTS]
+    found, reader = read(pretrained, inputs, length)
+    cut = 0
+    for parts, tokens in zip(inputs, found, strict=True):
+        options = {"truncation": "longest_first", "max_length": length, "return_token_type_ids": True}
+        columns = [[text] for text in parts]  # lists, since transformers takes an empty second text alone for none
+        wanted = pretrained.tokenizer(*columns, **options)
+        assert tokens[:, 0].tolist() == wanted["input_ids"][0]
+        assert tokens[:, 1].tolist() == wanted["token_type_ids"][0]
+        cut += len(pretrained.tokenizer(*columns)["input_ids"][0]) > length
+    assert reader.cut == cut and (cut > 0) == (length < 64)
+
+
+def test_the_longer_text_of_a_pair_is_cut(bert: Pretrained) -> None:
+    """[CLS] a [SEP] b [SEP]: the short text stays whole."""
+    ((pair,), _) = read(bert, [(LONG, "regnet faller")], 9)
+    short = bert.tokenizer("regnet faller", add_special_tokens=False)["input_ids"]
+    assert len(pair) == 9 and pair[-1 - len(short) : -1, 0].tolist() == short
+    assert pair[:, 1].tolist() == [0] * (8 - len(short)) + [1] * (len(short) + 1)
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_marked_words_follow_behind_separators(kind: str, request: pytest.FixtureRequest) -> None:
+    pretrained: Pretrained = request.getfixturevalue(kind)
+    tokenizer = pretrained.tokenizer
+    ((whole,), _) = read(pretrained, [("fin dag", LONG, "dag", "sol")], 64)
+    pair = tokenizer("fin dag", LONG)["input_ids"]
+    words = [tokenizer(word, add_special_tokens=False)["input_ids"] for word in ("dag", "sol")]
+    assert whole[:, 0].tolist() == [*pair, *words[0], tokenizer.sep_token_id, *words[1], tokenizer.sep_token_id]
+    assert len(set(whole[len(pair) - 1 :, 1])) == 1  # they belong to the second text
+    # Where the row is too long, the pair is cut and the words stay.
+    ((cut,), reader) = read(pretrained, [("fin dag", LONG, "dag", "sol")], len(whole) - 3)
+    tail = sum(len(word) + 1 for word in words)
+    assert len(cut) == len(whole) - 3 and reader.cut == 1
+    assert cut[-tail:, 0].tolist() == whole[-tail:, 0].tolist()
+
+
+def test_one_text_and_two_words_are_a_pair_and_a_further_text(bert: Pretrained) -> None:
+    tokenizer = bert.tokenizer
+    ((found,), _) = read(bert, [(LONG, "dag", "regnet")], 64)
+    wanted = [*tokenizer(LONG, "dag")["input_ids"], *tokenizer("regnet", add_special_tokens=False)["input_ids"], 3]
+    assert found[:, 0].tolist() == wanted
+
+
+def test_a_long_marked_span_leaves_room_for_the_texts(bert: Pretrained) -> None:
+    ((found,), _) = read(bert, [(LONG, LONG, LONG * 5, LONG * 5)], 30)
+    assert len(found) == 30
+    assert (found[:, 0] == 3).sum() == 4
+
+
+def test_a_text_that_is_no_unicode_can_be_read(bert: Pretrained) -> None:
+    ((found,), _) = read(bert, [("dag \ud800 fin",)], 64)
+    assert len(found) == len(bert.tokenizer("dag ? fin")["input_ids"])

@@ -1,0 +1,187 @@
+"""What is read of a folder with a transformer, and what is said of one that cannot be read."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from tiny_transformers import write_bert, write_roberta
+
+from mtl.errors import InputError
+from mtl.methods.transformer.pretrained import Pretrained, open_pretrained, open_without_weights
+
+TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bert(tmp_path_factory.mktemp("bert") / "liten", TEXTS, length=None, half=True)
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_roberta(tmp_path_factory.mktemp("roberta"), TEXTS)
+
+
+def test_weights_are_read_as_float32(bert: Path) -> None:
+    """The file is in float16, in which transformers would train."""
+    pretrained = open_pretrained(str(bert))
+    model = pretrained.classifier(3)
+    assert {weight.dtype for weight in (*pretrained.body.parameters(), *model.parameters())} == {torch.float32}
+    for name, weight in pretrained.body.state_dict().items():
+        assert torch.equal(weight, model.base_model.state_dict()[name]), name
+    assert model.classifier.out_features == 3
+
+
+def test_the_longest_input_is_that_of_model_and_tokenizer(bert: Path, roberta: Path, tmp_path: Path) -> None:
+    """A tokenizer that does not say has 1e30; RoBERTa's positions begin after its padding index 1."""
+    assert open_pretrained(str(bert)).longest == 64
+    assert open_pretrained(str(roberta)).longest == 38
+    assert open_pretrained(str(write_bert(tmp_path / "short", TEXTS, length=20))).longest == 20
+
+
+def test_only_bodies_with_several_types_read_types(bert: Path, roberta: Path) -> None:
+    assert open_pretrained(str(bert)).has_types and not open_pretrained(str(roberta)).has_types
+
+
+def test_heads_follow_from_the_seed_alone(bert: Path) -> None:
+    pretrained = open_pretrained(str(bert))
+
+    def head(seed: int) -> torch.Tensor:
+        torch.manual_seed(seed)
+        return pretrained.classifier(2).classifier.weight
+
+    assert torch.equal(head(1), head(1)) and not torch.equal(head(1), head(2))
+
+
+def test_in_bfloat16_outputs_have_the_precision_of_float32(bert: Path) -> None:
+    """Outputs with 8 significant bits would be the same for many rows."""
+    pretrained = open_pretrained(str(bert))
+    given = pretrained.tokenizer(TEXTS, padding=True, return_tensors="pt", return_token_type_ids=True)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        outputs = pretrained.classifier(2).eval()(**given).logits
+    assert outputs.dtype == torch.float32 and not torch.equal(outputs, outputs.bfloat16().float())
+
+
+def test_what_a_run_saves_is_the_same_transformer(bert: Path, tmp_path: Path) -> None:
+    pretrained = open_pretrained(str(bert))
+    pretrained.tokenizer(TEXTS, truncation=True, max_length=5)  # the tokenizer keeps this, which is none of its rules
+    pretrained.save(tmp_path / "with", weights=True)
+    pretrained.save(tmp_path / "without", weights=False)
+    assert open_pretrained(str(tmp_path / "with")).fingerprint() == pretrained.fingerprint()
+    assert not list((tmp_path / "without").glob("*.safetensors"))
+    read = open_without_weights(tmp_path / "without")
+    assert (read.longest, read.dim, read.padding) == (64, 32, 0)
+    assert read.parameters == pretrained.parameters and read.rules() == pretrained.rules()
+
+
+def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(bert: Path, tmp_path: Path) -> None:
+    fingerprint = open_pretrained(str(bert)).fingerprint()
+    shutil.copytree(bert, tmp_path / "copy")
+    assert open_pretrained(str(tmp_path / "copy")).fingerprint() == fingerprint
+    other = write_bert(tmp_path / "other", [*TEXTS, "en till"], length=None, half=True)
+    assert open_pretrained(str(other)).fingerprint() != fingerprint
+    assert open_pretrained(str(write_bert(tmp_path / "whole", TEXTS, length=None))).fingerprint() != fingerprint
+
+
+def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
+    alone = write_bert(tmp_path / "alone", TEXTS, tokenizer=False)
+    with pytest.raises(InputError, match=rf"^{alone}: has no tokenizer; .* transformer\.tokenizer=$"):
+        open_pretrained(str(alone))
+    assert len(open_pretrained(str(alone), str(bert)).tokenizer) > 5
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nothing", "transformer.path={}: is no folder of a transformer: it has no config.json"),
+        ("a-file", "transformer.path={}: is a file; name the folder that holds it"),
+        (
+            "nothing/herbrt",
+            "transformer.path={}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME",
+        ),
+        ("unknown", "{}: cannot be read: Unrecognized model in"),
+        ("no-weights", "{}: cannot be read: Error no file named model.safetensors"),
+        ("damaged", "{}: cannot be read: "),
+        ("half", "{}: has no weights for "),
+        ("other-size", "{}: cannot be read: "),
+        ("code", "{}: cannot be read: "),
+        ("pickle", "{}: cannot be read: "),
+    ],
+)
+def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path, name: str, said: str) -> None:
+    write_wrong(bert, tmp_path)
+    with pytest.raises(InputError) as error:
+        open_pretrained(str(tmp_path / name))
+    assert str(error.value).startswith(said.format(tmp_path / name)) and "\n" not in str(error.value)
+    assert not (tmp_path / "run").exists()  # no code of the folder ran
+
+
+class Code:
+    """A pickle that runs code when it is read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Path.touch, (self.path,)
+
+
+def write_wrong(bert: Path, folder: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    (folder / "a-file").write_text("", encoding="utf-8")
+    for name in ("nothing", "unknown", "no-weights", "damaged", "half", "other-size", "code", "pickle"):
+        shutil.copytree(bert, folder / name)
+    (folder / "nothing/config.json").unlink()
+    config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    for name, values in (
+        ("unknown", {}),
+        ("other-size", {**config, "hidden_size": 64}),
+        ("code", {"model_type": "mine", "auto_map": {"AutoConfig": "mine.Mine", "AutoModel": "mine.Mine"}}),
+    ):
+        (folder / name / "config.json").write_text(json.dumps(values), encoding="utf-8")
+    (folder / "code/mine.py").write_text(f"open({str(folder / 'run')!r}, 'w')\n", encoding="utf-8")
+    (folder / "no-weights/model.safetensors").unlink()
+    (folder / "damaged/model.safetensors").write_bytes(b"damaged")
+    weights = load_file(bert / "model.safetensors")
+    left = {name: weight for name, weight in weights.items() if "layer.1" not in name}
+    save_file(left, folder / "half/model.safetensors", metadata={"format": "pt"})
+    (folder / "pickle/model.safetensors").unlink()
+    torch.save({"a": Code(folder / "run")}, folder / "pickle/pytorch_model.bin")
+
+
+def test_a_name_of_the_hub_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    import huggingface_hub.constants
+
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(
+        InputError, match=r"^nobody/nothing: cannot be had from the Hugging Face Hub: there is no network"
+    ):
+        open_pretrained("nobody/nothing")
+
+
+def test_a_tokenizer_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
+    from transformers import BertConfig, BertModel
+
+    few = BertConfig(vocab_size=20, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
+    BertModel(few).save_pretrained(tmp_path / "few")
+    with pytest.raises(
+        InputError, match=r"its tokenizer has \d+ tokens, but the model .* has 20; set transformer\.tokenizer="
+    ):
+        open_pretrained(str(tmp_path / "few"), str(bert))
+
+
+def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(
+        InputError, match=r"^transformers is not installed; install it: pip install 'mtl-baselines\[transformers\]'$"
+    ):
+        open_pretrained(str(bert))
+
+
+def test_roberta_s_pooler_is_drawn_once(roberta: Path) -> None:
+    """Without one in its file, two readings are the same transformer."""
+    one: Pretrained = open_pretrained(str(roberta))
+    assert one.fingerprint() == open_pretrained(str(roberta)).fingerprint()

@@ -1,0 +1,224 @@
+"""Whole runs of a transformer: every kind of target, every variant, and what a finished run can do."""
+
+import json
+import multiprocessing
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import content
+from kinds_suite import write_kinds_suite
+from spans_suite import write_spans_suite
+from tiny_transformers import write_bert
+
+import mtl
+from mtl.cli import main
+from mtl.data.examples import read_rows, read_targets
+from mtl.encoders import open_encoder
+from mtl.errors import InputError
+from mtl.runs.predictor import Predictor
+from mtl.tasks.targets import target_kind
+from mtl.training.checkpoints import WEIGHTS
+
+TEXTS = [f"the film number {i} was fine lovely bright awful gloomy dull very nice" for i in range(20)]
+TEXTS += [f"det var nog en ny bank fil lag mål nummer {i} och då log hon såg Anna Bo Carin" for i in range(20)]
+SMALL = ["transformer.epochs=2", "transformer.batch_size=16", "transformer.learning_rate=0.002", "transformer.warmup=2"]
+SMALL += ["finetune.max_epochs=2", "finetune.batch_size=16", "trainer.threads=1"]
+VARIANTS = {
+    "finetune": ["transformer.keep=true"],
+    "joint": ["transformer.keep=true", "variant=joint", "transformer.joint_epochs=2"],
+    "frozen": ["variant=frozen"],
+    "dropped": ["tasks=[mood,mood-elsewhere]"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    write_bert(folder / "bert", TEXTS)
+    for write, name in ((write_kinds_suite, "kinds"), (write_spans_suite, "spans")):
+        (folder / name).mkdir()
+        write(folder / name)
+    return folder
+
+
+def command(folder: Path, suite: str, *settings: str) -> list[str]:
+    places = [f"suite={folder / suite / suite}.yaml", f"data_dir={folder / suite / 'data'}"]
+    return ["baseline", *places, "method=transformer", f"transformer.path={folder / 'bert'}", *SMALL, *settings]
+
+
+@pytest.fixture(scope="module")
+def runs(folder: Path) -> dict[str, Path]:
+    """Finished runs on the suite with every kind of target, by variant; and `dropped`, without its weights."""
+    made = {}
+    for name, settings in VARIANTS.items():
+        made[name] = folder / "kinds" / name
+        assert main(command(folder, "kinds", *settings, "seeds=[1]", f"run_dir={made[name]}")) == 0
+    return made
+
+
+@pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
+def test_the_run_has_what_every_run_has(runs: dict[str, Path], variant: str) -> None:
+    summary = json.loads((runs[variant] / "summary.json").read_text(encoding="utf-8"))
+    assert list(summary["tasks"]) == ["mood", "stars", "answer", "opposite", "mood-elsewhere"]
+    assert (summary["family"], summary["title"]) == ("transformer", f"Transformer, bert, {variant}")
+    assert (summary["folder"], summary["variant"]) == (f"transformer-bert-{variant}", variant)
+    cost = summary["cost"]
+    assert (cost["pretrain_seconds"] is not None) == (variant == "joint")
+    assert 0 < cost["parameters_without_embeddings"] < cost["parameters"]
+    assert cost["finetune_seconds"] > 0 and cost["peak_memory"] > 0 and cost["sentences_per_second"] > 0
+    assert summary["chosen_on_dev"] == ("checkpoints" if variant == "frozen" else "")
+    assert "; ours chose" not in (runs[variant] / "table.md").read_text(encoding="utf-8") or variant != "finetune"
+
+
+@pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
+def test_its_predictions_are_made_again(runs: dict[str, Path], folder: Path, variant: str) -> None:
+    predictor = mtl.load(runs[variant])
+    for task, split in (
+        ("mood", "dev"),
+        ("answer", "dev"),
+        ("opposite", "test"),
+        ("mood-elsewhere", "test"),
+        ("stars", "test"),
+    ):
+        declared = predictor.suite.tasks[task]
+        path = declared.path(split, folder / "kinds/data")
+        assert path is not None
+        again = predictor.predict(task, read_rows(declared, path))
+        saved = read_targets(declared, runs[variant] / f"seed-1/predictions/{split}_pred_{task}.tsv")
+        if task == "stars":
+            np.testing.assert_allclose([float(cell) for cell in again], saved, atol=1e-5)
+        else:
+            assert again == list(map(target_kind(declared).format, saved.tolist()))
+
+
+def test_weights_are_removed_unless_they_are_kept(runs: dict[str, Path]) -> None:
+    assert sorted(path.parent.name for path in runs["finetune"].rglob("final.ckpt")) == [
+        "answer",
+        "mood",
+        "opposite",
+        "stars",
+    ]
+    assert len(list(runs["joint"].rglob("final.ckpt"))) == 5
+    assert list(runs["dropped"].rglob("*.ckpt")) == []
+    with pytest.raises(
+        InputError, match=r"were not kept; make the run again with transformer\.keep=true and another run_dir=$"
+    ):
+        mtl.load(runs["dropped"])
+
+
+@pytest.mark.parametrize("variant", ["finetune", "joint", "frozen"])
+@pytest.mark.parametrize("pooling", [None, "max"])
+def test_a_text_s_vector_is_the_same_in_any_batch(runs: dict[str, Path], variant: str, pooling: str | None) -> None:
+    settings = {"pooling": pooling, **({"task": "mood"} if variant == "finetune" else {})}
+    encoder = open_encoder(str(runs[variant]), settings)
+    texts = ["the film", *TEXTS, "", "the film was very lovely"]
+    together = encoder.encode(texts)
+    assert together.shape == (len(texts), 32) and together.dtype == np.float32
+    for place in (0, 5, len(texts) - 2):
+        np.testing.assert_allclose(encoder.encode([texts[place]])[0], together[place], rtol=0, atol=1e-5)
+    assert encoder.description.family == "transformer" and encoder.description.dim == 32
+    assert encoder.fingerprint() == open_encoder(str(runs[variant]), settings).fingerprint()
+
+
+def test_the_vector_is_the_mean_over_tokens(runs: dict[str, Path], folder: Path) -> None:
+    """Of the last layer, computed by transformers alone."""
+    from transformers import AutoModel, AutoTokenizer
+
+    given = AutoTokenizer.from_pretrained(folder / "bert")(TEXTS[0], return_tensors="pt", return_token_type_ids=True)
+    states = AutoModel.from_pretrained(folder / "bert").eval()(**given).last_hidden_state[0].detach()
+    run = mtl.load(runs["frozen"])
+    np.testing.assert_allclose(run.encode(TEXTS[:1])[0], states.mean(dim=0), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(run.encode(TEXTS[:1], "max")[0], states.amax(dim=0), rtol=0, atol=1e-5)
+
+
+def test_which_encoder_must_be_clear(runs: dict[str, Path]) -> None:
+    with pytest.raises(
+        InputError, match="task: in this run each task has its own encoder; set task= to one of mood, stars"
+    ):
+        open_encoder(str(runs["finetune"]), {}).encode(["a"])
+    with pytest.raises(InputError, match="task=mood-elsewhere: has no weights in this run"):
+        open_encoder(str(runs["finetune"]), {"task": "mood-elsewhere"}).encode(["a"])
+    with pytest.raises(InputError, match="task=mood: texts are encoded by the fixed body"):
+        open_encoder(str(runs["frozen"]), {"task": "mood"})
+    shared = open_encoder(str(runs["joint"]), {}).encode(["the film"])
+    assert not np.allclose(shared, open_encoder(str(runs["joint"]), {"task": "mood"}).encode(["the film"]), atol=1e-4)
+
+
+def test_another_transformer_at_its_place_is_noticed(runs: dict[str, Path], folder: Path, tmp_path: Path) -> None:
+    place = folder / "bert"
+    place.rename(tmp_path / "moved")
+    try:
+        write_bert(place, [*TEXTS, "another word"])
+        with pytest.raises(InputError, match="is not the transformer of the run"):
+            Predictor.load(runs["frozen"])
+    finally:
+        place.rename(tmp_path / "other")
+        (tmp_path / "moved").rename(place)
+
+
+@pytest.mark.parametrize("variant", ["finetune", "frozen"])
+def test_marked_words_are_read(folder: Path, tmp_path: Path, variant: str) -> None:
+    run = tmp_path / "run"
+    settings = ["transformer.keep=true", f"variant={variant}", "seeds=[1]", f"run_dir={run}", "max_length=20"]
+    assert main(command(folder, "spans", *settings)) == 0
+    predictor = mtl.load(run)
+    for task in ("sense", "refers"):
+        declared = predictor.suite.tasks[task]
+        path = declared.path("dev", folder / "spans/data")
+        assert path is not None
+        rows = read_rows(declared, path)
+        saved = read_targets(declared, run / f"seed-1/predictions/dev_pred_{task}.tsv")
+        assert predictor.predict(task, rows) == list(map(target_kind(declared).format, saved.tolist()))
+
+
+@pytest.mark.parametrize(("variant", "checkpoint"), [("finetune", "last"), ("joint", "best")])
+def test_killed_at_any_moment_it_ends_as_if_undisturbed(
+    folder: Path, tmp_path: Path, variant: str, checkpoint: str
+) -> None:
+    plain, killed = tmp_path / "plain", tmp_path / "killed"
+    settings = ["tasks=[mood,answer,mood-elsewhere]", f"variant={variant}", "transformer.joint_epochs=2", "seeds=[1]"]
+    made = command(folder, "kinds", *settings, "transformer.accumulate=2", f"transformer.checkpoint={checkpoint}")
+    assert main([*made, f"run_dir={plain}"]) == 0
+    moments = ["finetune/mood/last.ckpt", "finetune/mood/predicted.npz", f"finetune/answer/{WEIGHTS[checkpoint]}"]
+    fork = multiprocessing.get_context("fork")  # has imported transformers already
+    for moment in [*(["pretrain/last.ckpt"] if variant == "joint" else []), *moments]:
+        point = killed / "seed-1" / moment
+        process = fork.Process(target=_run, args=([*made, f"run_dir={killed}"],))
+        process.start()
+        while process.is_alive():
+            if point.exists():
+                process.kill()
+            process.join(0.001)
+        assert process.exitcode == -9, moment
+    assert main([*made, f"run_dir={killed}"]) == 0
+    assert content(plain) == content(killed)
+
+
+def _run(arguments: list[str]) -> None:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    os._exit(main(arguments))
+
+
+def test_the_tiny_transformer_is_trained_where_no_path_is_given(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, str, Path, str]] = []
+
+    def own_body(texts: list[str], language: str, place: Path, settings_name: str = "tiny") -> Path:
+        asked.append((len(set(texts)), language, place, settings_name))
+        return folder / "bert"
+
+    import sys
+    import types
+
+    module = types.ModuleType("mtl.pretraining.body")
+    module.own_body = own_body  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "mtl.pretraining", types.ModuleType("mtl.pretraining"))
+    monkeypatch.setitem(sys.modules, "mtl.pretraining.body", module)
+    settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
+    assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
+    (found,) = asked
+    assert found[1:] == ("en", tmp_path / "kinds-transformer", "tiny") and found[0] > 48  # the texts of all tasks
+    assert mtl.load(tmp_path / "kinds/transformer-tiny-frozen").encode(["the film"]).shape == (1, 32)
