@@ -20,6 +20,13 @@ def brief_measuring() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def own_stage1(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every run trains its own stage 1, also where two runs would share one: tests compare runs. The marker `shares_stage1` allows it."""
+    if request.node.get_closest_marker("shares_stage1") is None:
+        monkeypatch.setattr("mtl.methods.lstm.shared_stage1.SharedStage1.take", lambda *_: False)
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> list[str]:
     """Settings with which an LSTM's run on the small suite takes a second."""

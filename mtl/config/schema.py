@@ -239,6 +239,12 @@ class Config:
     transformer: TransformerConfig = field(default_factory=TransformerConfig)
     submission: SubmissionConfig = MISSING
 
+    @property
+    def seeds_at_once(self) -> int:
+        """The most seeds of the run that are trained at the same time."""
+        all_at_once = len(self.seeds)
+        return min(self.seeds_in_parallel or (1 if self.engine == "processes" else all_at_once), all_at_once)
+
     def check(self) -> None:
         """Raise InputError for a value of the right type that makes no sense."""
         check_positive("", self, ("max_length",))

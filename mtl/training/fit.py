@@ -26,7 +26,7 @@ from mtl.config.schema import TrainerConfig
 from mtl.errors import DivergedError
 from mtl.files import link_or_copy, replacing, write_json
 from mtl.model.batch import Batch
-from mtl.model.network import Network
+from mtl.model.network import TaskNetwork
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
@@ -214,7 +214,7 @@ class BestWeights(Callback):
             assert isinstance(module, MultitaskModule)
             self.save(module.network, average)
 
-    def save(self, network: Network, average: float) -> None:
+    def save(self, network: TaskNetwork, average: float) -> None:
         """Write the weights."""
         state = network.state_dict()
         if self.trained_only:
@@ -242,7 +242,7 @@ class LastWeights(BestWeights):
         super().__init__(path, trained_only)
         self.best = best
 
-    def save(self, network: Network, average: float) -> None:
+    def save(self, network: TaskNetwork, average: float) -> None:
         if self.best.epoch == self.epoch:
             link_or_copy(self.best.path, self.path)
         else:

@@ -29,6 +29,7 @@ def sweep_file(folder: Path) -> str:
     return str(path)
 
 
+@pytest.mark.shares_stage1
 def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,7 +131,7 @@ class FineTuned:
     def _check_space(self, folder: Path) -> None:
         """Say how much disk space training needs. Raises InputError if there is less."""
         settings, weights = self.config.transformer, FLOAT * self.pretrained.parameters
-        training = COPIES_TRAINING * weights * min(self.config.seeds_in_parallel, len(self.config.seeds))
+        training = COPIES_TRAINING * weights * self.config.seeds_at_once
         models = (len(self.dataset.trained_tasks) + settings.joint) * len(self.config.seeds)
         kept = weights * (models if settings.keep else settings.joint)
         logger.info(

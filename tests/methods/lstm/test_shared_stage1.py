@@ -13,6 +13,8 @@ from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
 
 FOUR = ["pretrain.max_steps=8", "pretrain.validate_every=4", "seeds=[1]"]
 
+pytestmark = pytest.mark.shares_stage1
+
 
 def made(settings: list[str], folder: Path, name: str, *further: str, cache: str = "cache") -> Path:
     run = job([*settings, *FOUR, *further, f"run_dir={folder / name}", f"cache_dir={folder / cache}"])
