@@ -32,9 +32,11 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def test_the_results_are_those_of_one_after_another(finished: list[str], tmp_path: Path) -> None:
-    parallel = mtl("baseline", *finished, f"run_dir={tmp_path}", "seeds_in_parallel=2")
+    parallel = mtl(
+        "baseline", *finished, f"run_dir={tmp_path / 'run'}", f"cache_dir={tmp_path / 'cache'}", "seeds_in_parallel=2"
+    )
     assert parallel.returncode == 0, parallel.stderr
-    assert content(tmp_path) == content(job(finished).folder.path) != {}
+    assert content(tmp_path / "run") == content(job(finished).folder.path) != {}
     # Each line of progress names its seed, and what all seeds share is logged once.
     assert parallel.stderr.count("distinct texts") == 1
     assert all(f"seed {seed} ({seed}/2)" in parallel.stderr for seed in (1, 2))
