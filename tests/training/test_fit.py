@@ -393,3 +393,14 @@ def test_the_last_weights_are_those_of_the_last_validation(
     assert without_seconds(best) == without_seconds(trained)
     assert all(torch.equal(t, trained.seen[1][name]) for name, t in best.network.state_dict().items())
     assert not any(torch.equal(t, trained.seen[-1][name]) for name, t in best.network.state_dict().items())
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(0.0, 50), (600.0, 10)])
+def test_without_a_terminal_lines_appear_between_rare_validations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: float, lines: int
+) -> None:
+    monkeypatch.setattr("mtl.training.progress.LINE_EVERY", seconds)
+    fit(module(), replace(stage(tmp_path / "stage"), lines=True), CPU)
+    printed = capsys.readouterr().err.splitlines()
+    assert len(printed) == lines and all(line.startswith("test · step ") for line in printed)
+    assert sum("average" in line for line in printed) == 10
