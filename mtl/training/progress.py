@@ -11,7 +11,6 @@ from tqdm import tqdm
 from mtl.progress import format_duration, prefixed
 from mtl.tasks.scale import PERCENT, Scale
 
-
 LINE_EVERY = 60.0  # seconds between two lines where validations are rarer
 
 
