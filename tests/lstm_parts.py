@@ -15,7 +15,7 @@ from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders.find import build_embeddings
 from mtl.embedders.kind import Embeddings
 from mtl.embedders.sequences import Sequences
-from mtl.methods.lstm.coded import Coded
+from mtl.methods.coded import Coded
 from mtl.methods.lstm.stage1 import new_network
 from mtl.model.network import Network
 from mtl.tasks.suite import Suite

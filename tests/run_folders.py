@@ -13,7 +13,7 @@ from mtl.config.files import find_suite, flatten_config, save_config
 from mtl.embedders import EMBEDDERS
 from mtl.files import read_json, write_json, write_text
 from mtl.jobs.job import Job, load_job, parse_settings
-from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
+from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.runs.folder import FORMAT, RunFolder
 from mtl.runs.submission import write_predictions
 from mtl.runs.summary import DESCRIPTION, NAMES, summarize

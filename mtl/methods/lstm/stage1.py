@@ -10,7 +10,7 @@ from mtl.config.schema import Config
 from mtl.device import device_of
 from mtl.embedders.kind import Embeddings
 from mtl.embedders.sequences import Sequences
-from mtl.methods.lstm.coded import Coded
+from mtl.methods.coded import Coded
 from mtl.methods.lstm.network import new_encoder, new_heads
 from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.model.network import Network

@@ -10,8 +10,8 @@ import numpy as np
 from mtl.config.schema import Config
 from mtl.data.dataset import Split
 from mtl.device import device_of
+from mtl.methods.coded import Coded
 from mtl.methods.kind import Predictions
-from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.encoded import TaskInput
 from mtl.methods.lstm.network import new_heads
 from mtl.methods.lstm.threshold import apply_shift, best_shift, recorded_shift

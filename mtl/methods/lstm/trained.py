@@ -20,8 +20,8 @@ from mtl.embedders.kind import Embeddings, Reader, WordTable
 from mtl.embedders.kind import LoadRequest as EmbedderRequest
 from mtl.embedders.sequences import Sequences
 from mtl.errors import InputError
+from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.kind import LoadRequest
-from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.network import new_encoder, new_heads
 from mtl.model.encoder import Encoder
 from mtl.model.network import Network

@@ -15,10 +15,10 @@ from mtl.device import device_of
 from mtl.embedders.find import build_embeddings
 from mtl.files import read_json
 from mtl.memory import peak_gpu_memory
+from mtl.methods.coded import Coded
+from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.kind import BuildRequest, Predictions
-from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
 from mtl.methods.lstm.stage1 import pretrain
 from mtl.methods.lstm.stage2 import Finetuning

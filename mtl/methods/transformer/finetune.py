@@ -13,8 +13,8 @@ from mtl.data.dataset import Split
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences
 from mtl.files import replacing
+from mtl.methods.coded import Coded
 from mtl.methods.kind import Predictions
-from mtl.methods.lstm.coded import Coded
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.methods.transformer.optimization import fine_tuning, freeze_layers
 from mtl.tasks.targets import target_kind

@@ -19,10 +19,10 @@ from mtl.device import device_of
 from mtl.errors import InputError
 from mtl.files import read_json
 from mtl.memory import peak_gpu_memory
+from mtl.methods.coded import Coded
+from mtl.methods.folders import finetune_folder
 from mtl.methods.kind import BuildRequest, LoadRequest, Predictions
-from mtl.methods.lstm.coded import Coded
 from mtl.methods.lstm.encoded import TaskInput
-from mtl.methods.lstm.folders import finetune_folder
 from mtl.methods.lstm.network import new_heads
 from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second

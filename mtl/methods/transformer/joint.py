@@ -5,7 +5,7 @@ from pathlib import Path
 from mtl.config.schema import Config
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences
-from mtl.methods.lstm.coded import Coded
+from mtl.methods.coded import Coded
 from mtl.methods.transformer.finetune import batching_of
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.methods.transformer.optimization import fine_tuning, freeze_layers

@@ -10,9 +10,9 @@ import torch
 
 from mtl.files import check_space, format_bytes, read_json
 from mtl.memory import peak_gpu_memory
+from mtl.methods.coded import Coded
+from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.kind import BuildRequest, Predictions
-from mtl.methods.lstm.coded import Coded
-from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.finetune import FineTuning, batching_of, read_predictions, write_codes
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset

@@ -14,8 +14,8 @@ from mtl.config.schema import Config, TrainerConfig
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
 from mtl.errors import InputError
+from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.kind import LoadRequest
-from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.transformer.finetune import batching_of
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, new_network

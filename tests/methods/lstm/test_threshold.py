@@ -7,7 +7,7 @@ import torch
 from lstm_parts import LABELS, lstm_parts
 from sklearn.metrics import f1_score
 
-from mtl.methods.lstm.coded import Coded
+from mtl.methods.coded import Coded
 from mtl.methods.lstm.encoded import encode_once
 from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.threshold import best_shift, recorded_shift

@@ -7,8 +7,8 @@ from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, ls
 
 from mtl.data.dataset import Split
 from mtl.errors import InputError
+from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.lstm.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.stage1 import pretrain
 from mtl.methods.lstm.stage2 import Finetuning

@@ -4,7 +4,7 @@ import torch
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, WORDS, mixed_dataset
 
 from mtl.config.schema import LossConfig
-from mtl.methods.lstm.coded import Coded
+from mtl.methods.coded import Coded
 from mtl.model.network import Heads, Network
 
 DATA = Coded(mixed_dataset())
