@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 from torch.utils.data import DataLoader
 
 from mtl.config.schema import Config
-from mtl.methods.lstm import stage1
+from mtl.methods.lstm.network import new_network
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.model.encoder import Encoder, max_pool
 from mtl.model.heads import Head
@@ -83,7 +83,7 @@ def plain(config: Config, method: TwoStages, folder: Path, minutes: float | None
 
     minutes: where training ends, with one more validation; None: after the configuration's steps.
     """
-    network = stage1.new_network(config, method.dataset.tasks, method.data.outputs, method.embeddings, 1)
+    network = new_network(config, method.dataset.tasks, method.data.outputs, method.embeddings, 1)
     loaders = {split: batches(config, method, split) for split in ("train", "dev")}
     module = Plain(config, network, {task.id: method.data.dev_score(task) for task in method.dataset.tasks})
     trainer = pl.Trainer(

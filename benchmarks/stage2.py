@@ -16,10 +16,11 @@ from jobs import prepare_lstm
 from timing import alternate, ratio
 
 from mtl.config.schema import Config
-from mtl.methods.lstm.encoded import TaskInput, encode_once
+from mtl.methods.lstm.encoded import encode_once
 from mtl.methods.lstm.stage1 import new_network
-from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.two_stages import TwoStages
+from mtl.methods.stage2 import Finetuning
+from mtl.methods.task_input import TaskInput
 
 
 def main() -> None:

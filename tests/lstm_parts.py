@@ -16,7 +16,7 @@ from mtl.embedders.find import build_embeddings
 from mtl.embedders.kind import Embeddings
 from mtl.embedders.sequences import Sequences
 from mtl.methods.coded import Coded
-from mtl.methods.lstm.stage1 import new_network
+from mtl.methods.lstm.network import new_network
 from mtl.model.network import Network
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task

@@ -17,6 +17,7 @@ from mtl.data.dataset import Dataset
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences, Sequences
 from mtl.files import format_bytes, reserve
+from mtl.methods.task_input import TaskInput
 from mtl.model.encoder import Encoder
 from mtl.model.network import Heads, Network
 from mtl.tasks.task import Task
@@ -25,21 +26,6 @@ from mtl.training.precision import mixed_precision
 MARGIN = 1 << 30  # bytes
 
 logger = logging.getLogger("mtl")
-
-
-@dataclass(frozen=True)
-class TaskInput:
-    """What one task's head reads in stage 2.
-
-    encoder: runs in each step, either trained with the head or with dropout; None if the texts are already encoded.
-    sequences: texts for the encoder, or its token outputs. vectors: float32 (texts, dim), for heads that read vectors of whole texts.
-    lengths: int64 (texts,), in tokens, if batches hold rows of similar length; None if rows are shuffled freely.
-    """
-
-    encoder: Encoder | None
-    sequences: Sequences | None
-    vectors: Tensor | None
-    lengths: np.ndarray | None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,25 @@
-"""The parts of the LSTM's network, with the sizes of the configuration."""
+"""The LSTM's network, with the sizes of the configuration."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import torch
+
 from mtl.config.schema import Config
-from mtl.data.overlap import FEATURES
+from mtl.embedders.kind import Embeddings
+from mtl.methods.heads import new_heads
 from mtl.model.encoder import Encoder
-from mtl.model.network import Heads
+from mtl.model.network import Network
 from mtl.tasks.task import Task
+
+
+def new_network(
+    config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
+) -> Network:
+    """The network before training, the same for the same seed. outputs: by task id, outputs of its head for one input."""
+    torch.manual_seed(seed)
+    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
+    return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
 
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
@@ -20,23 +32,4 @@ def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
         config.embeddings.dropout,
         config.encoder.dropout,
         config.encoder.join_input,
-    )
-
-
-def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """The heads of these tasks that the configuration describes. dim: the size of the encoder's outputs.
-
-    outputs: by task id, the number of outputs of its head for one input.
-    """
-    attention_size = config.head.attention_size if config.head.attention else None
-    return Heads(
-        tasks,
-        outputs,
-        dim,
-        config.head.hidden_size,
-        config.head.dropout,
-        attention_size,
-        config.head.projection,
-        len(FEATURES) if config.head.overlap else 0,
-        config.head.pair == "cosine",
     )

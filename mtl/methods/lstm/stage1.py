@@ -1,34 +1,21 @@
 """Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1)."""
 
 import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import torch
-
 from mtl.config.schema import Config
-from mtl.device import device_of
 from mtl.embedders.kind import Embeddings
 from mtl.embedders.sequences import Sequences
 from mtl.methods.coded import Coded
-from mtl.methods.lstm.network import new_encoder, new_heads
+from mtl.methods.joint_batches import JointBatches
+from mtl.methods.lstm.network import new_network
 from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.model.network import Network
-from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, Schedule, ScheduleSampler, SortedSampler, batch_rows, row_lengths
+from mtl.training.batches import batch_rows
 from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
 from mtl.training.optimizer import falling_adam
-
-
-def new_network(
-    config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
-) -> Network:
-    """The network before training, the same for the same seed. outputs: by task id, outputs of its head for one input."""
-    torch.manual_seed(seed)
-    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
-    return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
 
 
 def pretrain(
@@ -70,24 +57,13 @@ def _train(
     key: str,
 ) -> None:
     settings = config.pretrain
-    tasks = data.dataset.trained_tasks
     data.set_loss(network, config.loss)
-    parts = {
-        "train": {task.id: data.train(task, config.loss, seed) for task in tasks},
-        "dev": {task.id: data.splits[task.id]["dev"] for task in tasks},
-    }
-    token_counts = sequences.lengths.numpy()
-    lengths = {split: {id: row_lengths(part, token_counts) for id, part in of.items()} for split, of in parts.items()}
-    sizes = {
-        split: {id: batch_rows(part, settings.batch_size) for id, part in of.items()} for split, of in parts.items()
-    }
-    schedule = Schedule(lengths["train"], sizes["train"], settings.max_steps, seed, settings.sampling)
-    pin_memory = device_of(config.trainer.accelerator).type == "cuda"
-    batches = {split: BatchDataset(of, sequences) for split, of in parts.items()}
+    batches = JointBatches(config, data, sequences, seed, lambda rows: batch_rows(rows, settings.batch_size))
+    schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
     every = min(settings.validate_every, settings.max_steps)
     module = MultitaskModule(
         network,
-        {task.id: data.dev_score(task) for task in tasks},
+        {task.id: data.dev_score(task) for task in data.dataset.trained_tasks},
         falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps),
     )
     fit(
@@ -101,10 +77,8 @@ def _train(
             total_steps=settings.max_steps,
             patience=settings.patience,
             gradient_clip=settings.gradient_clip,
-            train=lambda epoch: batches["train"].loader(
-                ScheduleSampler(schedule, epoch * every, (epoch + 1) * every), pin_memory
-            ),
-            dev=batches["dev"].loader(SortedSampler(lengths["dev"], sizes["dev"]), pin_memory),
+            train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
+            dev=batches.dev(),
             checkpoint=settings.checkpoint,
             saved=("best", "last"),  # a run that shares this training may use the other one
             scale=data.scale,

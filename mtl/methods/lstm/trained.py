@@ -21,8 +21,9 @@ from mtl.embedders.kind import LoadRequest as EmbedderRequest
 from mtl.embedders.sequences import Sequences
 from mtl.errors import InputError
 from mtl.methods.folders import finetune_folder, pretrain_folder
+from mtl.methods.heads import new_heads
 from mtl.methods.kind import LoadRequest
-from mtl.methods.lstm.network import new_encoder, new_heads
+from mtl.methods.lstm.network import new_encoder
 from mtl.model.encoder import Encoder
 from mtl.model.network import Network
 from mtl.model.parts import EncoderParts

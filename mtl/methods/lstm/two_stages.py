@@ -21,8 +21,8 @@ from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
 from mtl.methods.lstm.stage1 import pretrain
-from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.trained import TrainedLstm
+from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
 from mtl.model.network import Network
 from mtl.tasks.metrics import METRICS

@@ -21,10 +21,10 @@ from mtl.files import read_json
 from mtl.memory import peak_gpu_memory
 from mtl.methods.coded import Coded
 from mtl.methods.folders import finetune_folder
+from mtl.methods.heads import new_heads
 from mtl.methods.kind import BuildRequest, LoadRequest, Predictions
-from mtl.methods.lstm.encoded import TaskInput
-from mtl.methods.lstm.network import new_heads
-from mtl.methods.lstm.stage2 import Finetuning
+from mtl.methods.stage2 import Finetuning
+from mtl.methods.task_input import TaskInput
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.origin import model_folder, open_origin

@@ -10,7 +10,7 @@ from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, Parts, lstm_part
 
 from mtl.embedders.sequences import ArraySequences, Sequences
 from mtl.methods.lstm.encoded import ComputedOutputs, encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.lstm.stage2 import Finetuning
+from mtl.methods.stage2 import Finetuning
 from mtl.training.precision import mixed_precision
 
 

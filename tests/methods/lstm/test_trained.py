@@ -11,8 +11,8 @@ from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.methods.lstm.stage1 import pretrain
-from mtl.methods.lstm.stage2 import Finetuning
 from mtl.methods.lstm.trained import TrainedLstm
+from mtl.methods.stage2 import Finetuning
 from mtl.tasks.task import Task
 
 Trained = tuple[Parts, TrainedLstm, dict[str, np.ndarray]]

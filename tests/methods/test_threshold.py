@@ -9,8 +9,8 @@ from sklearn.metrics import f1_score
 
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.encoded import encode_once
-from mtl.methods.lstm.stage2 import Finetuning
-from mtl.methods.lstm.threshold import best_shift, recorded_shift
+from mtl.methods.stage2 import Finetuning
+from mtl.methods.threshold import best_shift, recorded_shift
 from mtl.tasks.metrics import score
 
 

@@ -8,8 +8,9 @@ import torch
 from elmo_files import write_elmo
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts
 
-from mtl.methods.lstm.encoded import TaskInput, encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.lstm.stage2 import Finetuning
+from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.stage2 import Finetuning
+from mtl.methods.task_input import TaskInput
 from mtl.model.encoder import Encoder, past_end
 from mtl.model.lstm import BiLSTM
 from mtl.model.network import Network
@@ -125,7 +126,7 @@ def test_a_finished_stage_is_loaded_and_predicts_the_same(
     network = parts.network()
     stage = stages(parts, network, tmp_path)[task.id]
     predicted = stage.predict(stage.train(network.heads), task)
-    monkeypatch.setattr("mtl.methods.lstm.stage2.fit", None)
+    monkeypatch.setattr("mtl.methods.stage2.fit", None)
     fresh = parts.network()
     again = stage.predict(stage.train(fresh.heads), task)
     assert set(predicted) == {"dev", "test"}

@@ -11,10 +11,10 @@ from mtl.config.schema import Config
 from mtl.data.dataset import Split
 from mtl.device import device_of
 from mtl.methods.coded import Coded
+from mtl.methods.heads import new_heads
 from mtl.methods.kind import Predictions
-from mtl.methods.lstm.encoded import TaskInput
-from mtl.methods.lstm.network import new_heads
-from mtl.methods.lstm.threshold import apply_shift, best_shift, recorded_shift
+from mtl.methods.task_input import TaskInput
+from mtl.methods.threshold import apply_shift, best_shift, recorded_shift
 from mtl.model.network import Heads, Network
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import target_kind
