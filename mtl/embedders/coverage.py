@@ -4,12 +4,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mtl.data.text import BOUNDARIES, TokenizedTexts
+
 
 @dataclass(frozen=True)
 class Coverage:
     """The numbers of types (distinct words) and tokens in the dataset's distinct texts, (types, tokens), by the source of their vectors.
 
-    found: the word has a vector, as all boundary words have. from_ngrams: its vector comes from its character n-grams. unknown: it has
+    Boundary words are not counted. found: the word has a vector. from_ngrams: its vector comes from its character n-grams. unknown: it has
     no vector in the embeddings' file or vocabulary, also if it gets a random one (`embeddings.missing=random`).
     unknown_types: bool (types,), the words without a vector. ngram_types: bool (types,), the words whose vectors come from their
     character n-grams; None for embeddings without n-grams.
@@ -36,13 +38,14 @@ class Coverage:
         return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in kinds.items()}
 
 
-def coverage(tokens: np.ndarray, found: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """Count types and tokens. tokens: the type ids of all texts, one after another. found, from_ngrams: bool (types,)."""
-    counts = np.bincount(tokens, minlength=len(found))
+def coverage(texts: TokenizedTexts, found: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
+    """Count the types and tokens of texts. found, from_ngrams: bool (types,)."""
+    counts = np.bincount(texts.tokens, minlength=len(found))
+    words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
     built = np.zeros_like(found) if from_ngrams is None else from_ngrams
     unknown = ~(found | built)
 
     def size(kind: np.ndarray) -> tuple[int, int]:
-        return int(kind.sum()), int(counts[kind].sum())
+        return int((kind & words).sum()), int(counts[kind & words].sum())
 
     return Coverage(size(found), size(built), size(unknown), unknown, from_ngrams)

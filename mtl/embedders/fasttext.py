@@ -115,7 +115,7 @@ def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     from_ngrams = np.array([bool(has_vector.get(word, False)) for word in texts.types]) & ~in_file
     lacking = np.array([not has_vector.get(word, False) for word in vocabulary.words])
     vectors, drawn = with_drawn(with_specials(read.vectors[known]), lacking, unknown=options.missing == "random")
-    covered = coverage(texts.tokens, in_file, from_ngrams)
+    covered = coverage(texts, in_file, from_ngrams)
     return WordEmbeddings(
         *(vocabulary, read.dim, vectors, covered, options.trainable),
         drawn=drawn,

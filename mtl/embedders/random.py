@@ -47,7 +47,7 @@ def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
 
     options, texts = request.options, request.texts
     vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
-    covered = coverage(texts.tokens, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
+    covered = coverage(texts, vocabulary.ids(texts.types) != Vocabulary.UNKNOWN)
     return WordEmbeddings(
         *(vocabulary, options.dim, None, covered, options.trainable, options.init_std), sparse=options.sparse
     )

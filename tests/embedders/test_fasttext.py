@@ -111,7 +111,7 @@ def test_boundary_words_have_random_vectors_and_are_not_looked_up(suite_file: Pa
     ids = made.vocabulary.ids(["solen", "nummer", *BOUNDARIES])
     assert weight[ids[:2]].tolist() == [[1, 2], [3, 4]] and weight[1].tolist() == [2, 3]
     assert torch.equal(weight[ids[2:]], drawn[ids[2:]])
-    assert made.coverage.found[0] == 4 and made.coverage.from_ngrams == (0, 0)
+    assert made.coverage.found[0] == 2 and made.coverage.from_ngrams == (0, 0)
 
 
 def test_only_the_most_frequent_words_have_a_vector(suite_file: Path, tmp_path: Path) -> None:

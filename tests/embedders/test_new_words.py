@@ -20,7 +20,7 @@ VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)
 
 def embeddings() -> WordEmbeddings:
     """Of the words pies and kot, in this order."""
-    known = coverage(np.zeros(1, dtype=np.int64), np.ones(1, dtype=bool))
+    known = coverage(TokenizedTexts(["pies"], "pl", 10), np.ones(1, dtype=bool))
     return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, with_specials(VECTORS), known, True)
 
 

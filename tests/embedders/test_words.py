@@ -115,7 +115,7 @@ def test_tasks_share_the_vectors_and_train_them_no_more() -> None:
 def embeddings() -> WordEmbeddings:
     """Of the words pies and kot, in this order."""
     known = np.array([word in ("kot", "pies") for word in TEXTS.types])
-    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, with_specials(VECTORS), coverage(TEXTS.tokens, known), True)
+    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, with_specials(VECTORS), coverage(TEXTS, known), True)
 
 
 def test_texts_are_numbers_of_the_vocabulary() -> None:
