@@ -1,6 +1,9 @@
 """Units on Ray: the same results as in processes, and units that go on when what runs them is lost."""
 
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +29,7 @@ def environment() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_AUTH_MODE", "disabled")
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("RAY_worker_niceness", "0")  # with Ray's 15, other tests leave it no time
         patch.delenv("RAY_ADDRESS", raising=False)
         patch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]))
         yield
@@ -107,6 +111,24 @@ def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -
     found = run([Unit("a", wait_at_first, (tmp_path, "a"), needs=Needs(threads=2))])
     remover.join()
     assert found["a"] != (tmp_path / "a").read_text(encoding="utf-8")
+
+
+def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
+    settings = [*small_settings(tmp_path), "seeds=[1]", "pretrain.max_steps=200", "pretrain.validate_every=10"]
+    settings += ["pretrain.patience=20", "trainer.threads=1"]
+    undisturbed = job([*settings, f"run_dir={tmp_path / 'one'}", f"cache_dir={tmp_path / 'one-cache'}"])
+    run_baseline(undisturbed)
+    settings += ["engine=ray", f"run_dir={tmp_path / 'ray'}", f"cache_dir={tmp_path / 'ray-cache'}"]
+    command = subprocess.Popen(
+        [sys.executable, "-m", "mtl", "baseline", *settings], env={**os.environ, "RAY_ADDRESS": cluster.address}
+    )
+    seed = tmp_path / "ray/seed-1"
+    while not (seed / "pretrain/last.ckpt").exists() and command.poll() is None:
+        time.sleep(0.01)
+    command.kill()
+    assert command.wait() == -signal.SIGKILL and not (seed / "scores.json").exists()
+    run_baseline(job(settings))  # waits until Ray has ended the seed that the first command began
+    assert content(tmp_path / "one") == content(tmp_path / "ray") != {}
 
 
 def test_what_a_node_lacks_is_said() -> None:
