@@ -65,6 +65,11 @@ function withCount(count, thing) {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
+/** "101 to 200": the numbers of `count` rows, the first of which has the number `first` from 0. */
+function rangeText(first, count) {
+  return `${first + 1} to ${first + count}`;
+}
+
 /** "a, b and c" */
 function joinWithAnd(names) {
   return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
