@@ -110,15 +110,16 @@ def average(tasks: Sequence[SeedScores]) -> SeedScores:
 
 def split_run(run: Run, repetitions: int, rng: np.random.Generator) -> None:
     """Print the rates of a run's seeds, split into two runs."""
-    grouped, single = {}, {}
+    grouped: dict[str, SeedScores] = {}
+    single: dict[str, SeedScores] = {}
     for task, groups in zip(run.tasks, RecordedGroups([run]).groups(run), strict=True):
         rows, predictions = run.rows(task), run.predictions(task)
         by_row = row_groups(f"{task.id} by row", np.arange(len(rows.targets)))
         by_seed = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
-        for found, sets in ((grouped, groups), (single, by_row)):
-            found[task.id] = SeedScores(by_seed, {sets.rows: resampled_scores(task, predictions, rows, sets)})
-    for found in (grouped, single):
-        found[AVERAGE] = average([found[id] for id in run.suite.averaged if id in found])
+        for scores, sets in ((grouped, groups), (single, by_row)):
+            scores[task.id] = SeedScores(by_seed, {sets.rows: resampled_scores(task, predictions, rows, sets)})
+    for scores in (grouped, single):
+        scores[AVERAGE] = average([scores[id] for id in run.suite.averaged if id in scores])
     total = len(run.summary["seeds"])
     print(f"\n{run.name}, {total} seeds\n")
     print_line("seeds", "", *TESTS)

@@ -96,7 +96,10 @@ def make_runs(folder: Path, runs: int, distinct: int) -> None:
     rng = np.random.default_rng(1)
     gold = {task.id: gold_of(task, rows, rng) for task, rows in zip(job.suite.tasks.values(), ROWS, strict=True)}
     for number in range(runs):
-        make_run(folder, number, number % distinct, job, gold)
+        if number < distinct:
+            make_run(folder, number, job, gold)
+        else:
+            repeat_run(folder, number, number % distinct)
 
 
 def gold_of(task: Task, rows: int, rng: np.random.Generator) -> np.ndarray:
@@ -105,31 +108,45 @@ def gold_of(task: Task, rows: int, rng: np.random.Generator) -> np.ndarray:
     return values.astype(target_kind(task).dtype)
 
 
-def make_run(folder: Path, number: int, kind: int, job: Job, gold: Mapping[str, np.ndarray]) -> None:
-    """Write one run; its predictions follow from `kind`. Its gold targets are links to those of the first."""
-    run, first = RunFolder(folder / f"run-{number}"), RunFolder(folder / "run-0")
-    rng = np.random.default_rng([2, kind])
+def make_run(folder: Path, number: int, job: Job, gold: Mapping[str, np.ndarray]) -> None:
+    """Write one run."""
+    run, rng = RunFolder(folder / f"run-{number}"), np.random.default_rng([2, number])
     share, tasks = 0.5 + 0.4 * rng.random(), list(job.suite.tasks.values())
     done = {seed: write_seed(run, seed, share, tasks, gold, rng) for seed in SEEDS}
     counts = {id: {"dev": len(targets)} for id, targets in gold.items()}
     summary = summarize(job.suite, tasks, job.config, done, counts, dict.fromkeys(gold, 40.0))
-    config = {**flatten_config(job.config), "encoder.hidden_size": 64 * (1 + number % 8), "pretrain.max_steps": number}
     inputs = {f"task-{place}/{split}.tsv": 64 * str(place) for place in range(len(tasks)) for split in ("train", "dev")}
-    summary |= {"held_out": {}, "config": config, "inputs": inputs, "command": f"mtl baseline run_dir=run-{number}"}
+    summary |= {"held_out": {}, "config": flatten_config(job.config), "inputs": inputs, "command": "mtl baseline"}
     save_config(job.config, run.config)
     shutil.copyfile(folder / "suite.yaml", run.suite)
     write_json(run.held_out, {})
     write_json(run.scored_rows, {task.id: {"texts": task.id, "groups": None} for task in tasks})
-    write_json(run.summary, summary)
-    if number:
-        shutil.copytree(first.path / "gold", run.path / "gold", copy_function=os.link)
-        return
+    write_summary(run, number, summary)
     for task in tasks:
         write_targets(run.gold("dev", task.id), task, gold[task.id])
 
 
+def repeat_run(folder: Path, number: int, of: int) -> None:
+    """Write a run with the predictions of another, and other settings."""
+    run, source = RunFolder(folder / f"run-{number}"), RunFolder(folder / f"run-{of}")
+    shutil.copytree(source.path, run.path, copy_function=os.link)
+    run.summary.unlink()
+    write_summary(run, number, json.loads(source.summary.read_text(encoding="utf-8")))
+
+
+def write_summary(run: RunFolder, number: int, summary: Mapping[str, Any]) -> None:
+    """Write a run's summary, with settings of its own."""
+    settings = {"encoder.hidden_size": 64 * (1 + number % 8), "pretrain.max_steps": number}
+    write_json(run.summary, {**summary, "config": {**summary["config"], **settings}})
+
+
 def write_seed(
-    run: RunFolder, seed: int, share: float, tasks: Sequence[Task], gold: Mapping[str, np.ndarray], rng: np.random.Generator
+    run: RunFolder,
+    seed: int,
+    share: float,
+    tasks: Sequence[Task],
+    gold: Mapping[str, np.ndarray],
+    rng: np.random.Generator,
 ) -> dict[str, Any]:
     """Write a seed's predictions, of which about `share` are right, and its learning curves; return what its scores.json holds."""
     scores = {}

@@ -113,9 +113,7 @@ class Leaderboard:
         ]
 
 
-def leaderboard(
-    runs: Sequence[Run], cache: SampleCache | None = None, references: Collection[str] = ()
-) -> Leaderboard:
+def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, references: Collection[str] = ()) -> Leaderboard:
     """The leaderboard of runs on one suite.
 
     cache: of their resamples. references: names of the runs to test every run against (`pair_tests`). Raises InputError for a run's

@@ -44,7 +44,9 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     chosen = _best_of_each_split(rows, runs) if by_score else named
     pairs = [(second, first) for first, second in combinations(runs, 2)]
     if chosen:
-        pairs = [(one, other) for other in chosen for one in runs if one != other and not (one in chosen and one < other)]
+        pairs = [
+            (one, other) for other in chosen for one in runs if one != other and not (one in chosen and one < other)
+        ]
     tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
     family = _number_of_all(rows) if by_score else len(tests)
     comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
@@ -74,7 +76,9 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
         )
     else:
         pairs = f"every run against {against}" if tests.references else "every pair of runs"
-        note += f"With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        note += (
+            f"With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        )
     return [f"{note}; the probability of even one such error is then at most {100 * LEVEL:g} %."]
 
 

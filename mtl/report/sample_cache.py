@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 import mtl
-from mtl.errors import InputError
 from mtl.files import replacing, sha256
 from mtl.report.resampling import RESAMPLES, RowSet
 from mtl.report.samples import RecordedGroups, Reduced, reduce_run

@@ -127,6 +127,7 @@ def test_damaged_files_are_replaced(
     entries = {file: file.read_bytes() for file in (cache / "resampled").iterdir()}
     for file in entries:
         damage(file)
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "mtl"):
         assert files(runs_dir, cache) == expected
     assert len(caplog.messages) == 1 and "cannot be used as a cache, resampled anew" in caplog.messages[0]
@@ -153,6 +154,7 @@ def test_damaged_predictions_are_left_out_as_without_a_cache(
     file = runs_dir / "good/seed-1/predictions/dev_pred_ar.tsv"
     file.write_text("\n".join(file.read_text(encoding="utf-8").split("\n")[:-2]) + "\n", encoding="utf-8")
     file.with_name("dev_pred_dyk.tsv").touch()
+    caplog.clear()
     with caplog.at_level(logging.WARNING, "mtl"):
         assert [run.name for run in find_runs(runs_dir, SampleCache(tmp_path).check)] == ["bad"]
         file.unlink()
