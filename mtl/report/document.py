@@ -234,7 +234,7 @@ def _classes(run: Run, task: Task) -> dict[str, Any]:
     scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
     seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
     gold = run.rows(task).targets
-    predicted = run.predictions(task)[run.summary["seeds"].index(seed)]
+    predicted = run.seed_predictions(task, seed)
     kind = target_kind(task)
     if kind.chart == "points":
         chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)

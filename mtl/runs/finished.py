@@ -52,8 +52,11 @@ class Run:
 
     def predictions(self, task: Task) -> np.ndarray:
         """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
-        files = [self.folder.predictions(seed, self.split(task), task.id) for seed in self.summary["seeds"]]
-        return np.array([read_targets(task, file) for file in files])
+        return np.array([self.seed_predictions(task, seed) for seed in self.summary["seeds"]])
+
+    def seed_predictions(self, task: Task, seed: int) -> np.ndarray:
+        """One seed's predictions for the rows that the task is scored on, (rows,)."""
+        return read_targets(task, self.folder.predictions(seed, self.split(task), task.id))
 
     def dev_scores(self, task: Task) -> list[float]:
         """Each seed's score × 100 on dev; empty if they are not known, as for a task without dev rows."""

@@ -32,7 +32,7 @@ def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def tested(board: Leaderboard) -> set[tuple[str, str]]:
+def pairs_of(board: Leaderboard) -> set[tuple[str, str]]:
     return {(board.rows[one].name, board.rows[other].name) for one, other in board.comparisons}
 
 
@@ -54,7 +54,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     board = leaderboard(runs)
     # Every run lacks tasks of KLEJ's average, so that the best partial average counts. Only cbd is a task of that run.
     assert [board.rows[place].name for place in board.tests.references] == ["partial"]
-    assert tested(board) == {(name, "partial") for name in ("best", "middle", "worst", "short")}
+    assert pairs_of(board) == {(name, "partial") for name in ("best", "middle", "worst", "short")}
     found, expected = differences(board), differences(every)
     assert {key: expected[key][0] for key in found} == pytest.approx({key: value for key, (value, _) in found.items()})
     # Holm's correction is for all tests of every pair that have a verdict.

@@ -75,6 +75,14 @@ function joinWithAnd(names) {
   return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
 }
 
+const MOST_NAMED = 20;
+
+/** The names; of many, the first ones and how many more there are. */
+function joinSome(names) {
+  const more = names.length - MOST_NAMED;
+  return joinWithAnd(more > 0 ? [...names.slice(0, MOST_NAMED), `${more} more`] : names);
+}
+
 /** A name of at most `limit` characters; a longer one loses its middle. */
 function shortened(name, limit) {
   if (name.length <= limit) return name;

@@ -30,9 +30,9 @@ function openSuite(suite) {
       const { rows, first, shown, sorted } = drawBoard(suite, choices, changed, panel);
       drawNotes(suite, choices, shown);
       drawSections(suite, sectionChoices, shown);
-      const part = shown.length < rows.length ? `Rows ${rangeText(first, shown.length)} of the ` : "";
+      const part = shown.length < rows.length ? ` (now ${rangeText(first, shown.length)})` : "";
       document.getElementById("status").textContent =
-        `${remark}${part}${rows.length} of ${suite.rows.length} rows ${part ? "that match the filters" : "shown"}, sorted by ${sorted}.`;
+        `${remark}${rows.length} of ${suite.rows.length} rows shown${part}, sorted by ${sorted}.`;
       redrawPlots = () => drawPlots(suite, choices, plotChoices, shown);
       clearTimeout(waiting);
       waiting = setTimeout(redrawPlots);
