@@ -57,3 +57,4 @@ bench: $(INSTALLED)
 	@$(VENV)/bin/python benchmarks/elmo_layer.py --cells 512 --projection 128 --runs 3
 	@$(VENV)/bin/python benchmarks/vector_loading.py --model build/bench/vectors.bin
 	@$(VENV)/bin/python benchmarks/pretrain_steps.py
+	@$(VENV)/bin/python benchmarks/report_size.py --runs 10

@@ -18,13 +18,14 @@ Three tests, each at 5 %:
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from mtl.report.comparison import Sample, average, compare
-from mtl.report.leaderboard import leaderboard
-from mtl.report.resampling import RowGroups, resampled_scores, row_weights
+from mtl.report.comparison import Resampled, compare, over_tasks, sample
+from mtl.report.resampling import RowGroups, resampled_scores, row_groups, row_weights
+from mtl.report.samples import RecordedGroups
 from mtl.runs.finished import Run, find_runs
 from mtl.tasks.suite import AVERAGE
 
@@ -33,6 +34,14 @@ SEEDS = (3, 5, 10)
 EFFECTS = (0.0, 0.1, 0.3)
 TASKS, GROUPS, IN_GROUP = 4, 100, 3
 ROWS = GROUPS * IN_GROUP
+
+
+@dataclass(frozen=True, eq=False)
+class SeedScores:
+    """A run's scores × 100 on one task, or their average over tasks: by seed, (seeds,), and of each seed on each resample."""
+
+    by_seed: np.ndarray
+    resampled: Resampled
 
 
 def main() -> None:
@@ -51,8 +60,8 @@ def main() -> None:
 def simulate_runs(repetitions: int, rng: np.random.Generator) -> None:
     """Print the rates of simulated runs."""
     groups = np.repeat(np.arange(GROUPS), IN_GROUP)
-    grouped = [RowGroups(f"task {task}", groups) for task in range(TASKS)]
-    single = [RowGroups(f"task {task} by row", np.arange(ROWS)) for task in range(TASKS)]
+    grouped = [row_groups(f"task {task}", groups) for task in range(TASKS)]
+    single = [row_groups(f"task {task} by row", np.arange(ROWS)) for task in range(TASKS)]
     weights = {rows: np.concatenate(list(row_weights(rows))).T.astype(np.float32) / ROWS for rows in grouped + single}
     print_line("equal runs", "seed effect", "seeds", "", *TESTS)
     print_line("---", "--:", "--:", "---", *["--:"] * len(TESTS))
@@ -85,24 +94,32 @@ def simulate(differing: float, effect: float, seeds: int, rng: np.random.Generat
     return correct
 
 
-def samples(correct: np.ndarray, sets: Sequence[RowGroups], weights: dict[RowGroups, np.ndarray]) -> list[Sample]:
+def samples(correct: np.ndarray, sets: Sequence[RowGroups], weights: dict[RowGroups, np.ndarray]) -> list[SeedScores]:
     """A run's sample of each task, then of the average. correct: bool (TASKS, seeds, ROWS)."""
     tasks = [
-        Sample(100 * of.mean(axis=1), {rows: 100 * (of @ weights[rows])})
+        SeedScores(100 * of.mean(axis=1), {rows.rows: 100 * (of @ weights[rows])})
         for of, rows in zip(correct.astype(np.float32), sets, strict=True)
     ]
     return [*tasks, average(tasks)]
 
 
+def average(tasks: Sequence[SeedScores]) -> SeedScores:
+    """The mean over tasks, for each seed."""
+    return SeedScores(np.mean([of.by_seed for of in tasks], axis=0), over_tasks([of.resampled for of in tasks]))
+
+
 def split_run(run: Run, repetitions: int, rng: np.random.Generator) -> None:
     """Print the rates of a run's seeds, split into two runs."""
-    grouped = next(row.samples for row in leaderboard([run]).rows if row.run)
-    single = {}
-    for task in run.tasks:
+    grouped: dict[str, SeedScores] = {}
+    single: dict[str, SeedScores] = {}
+    for task, groups in zip(run.tasks, RecordedGroups([run]).groups(run), strict=True):
         rows, predictions = run.rows(task), run.predictions(task)
-        by_row = RowGroups(f"{task.id} by row", np.arange(len(rows.targets)))
-        single[task.id] = Sample(grouped[task.id].by_seed, {by_row: resampled_scores(task, predictions, rows, by_row)})
-    single[AVERAGE] = average(list(single.values()))
+        by_row = row_groups(f"{task.id} by row", np.arange(len(rows.targets)))
+        by_seed = np.array([run.summary["tasks"][task.id]["scores"][str(seed)] for seed in run.summary["seeds"]])
+        for scores, sets in ((grouped, groups), (single, by_row)):
+            scores[task.id] = SeedScores(by_seed, {sets.rows: resampled_scores(task, predictions, rows, sets)})
+    for scores in (grouped, single):
+        scores[AVERAGE] = average([scores[id] for id in run.suite.averaged if id in scores])
     total = len(run.summary["seeds"])
     print(f"\n{run.name}, {total} seeds\n")
     print_line("seeds", "", *TESTS)
@@ -124,12 +141,12 @@ def split_run(run: Run, repetitions: int, rng: np.random.Generator) -> None:
         print_line(seeds, "all tasks", *map(percent, tasks.T))
 
 
-def of_seeds(sample: Sample, seeds: np.ndarray) -> Sample:
-    """The sample restricted to some of its seeds (indices)."""
-    return Sample(sample.by_seed[seeds], {rows: scores[seeds] for rows, scores in sample.resampled.items()})
+def of_seeds(scores: SeedScores, seeds: np.ndarray) -> SeedScores:
+    """The scores of some of the seeds (indices)."""
+    return SeedScores(scores.by_seed[seeds], {rows: of[seeds] for rows, of in scores.resampled.items()})
 
 
-def verdicts(rng: np.random.Generator, grouped: Sequence[Sample], single: Sequence[Sample]) -> list[bool]:
+def verdicts(rng: np.random.Generator, grouped: Sequence[SeedScores], single: Sequence[SeedScores]) -> list[bool]:
     """For each of TESTS, whether it decides between two runs, which are given with resamples of groups and of single rows."""
     rows_alone = [np.median(sum(run.resampled.values()), axis=0) for run in single]
     seeds_and_rows = []
@@ -138,7 +155,8 @@ def verdicts(rng: np.random.Generator, grouped: Sequence[Sample], single: Sequen
         drawn = rng.integers(len(scores), size=scores.shape)
         seeds_and_rows.append(np.median(np.take_along_axis(scores, drawn, axis=0), axis=0))
     ends = [np.percentile(one - other, [2.5, 97.5]) for one, other in (rows_alone, seeds_and_rows)]
-    return [*(bool(low > 0 or high < 0) for low, high in ends), compare(*grouped).verdict in ("better", "worse")]
+    found = compare(*(sample(run.by_seed, run.resampled) for run in grouped))
+    return [*(bool(low > 0 or high < 0) for low, high in ends), found.verdict in ("better", "worse")]
 
 
 def percent(found: np.ndarray) -> str:

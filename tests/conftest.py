@@ -20,6 +20,15 @@ def brief_measuring() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_report_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """`mtl report` keeps resamples in a folder of this session, not in that of the user, where another version of the code may have
+    left some."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mtl.commands.results.CACHE", tmp_path_factory.mktemp("report_cache"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_stage1(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every run trains its own stage 1, also where two runs would share one: tests compare runs. The marker `shares_stage1` allows it."""

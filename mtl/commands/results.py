@@ -12,6 +12,8 @@ from mtl.errors import InputError
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
+CACHE = Path("cache")  # as cache_dir in configs/baseline.yaml
+
 
 def add_results(commands: Commands) -> None:
     """Commands about predictions and scores."""
@@ -36,6 +38,16 @@ def add_results(commands: Commands) -> None:
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
     report.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
     report.add_argument("--out", type=Path, default=Path("report"), metavar="DIR", help="else report")
+    report.add_argument(
+        "--cache", type=Path, default=CACHE, metavar="DIR", help="keeps the resamples of known predictions; else cache"
+    )
+    report.add_argument(
+        "--reference",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a run to test every run against, may be given several times; else every pair of runs, or of many runs each against the best",
+    )
     report.set_defaults(run=_report)
 
 
@@ -101,4 +113,5 @@ def _score(arguments: argparse.Namespace) -> None:
 def _report(arguments: argparse.Namespace) -> None:
     from mtl.report.report import write_report
 
-    print(write_report(arguments.runs_dir, arguments.out, arguments.command))
+    found = (arguments.runs_dir, arguments.out, arguments.command, arguments.cache, arguments.reference)
+    print(write_report(*found))

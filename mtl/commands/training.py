@@ -100,4 +100,5 @@ def _sweep(arguments: argparse.Namespace) -> None:
     run_sweep(sweep, partial(_run, command=arguments.command), partial(_run_together, command=arguments.command))
     from mtl.report.report import write_report
 
-    print(write_report(sweep.runs_dir, arguments.out, arguments.command))
+    cache_dir = Path(sweep.runs[0].job.config.cache_dir)
+    print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir))

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from mtl.report.resampling import RowGroups
+from mtl.report.resampling import RowSet
 
 COVERAGE = 95.0  # of an interval, in per cent
 LEVEL = 1 - COVERAGE / 100  # the significance level of a test
@@ -36,30 +36,27 @@ NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
 Key = TypeVar("Key", bound=Hashable)
 
 
+Resampled = Mapping[RowSet, np.ndarray]
+"""For each set of scored rows, what its tasks contribute to a score × 100 of each seed on each resample, (seeds, RESAMPLES)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A run's scores × 100 on one task, or their average over tasks.
+    """A run's scores × 100 on one task, or their average over tasks: what estimates and tests need.
 
-    by_seed: (seeds,), on the scored rows. resampled: for each set of scored rows, what its tasks contribute to the score on each
-    resample, (seeds, RESAMPLES).
+    by_seed: (seeds,), on the scored rows. means: for each set of scored rows, the mean over seeds of what its tasks contribute to the
+    score on each resample, (RESAMPLES,). counted_with_rows: I, the part of S² / n that the variance over rows already includes.
     """
 
     by_seed: np.ndarray
-    resampled: Mapping[RowGroups, np.ndarray]
+    means: Mapping[RowSet, np.ndarray]
+    counted_with_rows: float
 
     @cached_property
     def seed_variance(self) -> float:
         """S² / n, for three or more seeds. Fewer seeds are too few to estimate it, and it counts as 0."""
         seeds = len(self.by_seed)
         return float(self.by_seed.var(ddof=1)) / seeds if seeds >= LEAST_SEEDS else 0.0
-
-    @cached_property
-    def counted_with_rows(self) -> float:
-        """I: the part of S² / n that the variance over rows already includes."""
-        seeds = len(self.by_seed)
-        around = ((rows, scores - scores.mean(axis=0)) for rows, scores in self.resampled.items())
-        total = sum(_bessel(rows) * float(scores.var(axis=1).sum()) for rows, scores in around)
-        return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -126,13 +123,28 @@ class Comparison:
         return "better" if self.difference > 0 else "worse"
 
 
-def average(samples: Sequence[Sample]) -> Sample:
-    """The mean over tasks, for each seed. Tasks on the same scored rows have the same resamples."""
-    resampled: dict[RowGroups, np.ndarray] = {}
-    for sample in samples:
-        for rows, scores in sample.resampled.items():
-            resampled[rows] = resampled.get(rows, np.zeros(1)) + scores / len(samples)
-    return Sample(np.mean([sample.by_seed for sample in samples], axis=0), resampled)
+def sample(by_seed: np.ndarray, resampled: Resampled) -> Sample:
+    """The sample of scores × 100 on the scored rows, (seeds,), and on their resamples."""
+    means = {rows: scores.mean(axis=0) for rows, scores in resampled.items()}
+    return Sample(by_seed, means, counted_with_rows(resampled))
+
+
+def counted_with_rows(resampled: Resampled) -> float:
+    """I of `Sample`."""
+    total, seeds = 0.0, 0
+    for rows, scores in resampled.items():
+        seeds = len(scores)
+        total += _bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
+    return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
+
+
+def over_tasks(contributions: Sequence[Mapping[RowSet, np.ndarray]]) -> dict[RowSet, np.ndarray]:
+    """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples."""
+    means: dict[RowSet, np.ndarray] = {}
+    for of in contributions:
+        for rows, scores in of.items():
+            means[rows] = means.get(rows, np.zeros(1)) + scores / len(contributions)
+    return means
 
 
 def estimate(one: Sample, other: Sample | None = None) -> Estimate:
@@ -140,14 +152,14 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
     runs = [one] if other is None else [one, other]
     signs = [1, -1][: len(runs)]
     parts = []  # of the variance, each with its degrees of freedom
-    for rows in one.resampled:
-        means = sum(sign * run.resampled[rows].mean(axis=0) for sign, run in zip(signs, runs, strict=True))
+    for rows in one.means:
+        means = sum(sign * run.means[rows] for sign, run in zip(signs, runs, strict=True))
         parts.append((_bessel(rows) * float(np.var(means)), rows.count - 1))
     variance = sum(part for part, _ in parts) + sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
     parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
     value = sum(sign * float(run.by_seed.mean()) for sign, run in zip(signs, runs, strict=True))
-    groups = min(rows.count for rows in one.resampled)
+    groups = min(rows.count for rows in one.means)
     return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
 
 
@@ -158,19 +170,24 @@ def compare(one: Sample, other: Sample) -> Comparison:
     return Comparison(difference.value, *difference.interval, difference.p if enough else None)
 
 
-def with_holm(family: Mapping[Key, Comparison]) -> dict[Key, Comparison]:
-    """The comparisons with Holm's step-down correction (1979): the probability that any of the verdicts is false is at most 5 %."""
+def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Comparison]:
+    """The comparisons with Holm's step-down correction (1979): the probability that any of the verdicts is false is at most 5 %.
+
+    tests: the number of tests that the correction is for, where it is larger than that of these comparisons: the others were left out
+    because of the scores, and count as if they had p = 1. That can only raise the corrected p of these.
+    """
     tested = sorted(
         (comparison.p, place) for place, comparison in enumerate(family.values()) if comparison.p is not None
     )
+    total = max(tests, len(tested))
     corrected: list[float | None] = [None] * len(family)
     least = 0.0
     for done, (p, place) in enumerate(tested):
-        least = max(least, min(1.0, (len(tested) - done) * p))
+        least = max(least, min(1.0, (total - done) * p))
         corrected[place] = least
     return {key: replace(found, p_holm=p) for (key, found), p in zip(family.items(), corrected, strict=True)}
 
 
-def _bessel(rows: RowGroups) -> float:
+def _bessel(rows: RowSet) -> float:
     """The factor that makes the variance over resamples of G groups unbiased."""
     return rows.count / (rows.count - 1) if rows.count > 1 else 1.0

@@ -7,12 +7,12 @@ import numpy as np
 
 import mtl
 from mtl.files import read_json
-from mtl.report.breakdown import Breakdown, breakdowns
+from mtl.report.breakdown import Breakdown
 from mtl.report.groups import MetricGroup, metric_groups
 from mtl.report.leaderboard import FAMILIES, Leaderboard
+from mtl.report.pairs import rank
 from mtl.report.quantities import COSTS
 from mtl.report.row import Row, Score
-from mtl.report.settings import settings_spreads
 from mtl.report.vectors.board import VectorBoard
 from mtl.report.vectors.document import vectors_document
 from mtl.runs.finished import Run
@@ -23,6 +23,7 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 POINTS = 1000  # the most points in a chart of predictions against gold targets
+MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds
 
 
 def document(
@@ -40,7 +41,7 @@ def document(
 
 
 def _suite(board: Leaderboard) -> dict[str, Any]:
-    suite, scale = board.suite, board.suite.shown
+    suite, scale, detailed = board.suite, board.suite.shown, _detailed(board)
     return {
         "name": suite.name,
         "title": suite.title,
@@ -61,10 +62,11 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             {"id": family, "title": FAMILIES.get(family, family)}
             for family in dict.fromkeys(row.family for row in board.rows)
         ],
-        "notes": board.facts,
-        "rows": [_row(row, place, scale) for place, row in enumerate(board.rows)],
+        "notes": [*board.facts, *_detail_note(board, detailed)],
+        "rows": [_row(row, place, scale, row in detailed) for place, row in enumerate(board.rows)],
+        "references": [f"r{place}" for place in board.tests.references],
         "groups": [_group(board, group) for group in metric_groups(board)],
-        "breakdowns": [_breakdown(breakdown, scale) for breakdown in breakdowns(board.rows)],
+        "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
         "settings": _settings(board),
         "comparisons": {
             f"r{one}|r{other}": {
@@ -82,6 +84,22 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             for (one, other), found in board.comparisons.items()
         },
     }
+
+
+def _detailed(board: Leaderboard) -> set[Row]:
+    """The runs that are shown with all details: those with the best average."""
+    runs = [row for row in board.rows if row.run]
+    return set(sorted(runs, key=rank, reverse=True)[:MOST_DETAILED])
+
+
+def _detail_note(board: Leaderboard, detailed: set[Row]) -> list[str]:
+    """A note on the runs that are shown without all details, if there are any."""
+    if not (others := sum(row.run is not None for row in board.rows) - len(detailed)):
+        return []
+    return [
+        f"This page holds learning curves, predictions, data and configuration of the {len(detailed)} runs with the best average. Those "
+        f"of the other {others:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
+    ]
 
 
 def _group(board: Leaderboard, group: MetricGroup) -> dict[str, Any]:
@@ -123,11 +141,11 @@ def _settings(board: Leaderboard) -> list[dict[str, Any]]:
             "average": None if spread.average is None else _short(spread.average, scale),
             "deviations": {id: _short(sd, scale) for id, sd in spread.deviations.items()},
         }
-        for spread in settings_spreads([row.run for row in board.rows if row.run], board.suite)
+        for spread in board.settings
     ]
 
 
-def _row(row: Row, place: int, scale: Scale) -> dict[str, Any]:
+def _row(row: Row, place: int, scale: Scale, detailed: bool) -> dict[str, Any]:
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
         "id": f"r{place}",
@@ -150,11 +168,12 @@ def _row(row: Row, place: int, scale: Scale) -> dict[str, Any]:
         "reduced": list(row.reduced),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": {key: summary["cost"].get(key) for key in COSTS} if row.run else None,
-        "details": _details(row.run, scale) if row.run else None,
+        "details": {**_outline(row.run, scale), **(_details(row.run, scale) if detailed else {})} if row.run else None,
     }
 
 
-def _details(run: Run, scale: Scale) -> dict[str, Any]:
+def _outline(run: Run, scale: Scale) -> dict[str, Any]:
+    """The details that the page holds of every run."""
     summary = run.summary
     by_seed = {seed: {id: of["scores"][str(seed)] for id, of in summary["tasks"].items()} for seed in summary["seeds"]}
     return {
@@ -166,14 +185,21 @@ def _details(run: Run, scale: Scale) -> dict[str, Any]:
             }
             for seed, scores in by_seed.items()
         ],
-        "config": {key: _plain(value) for key, value in summary["config"].items()},
-        "inputs": summary["inputs"],
         "versions": {
             name: ", ".join(dict.fromkeys(some[name] for some in summary["versions"] if name in some))
             for name in dict.fromkeys(name for some in summary["versions"] for name in some)
         },
         "machine": "; ".join(summary["machine"]),
         "command": summary["command"],
+    }
+
+
+def _details(run: Run, scale: Scale) -> dict[str, Any]:
+    """The details that need much space."""
+    summary = run.summary
+    return {
+        "config": {key: _plain(value) for key, value in summary["config"].items()},
+        "inputs": summary["inputs"],
         "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
         "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).chart},
     }
@@ -208,7 +234,7 @@ def _classes(run: Run, task: Task) -> dict[str, Any]:
     scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
     seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
     gold = run.rows(task).targets
-    predicted = run.predictions(task)[run.summary["seeds"].index(seed)]
+    predicted = run.seed_predictions(task, seed)
     kind = target_kind(task)
     if kind.chart == "points":
         chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)

@@ -4,13 +4,11 @@ import re
 from collections.abc import Sequence
 
 from mtl.markdown import MISSING, escaped, markdown_table
-from mtl.report.breakdown import breakdowns
 from mtl.report.groups import metric_groups
 from mtl.report.leaderboard import Leaderboard
 from mtl.report.quantities import COSTS, cost_cells
 from mtl.report.row import Row
 from mtl.report.sections import breakdown_section, group_section, settings_section
-from mtl.report.settings import settings_spreads
 
 
 def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
@@ -24,10 +22,10 @@ def _board(board: Leaderboard) -> str:
     parts = [f"# {escaped(board.suite.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
     if groups := metric_groups(board):
         parts += ["## By metric", *(group_section(board, group) for group in groups)]
-    if found := breakdowns(board.rows):
+    if found := board.breakdowns:
         parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in found)]
     parts += ["## Spread", _spread(board, ours)]
-    if spreads := settings_spreads([row.run for row in ours if row.run], board.suite):
+    if spreads := board.settings:
         parts += ["## Spread over settings", settings_section(board, spreads)]
     if board.comparisons:
         parts += ["## Paired tests", _tests(board)]

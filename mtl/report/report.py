@@ -1,6 +1,8 @@
 """Compare all finished runs and evaluations, and write the report: a page, Markdown, LaTeX and CSV."""
 
+import difflib
 import logging
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,26 +14,32 @@ from mtl.report.latex import render_latex
 from mtl.report.leaderboard import by_suite, leaderboard
 from mtl.report.markdown import render_markdown
 from mtl.report.page import render_page
+from mtl.report.sample_cache import SampleCache
 from mtl.report.sheets import render_comparisons, render_costs, render_scores, render_settings
 from mtl.report.vectors.board import vector_boards
 from mtl.report.vectors.forms import render_vectors_csv, render_vectors_latex, render_vectors_markdown
-from mtl.runs.finished import find_runs
+from mtl.runs.finished import Run, find_runs
 
 logger = logging.getLogger("mtl")
 
 
-def write_report(runs_dir: Path, out: Path, command: str) -> Path:
+def write_report(
+    runs_dir: Path, out: Path, command: str, cache_dir: Path | None = None, references: Collection[str] = ()
+) -> Path:
     """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page.
 
     Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, settings.csv, costs.csv; where encoders were evaluated,
-    vectors.csv too. command: the command line that the report names. Raises InputError if there is neither a finished run nor an
-    evaluation, or if a run's files cannot be read.
+    vectors.csv too. command: the command line that the report names. cache_dir: resamples are kept in its subfolder `resampled`; None: not
+    at all. references: names of the runs to test every run against (`mtl.report.pairs`). Raises InputError if there is neither a finished
+    run nor an evaluation, if there is no run of a reference's name, or if a run's files cannot be read.
     """
-    runs = find_runs(runs_dir)
+    cache = SampleCache(cache_dir and cache_dir / "resampled")
+    runs = find_runs(runs_dir, cache.check)
     vectors = vector_boards(find_evaluations(runs_dir))
     if not runs and not vectors:
         raise InputError(f"{runs_dir}: holds no finished run; make one with mtl baseline")
-    boards = [leaderboard(group) for group in by_suite(runs)]
+    _check_references(references, runs, runs_dir)
+    boards = [leaderboard(group, cache, references) for group in by_suite(runs)]
     generated = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     forms = {
         "report.md": render_markdown(boards, generated, command) + _after(render_vectors_markdown(vectors)),
@@ -48,6 +56,16 @@ def write_report(runs_dir: Path, out: Path, command: str) -> Path:
         write_text(out / name, content)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"
+
+
+def _check_references(references: Collection[str], runs: Sequence[Run], runs_dir: Path) -> None:
+    """Raise InputError unless each is the name of a run."""
+    names = {run.name for run in runs}
+    for name in references:
+        if name not in names:
+            close = difflib.get_close_matches(name, names)
+            remedy = f"is it {' or '.join(close)}?" if close else "the first column of report.md has the names"
+            raise InputError(f"--reference {name}: no finished run below {runs_dir} has this name; {remedy}")
 
 
 def _after(text: str) -> str:

@@ -20,19 +20,24 @@ BLOCK = 2**22  # the most numbers in one block of weights
 
 
 @dataclass(frozen=True)
-class RowGroups:
-    """The groups of a set of scored rows.
-
-    key: equal for the same rows in the same groups. groups: the number of each row's group, int64 (rows,), from 0 to count - 1.
-    """
+class RowSet:
+    """A set of scored rows. key: equal for the same rows in the same groups. count: the number of groups."""
 
     key: str
+    count: int = field(compare=False)
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """A set of scored rows, and the number of each row's group, int64 (rows,), from 0 to one less than the number of groups."""
+
+    rows: RowSet
     groups: np.ndarray = field(compare=False)
 
-    @property
-    def count(self) -> int:
-        """The number of groups."""
-        return int(self.groups.max()) + 1
+
+def row_groups(key: str, groups: np.ndarray) -> RowGroups:
+    """The set of rows with this key and these groups."""
+    return RowGroups(RowSet(key, int(groups.max()) + 1), groups)
 
 
 def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, groups: RowGroups) -> np.ndarray:
@@ -48,8 +53,8 @@ def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, grou
 
 def row_weights(groups: RowGroups) -> Iterator[np.ndarray]:
     """Yield blocks of weights, float64 (resamples, rows): how often each resample draws each row. Equal groups give equal weights."""
-    count = groups.count
-    rng = np.random.default_rng([zlib.crc32(groups.key.encode()), count])
+    count = groups.rows.count
+    rng = np.random.default_rng([zlib.crc32(groups.rows.key.encode()), count])
     size = max(1, BLOCK // len(groups.groups))
     for start in range(0, RESAMPLES, size):
         block = min(size, RESAMPLES - start)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from mtl.report.comparison import Sample
 from mtl.runs.finished import Run
@@ -44,6 +45,15 @@ class Row:
     def seeds(self) -> int:
         """The number of seeds; 0 for a published row."""
         return len(self.run.summary["seeds"]) if self.run else 0
+
+    @cached_property
+    def comparable(self) -> dict[str, str]:
+        """By task id, and by AVERAGE if there is one, a key that is equal for runs with this score on the same rows."""
+        if not self.run:
+            return {}
+        keys = {task.id: self.run.rows_key(task) for task in self.run.tasks}
+        averaged = [(id, keys[id]) for id in self.run.suite.averaged if id in keys]
+        return {**keys, AVERAGE: repr(averaged)} if averaged else keys
 
     def mark(self, column: str) -> str:
         """* for a partial average; † for a task whose split sizes differ from the published ones, and for an average with such a task."""

@@ -8,7 +8,6 @@ from typing import Any
 from mtl.report.leaderboard import Leaderboard
 from mtl.report.quantities import COSTS
 from mtl.report.row import Row, Score
-from mtl.report.settings import settings_spreads
 from mtl.tasks.suite import AVERAGE
 
 
@@ -56,8 +55,8 @@ def _score_line(
 
 
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """A line for each pair of runs and each task or average: one run minus the other, on the suite's scale. p is empty if there is no
-    verdict."""
+    """A line for each pair of runs that was tested and each task or average: one run minus the other, on the suite's scale. p is empty if
+    there is no verdict."""
     header = [
         "suite",
         "one",
@@ -89,7 +88,7 @@ def render_settings(boards: Sequence[Leaderboard]) -> str:
     lines: list[Sequence[Any]] = [["suite", "what", "settings", "keys", "task", "sd", "scale"]]
     for board in boards:
         suite = board.suite
-        for spread in settings_spreads([row.run for row in board.rows if row.run], suite):
+        for spread in board.settings:
             average = {} if spread.average is None else {AVERAGE: spread.average}
             first = suite.name, spread.title, spread.settings, " ".join(spread.keys)
             lines += [

@@ -3,7 +3,7 @@
 import hashlib
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -52,8 +52,11 @@ class Run:
 
     def predictions(self, task: Task) -> np.ndarray:
         """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
-        files = [self.folder.predictions(seed, self.split(task), task.id) for seed in self.summary["seeds"]]
-        return np.array([read_targets(task, file) for file in files])
+        return np.array([self.seed_predictions(task, seed) for seed in self.summary["seeds"]])
+
+    def seed_predictions(self, task: Task, seed: int) -> np.ndarray:
+        """One seed's predictions for the rows that the task is scored on, (rows,)."""
+        return read_targets(task, self.folder.predictions(seed, self.split(task), task.id))
 
     def dev_scores(self, task: Task) -> list[float]:
         """Each seed's score × 100 on dev; empty if they are not known, as for a task without dev rows."""
@@ -67,30 +70,39 @@ class Run:
 
     def rows_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows."""
-        split = self.split(task)
-        paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
-        lines = self._held_out.get(task.id) if split == "dev" else None
-        scored = [mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix()))]
-        return hashlib.sha256(repr((scored[0] if scored else None, lines)).encode()).hexdigest()
+        return self._rows_keys[task.id]
 
-    def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
-        """A key that is equal for the same rows in the same groups, and the groups of the rows that the task is scored on.
+    def recorded_key(self, task: Task) -> str | None:
+        """A key that is equal for the same rows in the same groups; None for a run that did not record groups.
 
-        Groups are numbers from 0, int64 (rows,). None for a run that did not record them. Raises InputError if the record is damaged.
+        Raises InputError if the record is damaged.
         """
         if task.id not in self._recorded:
             return None
         try:
-            texts, recorded = (self._recorded[task.id][key] for key in ("texts", "groups"))
+            recorded = [self._recorded[task.id][key] for key in ("texts", "groups")]
+        except (KeyError, TypeError):
+            raise self._damaged_record(task) from None
+        return hashlib.sha256(repr(tuple(recorded)).encode()).hexdigest()
+
+    def recorded_rows(self, task: Task) -> tuple[str, np.ndarray] | None:
+        """The `recorded_key`, and the groups of the rows that the task is scored on.
+
+        Groups are numbers from 0, int64 (rows,). None for a run that did not record them. Raises InputError if the record is damaged.
+        """
+        if (key := self.recorded_key(task)) is None:
+            return None
+        recorded = self._recorded[task.id]["groups"]
+        try:
             if recorded is not None and not (isinstance(recorded, list) and all(isinstance(g, int) for g in recorded)):
                 raise TypeError
             # With only one group, groups cannot be resampled, so each row counts as a group.
             apart = recorded is None or len(set(recorded)) == 1
             names = np.arange(len(self.rows(task).targets)) if apart else np.array(recorded)
             groups = np.unique(names, return_inverse=True)[1]
-        except (KeyError, TypeError, ValueError):
-            raise InputError(f"{self.folder.scored_rows}: {task.id}: not rows as mtl baseline records them") from None
-        return hashlib.sha256(repr((texts, recorded)).encode()).hexdigest(), groups
+        except (TypeError, ValueError):
+            raise self._damaged_record(task) from None
+        return key, groups
 
     def check(self) -> None:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
@@ -105,9 +117,20 @@ class Run:
                 if (found := len(read_targets(task, file))) != rows:
                     raise InputError(f"{file}: {found} predictions for {rows} {split} rows")
 
+    def _damaged_record(self, task: Task) -> InputError:
+        return InputError(f"{self.folder.scored_rows}: {task.id}: not rows as mtl baseline records them")
+
     @cached_property
-    def _held_out(self) -> dict[str, Any]:
-        return _by_task(self.folder.held_out)
+    def _rows_keys(self) -> dict[str, str]:
+        """The `rows_key` of each task."""
+        keys, held_out = {}, _by_task(self.folder.held_out)
+        for task in self.tasks:
+            split = self.split(task)
+            paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
+            lines = held_out.get(task.id) if split == "dev" else None
+            scored = [mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix()))]
+            keys[task.id] = hashlib.sha256(repr((scored[0] if scored else None, lines)).encode()).hexdigest()
+        return keys
 
     @cached_property
     def _recorded(self) -> dict[str, Any]:
@@ -124,10 +147,10 @@ def _by_task(path: Path) -> dict[str, Any]:
     return content
 
 
-def find_runs(runs_dir: Path) -> list[Run]:
+def find_runs(runs_dir: Path, check: Callable[[Run], None] = Run.check) -> list[Run]:
     """Every finished run in a folder and below, in order of path. Runs that are not finished or damaged are left out with a warning.
 
-    Raises InputError if the folder does not exist.
+    check: raises InputError if the predictions of a run are damaged. Raises InputError if the folder does not exist.
     """
     if not runs_dir.is_dir():
         raise InputError(f"{runs_dir}: no such folder; it must hold run folders, as mtl baseline makes them")
@@ -139,7 +162,9 @@ def find_runs(runs_dir: Path) -> list[Run]:
             logger.warning("%s: not finished, left out", folder.path)
             continue
         try:
-            runs.append(_read(folder, where, suites))
+            run = _read(folder, where, suites)
+            check(run)
+            runs.append(run)
         except (InputError, UnicodeDecodeError) as error:
             logger.warning("%s; %s is left out; remove it and run it again", error, folder.path)
     return runs
@@ -162,9 +187,7 @@ def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:
     content = folder.suite.read_bytes() if folder.suite.exists() else b""
     if content not in suites:
         suites[content] = load_suite(folder.suite)
-    run = Run("/".join(parts) or folder.path.resolve().name, folder, summary, suites[content])
-    run.check()
-    return run
+    return Run("/".join(parts) or folder.path.resolve().name, folder, summary, suites[content])
 
 
 def _problem(summary: Mapping[str, Any]) -> str | None:

@@ -83,8 +83,8 @@ def test_too_few_seeds(tmp_path: Path) -> None:
 
 def test_tasks_on_the_same_rows_share_draws_and_groups_are_the_recorded_ones(board: Leaderboard) -> None:
     samples = next(row.samples for row in board.rows if row.name == "good")
-    rows = {id: next(iter(sample.resampled)) for id, sample in samples.items() if id != AVERAGE}
-    assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].resampled)
+    rows = {id: next(iter(sample.means)) for id, sample in samples.items() if id != AVERAGE}
+    assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].means)
     assert rows["dyk"].count == 15 and rows["cbd"].count == 60
     assert board.ungrouped == []
 
@@ -94,7 +94,7 @@ def test_a_run_that_did_not_record_its_rows(tmp_path: Path) -> None:
     make_run(tmp_path / "old", right(0.8), recorded=False)
     alone = leaderboard(find_runs(tmp_path))
     assert alone.ungrouped == ["old"] and any("which scored rows belong together" in fact for fact in alone.facts)
-    rows = {id: next(iter(sample.resampled)) for id, sample in alone.rows[1].samples.items() if id != AVERAGE}
+    rows = {id: next(iter(sample.means)) for id, sample in alone.rows[1].samples.items() if id != AVERAGE}
     assert len(set(rows.values())) == 9 and {of.count for of in rows.values()} == {60}
     make_run(tmp_path / "new", right(0.8), ["embeddings=fasttext"])
     both = leaderboard(find_runs(tmp_path))
@@ -279,7 +279,7 @@ def test_runs_of_the_version_before_compare_with_new_ones_on_the_same_rows(tmp_p
     found = board.comparisons[places["random-frozen"], places["elmo-frozen"]]
     assert set(found) == {*board.suite.tasks, AVERAGE} and {test.verdict for test in found.values()} == {"better"}
     one, other = (
-        next(iter(board.rows[places[name]].samples["dyk"].resampled)) for name in ("random-frozen", "elmo-frozen")
+        next(iter(board.rows[places[name]].samples["dyk"].means)) for name in ("random-frozen", "elmo-frozen")
     )
     assert one == other and one.count == other.count == 15  # the groups of both are those that they recorded
     assert len(board.comparisons) == 3

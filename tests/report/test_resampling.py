@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mtl.report import resampling
-from mtl.report.resampling import RESAMPLES, RowGroups, resampled_scores, row_weights
+from mtl.report.resampling import RESAMPLES, RowGroups, resampled_scores, row_groups, row_weights
 from mtl.tasks.metrics import score
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.task import Task
@@ -15,7 +15,7 @@ SPEARMAN = Task("t", kind="number", text=["x"], target="y", range=[0, 5], metric
 
 def apart(rows: int) -> RowGroups:
     """Each row a group."""
-    return RowGroups("t", np.arange(rows))
+    return row_groups("t", np.arange(rows))
 
 
 @pytest.mark.parametrize("task", [ACCURACY, SPEARMAN], ids=["accuracy", "spearman"])
@@ -53,7 +53,7 @@ def test_the_spread_of_an_accuracy_is_the_binomial_s() -> None:
 
 def test_groups_are_drawn_whole() -> None:
     groups = np.array([0, 1, 1, 2, 0, 2, 1])
-    weights = np.concatenate(list(row_weights(RowGroups("t", groups))))
+    weights = np.concatenate(list(row_weights(row_groups("t", groups))))
     for group in range(3):
         of = weights[:, groups == group]
         assert (of == of[:, :1]).all()  # all rows of a group equally often
@@ -65,7 +65,7 @@ def test_rows_of_a_group_that_are_right_together_vary_as_groups_do() -> None:
     groups = np.repeat(np.arange(50), 4)
     predictions = (groups % 2).astype(float)[None]
     rows = ScoredRows(np.zeros(200))
-    grouped = resampled_scores(ACCURACY, predictions, rows, RowGroups("t", groups))
+    grouped = resampled_scores(ACCURACY, predictions, rows, row_groups("t", groups))
     assert grouped.std() == pytest.approx(100 * (0.25 / 50) ** 0.5, rel=0.1)
     assert resampled_scores(ACCURACY, predictions, rows, apart(200)).std() == pytest.approx(
         100 * (0.25 / 200) ** 0.5, rel=0.1
@@ -73,5 +73,5 @@ def test_rows_of_a_group_that_are_right_together_vary_as_groups_do() -> None:
 
 
 def test_equal_rows_are_drawn_alike_and_others_apart() -> None:
-    one, again, other = (np.concatenate(list(row_weights(RowGroups(key, np.arange(9))))) for key in ("a", "a", "b"))
+    one, again, other = (np.concatenate(list(row_weights(row_groups(key, np.arange(9))))) for key in ("a", "a", "b"))
     assert (one == again).all() and (one != other).any()

@@ -26,6 +26,7 @@ OWN = (
     "curves.js",
     "predictions.js",
     "details.js",
+    "pager.js",
     "board.js",
     "notes.js",
     "sections.js",

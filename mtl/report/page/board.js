@@ -1,12 +1,13 @@
 // The table: its header, its rows and the panels of opened rows.
 
-/** Draw the table into #board. `changed` is called when the user sorts or opens a row, `panel` creates an opened row's content. */
+/** Draw a page of the table into #board. `changed` is called when the user sorts or opens a row, `panel` creates an opened row's content. */
 function drawBoard(suite, choices, changed, panel) {
   const table = tableOf(suite, choices);
   const rows = table.getRowModel().rows.map((row) => row.original);
   const columns = table.getVisibleLeafColumns();
   const bests = bestOf(rows, columns);
-  const body = rows.flatMap((row) => {
+  const { first, shown } = pageOf(rows, choices);
+  const body = shown.flatMap((row) => {
     const opened = choices.opened.has(row.id) && Boolean(row.details);
     const toggle = () => {
       if (!choices.opened.delete(row.id)) choices.opened.add(row.id);
@@ -23,7 +24,7 @@ function drawBoard(suite, choices, changed, panel) {
   });
   const board = document.getElementById("board");
   // A long table scrolls while its header stays visible.
-  board.classList.toggle("long", rows.length > 30);
+  board.classList.toggle("long", shown.length > 30);
   board.replaceChildren(
     h(
       "table",
@@ -55,7 +56,8 @@ function drawBoard(suite, choices, changed, panel) {
       ),
     ),
   );
-  return { rows, sorted: sortedBy(table) };
+  drawPager(rows.length, choices, changed);
+  return { rows, first, shown, sorted: sortedBy(table) };
 }
 
 function headerCell(column, changed) {

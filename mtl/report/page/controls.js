@@ -138,6 +138,8 @@ function valueField(suite, choices, set, name, label, inText) {
 
 function referenceField(suite, choices, set) {
   const own = suite.rows.filter((row) => row.source === "run");
+  // Where not every pair was tested, every run was tested against these.
+  const offered = suite.references?.length ? own.filter((row) => suite.references.includes(row.id)) : own;
   const names = fullNames(suite);
   return (
     own.length > 1 &&
@@ -145,7 +147,7 @@ function referenceField(suite, choices, set) {
     selectField(
       "Compare with",
       "reference",
-      [["", "no run"], ...own.map((row) => [row.id, shortened(names.get(row.id), 60)])],
+      [["", "no run"], ...offered.map((row) => [row.id, shortened(names.get(row.id), 60)])],
       choices.reference,
       set("reference"),
     )

@@ -86,7 +86,7 @@ function costFigure(scene) {
     ),
     figure(`${title}, on a logarithmic scale`, svg, legend(points, names, style, "symbol")),
     omitted.length > 0 &&
-      h("p", {}, `Not shown, since they have no cost above 0: ${joinWithAnd(omitted.map((row) => names.get(row.id)))}.`),
+      h("p", {}, `Not shown, since they have no cost above 0: ${joinSome(omitted.map((row) => names.get(row.id)))}.`),
   );
 }
 

@@ -24,6 +24,7 @@ function detailPanel(suite, row, width) {
       inputSection(details, section),
       configSection(suite, row, section),
     ),
+    !details.config && h("p", { class: "quiet" }, "This run's configuration and learning curves are not on this page, but in its folder."),
   );
 }
 

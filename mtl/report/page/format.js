@@ -65,9 +65,22 @@ function withCount(count, thing) {
   return `${count} ${thing}${count === 1 ? "" : "s"}`;
 }
 
+/** "101 to 200": the numbers of `count` rows, the first of which has the number `first` from 0. */
+function rangeText(first, count) {
+  return `${first + 1} to ${first + count}`;
+}
+
 /** "a, b and c" */
 function joinWithAnd(names) {
   return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : names.join("");
+}
+
+const MOST_NAMED = 20;
+
+/** The names; of many, the first ones and how many more there are. */
+function joinSome(names) {
+  const more = names.length - MOST_NAMED;
+  return joinWithAnd(more > 0 ? [...names.slice(0, MOST_NAMED), `${more} more`] : names);
 }
 
 /** A name of at most `limit` characters; a longer one loses its middle. */

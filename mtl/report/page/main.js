@@ -27,12 +27,13 @@ function openSuite(suite) {
   let waiting = null;
   const changed = (remark = "") =>
     keepingFocus(() => {
-      const { rows, sorted } = drawBoard(suite, choices, changed, panel);
-      drawNotes(suite, choices, rows);
-      drawSections(suite, sectionChoices, rows);
+      const { rows, first, shown, sorted } = drawBoard(suite, choices, changed, panel);
+      drawNotes(suite, choices, shown);
+      drawSections(suite, sectionChoices, shown);
+      const part = shown.length < rows.length ? ` (now ${rangeText(first, shown.length)})` : "";
       document.getElementById("status").textContent =
-        `${remark}${rows.length} of ${suite.rows.length} rows shown, sorted by ${sorted}.`;
-      redrawPlots = () => drawPlots(suite, choices, plotChoices, rows);
+        `${remark}${rows.length} of ${suite.rows.length} rows shown${part}, sorted by ${sorted}.`;
+      redrawPlots = () => drawPlots(suite, choices, plotChoices, shown);
       clearTimeout(waiting);
       waiting = setTimeout(redrawPlots);
     });

@@ -43,6 +43,8 @@ function defaultChoices(suite) {
     spread: "range",
     reference: "",
     opened: new Set(),
+    page: 0,
+    order: "",
     sorting: [{ id: "average", desc: true }],
   };
 }
@@ -50,6 +52,19 @@ function defaultChoices(suite) {
 /** The suite's task with this id. */
 function taskOf(suite, id) {
   return suite.tasks.find((task) => task.id === id) ?? { id, title: id };
+}
+
+const PAGE = 100; // rows of the table at a time
+
+/**
+ * Those of the sorted rows that the chosen page shows, and the number of the first. When the rows or their order change, the first page
+ * is chosen.
+ */
+function pageOf(rows, choices) {
+  const order = rows.map((row) => row.id).join();
+  if (order !== choices.order) Object.assign(choices, { order, page: 0 });
+  const first = choices.page * PAGE;
+  return { first, shown: rows.slice(first, first + PAGE) };
 }
 
 function shownTasks(suite, choices) {

@@ -32,7 +32,7 @@ function drawNotes(suite, choices, rows) {
     reference && referenceNote(names.get(reference.id), choices, showsAverage(suite, tasks)),
     ...d3
       .groups(partial, (row) => joinWithAnd(row.lacking.map((task) => task.title)))
-      .map(([lacking, of]) => `* Partial average, without ${lacking}: ${joinWithAnd(of.map((row) => names.get(row.id)))}.`),
+      .map(([lacking, of]) => `* Partial average, without ${lacking}: ${joinSome(of.map((row) => names.get(row.id)))}.`),
     reduced.length &&
       `† ${joinWithAnd(reduced.map((task) => task.title))}: the split sizes differ from the published ones, so these scores are not ` +
         "comparable with published ones; an average with † includes such a task.",
