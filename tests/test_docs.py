@@ -142,7 +142,7 @@ def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
     path.write_text(example, encoding="utf-8")
     names = [run.name for run in load_sweep(str(path), {"suite": "klej-sample"}).runs]
     assert len(names) == 5 and names[-1] == "tiny"
-    assert names[0] == "random-frozen,seeds=1+2+3,encoder.hidden_size=256"
+    assert names[0] == "random-frozen,encoder.hidden_size=256"
     assert f"`{names[0]}`" in read("docs/running.md")
 
 

@@ -186,8 +186,8 @@ def test_a_grid_is_every_combination(tmp_path: Path) -> None:
             ["random-frozen-jiant", "random-frozen-jiant,head.projection=64", "random-frozen,head.projection=64"],
         ),
         (
-            "grid: {pretrain: {learning_rate: [1e-3, 2e-3]}}",
-            ["random-frozen,pretrain.learning_rate=0.001", "random-frozen,pretrain.learning_rate=0.002"],
+            "grid: {pretrain: {learning_rate: [1e-3, 3e-3]}}",
+            ["random-frozen,pretrain.learning_rate=0.001", "random-frozen,pretrain.learning_rate=0.003"],
         ),
     ],
 )
@@ -238,7 +238,10 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("runs: [{name: a}, {name: A}]", "runs 1 and 2 would share the folder"),
         ("grid: {max_length: [9, 9]}", "runs 1 and 2 would share the folder"),
         ("{grid: {runs_dir: [a, b]}, settings: {max_length: 3}}", "runs 1 and 2 would|runs_dir must be the same"),
-        ("runs: [{tasks: [" + "cbd, " * 60 + "]}]", "too long for a folder's name; list it under runs: with a name"),
+        (
+            "runs: [{}, {tasks: [" + "cbd, " * 60 + "]}]",
+            "too long for a folder's name; list it under runs: with a name",
+        ),
         ("runs: [{max_length: 2024-01-01}]", "max_length=2024-01-01|not YAML"),
         ("runs: [{max_length: '${x}'}]", r"runs\.0\.max_length: holds"),
     ],

@@ -28,7 +28,9 @@ class RayCluster:
         """Raises InputError if Ray is not installed."""
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # seeds log alike lines
-        os.environ.setdefault("RAY_worker_niceness", "0")  # Ray's 15 leaves training a few per cent of a CPU that others use, too
+        os.environ.setdefault(
+            "RAY_worker_niceness", "0"
+        )  # Ray's 15 leaves training a few per cent of a CPU that others use, too
         try:
             import ray
         except ImportError:
