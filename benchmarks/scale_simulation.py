@@ -93,71 +93,88 @@ class Outcome:
         return self.trace[-1][of]
 
 
-class Sharing:
-    """The transfers that go on: a worker has at most one. Amounts are seconds of the whole file system."""
+class Transfers:
+    """Transfers of one size that go on. All have the same share of the file system, so that the one that began first ends first.
 
-    def __init__(self, files: FileSystem, workers: int) -> None:
+    amount: seconds of the whole file system. most: the largest share that a client can use; 0 if only the client limits the transfer,
+    whose amount is then what it takes alone.
+    """
+
+    def __init__(self, piece: Piece, files: FileSystem) -> None:
+        amount = piece.bytes / files.bandwidth + piece.files / files.rate
+        alone = max(amount, piece.bytes / files.client_bandwidth + piece.files * files.latency)
+        self.amount, self.most = (amount, amount / alone) if amount else (alone, 0.0)
+        self.content = (piece.bytes / self.amount, piece.files / self.amount) if self.amount else (0.0, 0.0)
+        self.share = self.served = 0.0  # served: what each has got that has been there from the beginning
+        self.ends: dict[int, float] = {}  # the value of `served` at the end, by worker, in the order of their begin
+
+
+class Sharing:
+    """The transfers that go on: a worker has at most one."""
+
+    def __init__(self, files: FileSystem) -> None:
         self.files, self.time, self.changed = files, 0.0, False
-        self.left = np.full(workers, NEVER)
-        self.most = np.zeros(workers)  # the largest share that a client can use
-        self.share = np.zeros(workers)
-        self.content = np.zeros((2, workers))  # bytes and files in one second of a transfer
-        self.flow = np.zeros(2)  # bytes and files per second of all transfers
-        self.moved = np.zeros(2)
+        self.sizes: dict[tuple[float, float], Transfers] = {}
+        self.of: dict[int, Transfers] = {}  # by worker
+        self.flow = self.moved = (0.0, 0.0)  # bytes and files: per second, and until now
         self.trace = [(0.0, 0.0, 0.0)]
 
     def begin(self, worker: int, piece: Piece) -> bool:
         """Begin a transfer at the present time. Returns False if it takes no time."""
-        of = self.files
-        amount = piece.bytes / of.bandwidth + piece.files / of.rate
-        alone = max(amount, piece.bytes / of.client_bandwidth + piece.files * of.latency)
-        if not alone:
+        key = piece.bytes, piece.files
+        size = self.sizes.get(key) or self.sizes.setdefault(key, Transfers(piece, self.files))
+        if not size.amount:
             return False
-        # An unlimited file system: all of the limit is the client's, which is then the only amount.
-        self.left[worker], self.most[worker] = (amount, amount / alone) if amount else (alone, 0.0)
-        self.content[:, worker] = piece.bytes / self.left[worker], piece.files / self.left[worker]
+        size.ends[worker] = size.served + size.amount
+        self.of[worker] = size
         self.changed = True
         return True
 
     def end(self, worker: int) -> None:
-        self.left[worker] = NEVER
-        self.changed = True
+        """End the worker's transfer, if it has one."""
+        if (size := self.of.pop(worker, None)) is not None:
+            del size.ends[worker]
+            self.changed = True
 
     def advance(self, time: float) -> None:
-        self.left -= self.share * (time - self.time)
-        if self.flow.any():
-            before = self.moved
-            self.moved = before + self.flow * (time - self.time)
+        passed = time - self.time
+        if self.of and passed:
             if self.time > self.trace[-1][0]:  # nothing was transferred in between
-                self.trace.append((self.time, *before.tolist()))
-            self.trace.append((time, *self.moved.tolist()))
+                self.trace.append((self.time, *self.moved))
+            for size in self.sizes.values():
+                size.served += size.share * passed
+            self.moved = self.moved[0] + self.flow[0] * passed, self.moved[1] + self.flow[1] * passed
+            self.trace.append((time, *self.moved))
         self.time = time
 
     def next(self) -> tuple[float, int]:
         """When the next transfer ends, if nothing changes, and its worker. Called between changes and `advance`."""
         if self.changed:
             self._divide()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            seconds = np.where(self.share > 0, self.left / self.share, NEVER)
-        worker = int(seconds.argmin())
-        return self.time + max(0.0, float(seconds[worker])), worker
+        first, of = NEVER, -1
+        for size in self.sizes.values():
+            if size.ends:
+                worker, end = next(iter(size.ends.items()))
+                if (seconds := (end - size.served) / size.share) < first:
+                    first, of = seconds, worker
+        return self.time + max(0.0, first), of
 
     def _divide(self) -> None:
         """Equal shares of 1, of which none is above the client's."""
         self.changed = False
-        self.share[:] = 0.0
-        active = np.flatnonzero(self.left < NEVER)
-        most = self.most[active]
-        free = active[most == 0]
-        limited, most = active[most > 0], most[most > 0]
-        self.share[free] = 1.0
-        if most.sum() > 1:
-            ordered = np.sort(most)
-            before = np.concatenate([[0.0], np.cumsum(ordered)[:-1]])
-            levels = (1 - before) / np.arange(len(ordered), 0, -1)
-            most = np.minimum(most, levels[np.argmax(levels <= ordered)])
-        self.share[limited] = most
-        self.flow = self.content @ self.share
+        active = sorted((size for size in self.sizes.values() if size.ends), key=lambda size: size.most)
+        left, waiting = 1.0, sum(len(size.ends) for size in active if size.most)
+        for size in self.sizes.values():
+            size.share = 0.0
+        for size in active:
+            if not size.most:
+                size.share = 1.0
+                continue
+            size.share = min(size.most, left / waiting)
+            left -= size.share * len(size.ends)
+            waiting -= len(size.ends)
+        rates = [(size.share * len(size.ends), size.content) for size in active]
+        self.flow = sum(rate * of[0] for rate, of in rates), sum(rate * of[1] for rate, of in rates)
 
 
 def simulate(
@@ -175,7 +192,7 @@ class _Simulation:
     def __init__(self, units: Sequence[Work], cluster: Cluster, files: FileSystem, driver: Driver, seed: int) -> None:
         self.units, self.cluster, self.driver = units, cluster, driver
         self.random = np.random.default_rng(seed)
-        self.sharing = Sharing(files, cluster.workers)
+        self.sharing = Sharing(files)
         self.outcome = Outcome()
         self.events: list[tuple[float, int, str, int, int]] = []  # time, order, what, whose, its begin (of workers)
         self.order = 0

@@ -66,15 +66,15 @@ def test_a_transfer_alone_has_the_speed_of_its_client() -> None:
 
 def test_what_slow_clients_leave_the_others_share() -> None:
     """Shares of 1 of which the first client uses 0.1: the two others have 0.45 each, then 0.9."""
-    sharing = sim.Sharing(sim.FileSystem(bandwidth=10.0, client_bandwidth=9.0, latency=1.0), 3)
+    sharing = sim.Sharing(sim.FileSystem(bandwidth=10.0, client_bandwidth=9.0, latency=1.0))
     sharing.begin(0, sim.Piece(0, bytes=9, files=8))  # alone: 1 s and 8 s, of the whole file system 0.9 s
     sharing.begin(1, sim.Piece(0, bytes=9))
     sharing.begin(2, sim.Piece(0, bytes=9))
-    sharing.next()
-    assert sharing.share.tolist() == pytest.approx([0.1, 0.45, 0.45])
+    assert sharing.next() == (pytest.approx(2.0), 1)
+    assert [sharing.of[worker].share for worker in range(3)] == pytest.approx([0.1, 0.45, 0.45])
     sharing.end(2)
     assert sharing.next() == (pytest.approx(1.0), 1)
-    assert sharing.share.tolist() == pytest.approx([0.1, 0.9, 0.0])
+    assert sharing.of[1].share == pytest.approx(0.9) and 2 not in sharing.of
 
 
 def test_a_unit_begins_after_the_one_that_it_names() -> None:
