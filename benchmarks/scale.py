@@ -100,7 +100,7 @@ def _stage1(seconds: float, kind: str, of: Mapping[str, Any]) -> list[Piece]:
 
 def _start(kind: str, of: Mapping[str, Any]) -> Piece:
     """Everything before the first step: a process, its imports, the run's data and vectors."""
-    seconds = of["ray_unit_seconds"] + of["import_seconds"] + of["prepare_seconds"]
+    seconds = of["process_seconds"] + of["import_seconds"] + of["prepare_seconds"]
     software, inputs = not of.get("software_local"), not of.get("inputs_local")
     read = software * of["import_bytes"] + inputs * of["prepare_bytes"][kind]
     return Piece(seconds, read, software * of["import_files"] + inputs * of["prepare_files"])

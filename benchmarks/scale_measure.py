@@ -63,7 +63,10 @@ def start_up(run: Path, repeats: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", PREPARE, str(run / "config.yaml"), folder]
         found = [
-            [float(value) for value in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()]
+            [
+                float(value)
+                for value in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+            ]
             for _ in range(repeats)
         ]
     prepare, read, opened, imports = map(min, zip(*found, strict=True))
@@ -84,14 +87,16 @@ def engines(repeats: int) -> dict[str, Any]:
     units = [Unit(str(n), os.path.basename, (str(n),)) for n in range(repeats)]
     before = _cpu_seconds()
     Processes().run(units, 1, lambda unit, value: None)
-    found: dict[str, Any] = {"processes_unit_seconds": round((_cpu_seconds() - before) / repeats, 2)}
+    found: dict[str, Any] = {"process_seconds": round((_cpu_seconds() - before) / repeats, 2)}
     engine = RayCluster()
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")  # else Ray writes a token into the home folder
     start = time.monotonic()
     engine.ray.init("local", num_cpus=1, include_dashboard=False, object_store_memory=80 * 2**20, logging_level="error")
     found["ray_start_seconds"] = round(time.monotonic() - start, 1)
     try:
-        found["ray_unit_seconds"] = round(_least(lambda: engine.run(units[:1], 1, lambda unit, value: None), repeats, time.monotonic), 2)
+        found["ray_unit_seconds"] = round(
+            _least(lambda: engine.run(units[:1], 1, lambda unit, value: None), repeats, time.monotonic), 2
+        )
         waiting: list[Any] = []
         submit = lambda: waiting.append(engine._submit(Unit(f"sleep {len(waiting)}", time.sleep, (3600,))))  # noqa: E731
         found["submit_seconds"] = round(_least(lambda: [submit() for _ in range(100)], 3) / 100, 5)
@@ -107,7 +112,8 @@ def driver(run: Path, repeats: int) -> dict[str, Any]:
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from run_folders import make_run, right
 
-    job = load_job({"suite": str(run / "suite.yaml")})
+    done = read_json(next(run.glob("seed-*/scores.json")))
+    job = load_job({"suite": str(run / "suite.yaml"), "tasks": list(done["scores"])})
     rows = {task.id: task.rows or {task.scored_split: 60} for task in job.run_tasks}
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name:
@@ -119,9 +125,8 @@ def driver(run: Path, repeats: int) -> dict[str, Any]:
                 found[f"report_{number + 1}_seconds"] = round(_least(report, 1), 1)
         sample = replace(job, config=replace(job.config, run_dir=str(runs / "run-0"), seeds=[1, 2, 3, 4, 5]))
         for seed in sample.config.seeds:
-            write_json(sample.folder.scores(seed), read_json(run / "seed-1/scores.json"))
-        constants = dict.fromkeys(rows, 0.0)
-        prepared = Prepared({}, rows, constants, {}, {}, {})
+            write_json(sample.folder.scores(seed), done)
+        prepared = Prepared({}, rows, dict.fromkeys(rows, 0.0), {}, {}, {})
         found["sum_up_seconds"] = round(_least(lambda: sum_up(sample, prepared, ""), repeats), 4)
     return found
 

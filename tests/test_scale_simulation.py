@@ -1,7 +1,6 @@
-"""The simulation of benchmarks/scale_simulation.py against closed forms."""
+"""The simulation of benchmarks/scale.py against closed forms."""
 
 import heapq
-import importlib.util
 import math
 import sys
 from pathlib import Path
@@ -11,29 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-PATH = Path(__file__).parents[1] / "benchmarks/scale_simulation.py"
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # scripts, which import each other by name
 
-
-def load() -> Any:
-    spec = importlib.util.spec_from_file_location("scale_simulation", PATH)
-    assert spec is not None and spec.loader is not None
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-sim = load()
+import scale_simulation as sim  # noqa: E402
+from scale_sharing import FileSystem, Piece, Sharing  # noqa: E402
 
 
 def unit(*seconds: float, start: Any = None, **of: Any) -> Any:
-    return sim.Work(start or sim.Piece(), tuple(sim.Piece(of) for of in seconds), **of)
+    return sim.Work(start or Piece(), tuple(Piece(of) for of in seconds), **of)
 
 
 SECONDS = np.random.default_rng(3).gamma(4.0, 100.0, size=40).tolist()
 
 
 def test_one_worker_takes_the_sum() -> None:
-    units = [unit(of / 2, of / 2, start=sim.Piece(7.0)) for of in SECONDS]
+    units = [unit(of / 2, of / 2, start=Piece(7.0)) for of in SECONDS]
     assert sim.simulate(units, sim.Cluster(1)).seconds == pytest.approx(sum(SECONDS) + 7 * len(SECONDS))
 
 
@@ -48,28 +39,28 @@ def test_without_contention_it_is_list_scheduling(workers: int) -> None:
 
 def test_a_full_file_system_takes_its_bytes_or_its_files() -> None:
     size = np.random.default_rng(4).uniform(1, 9, size=30)
-    units = [unit(start=sim.Piece(0, bytes=of)) for of in size]
-    found = sim.simulate(units, sim.Cluster(10), sim.FileSystem(bandwidth=2.0))
+    units = [unit(start=Piece(0, bytes=of)) for of in size]
+    found = sim.simulate(units, sim.Cluster(10), FileSystem(bandwidth=2.0))
     assert found.seconds == pytest.approx(size.sum() / 2)
     assert found.peak(1, window=1.0) == pytest.approx(2.0) and found.moved(1) == pytest.approx(size.sum())
-    units = [unit(start=sim.Piece(0, files=of)) for of in size]
-    assert sim.simulate(units, sim.Cluster(10), sim.FileSystem(rate=4.0)).seconds == pytest.approx(size.sum() / 4)
+    units = [unit(start=Piece(0, files=of)) for of in size]
+    assert sim.simulate(units, sim.Cluster(10), FileSystem(rate=4.0)).seconds == pytest.approx(size.sum() / 4)
 
 
 def test_a_transfer_alone_has_the_speed_of_its_client() -> None:
-    files = sim.FileSystem(bandwidth=100.0, client_bandwidth=5.0, latency=0.5)
-    units = [unit(start=sim.Piece(0, bytes=50, files=4))] * 3
+    files = FileSystem(bandwidth=100.0, client_bandwidth=5.0, latency=0.5)
+    units = [unit(start=Piece(0, bytes=50, files=4))] * 3
     assert sim.simulate(units, sim.Cluster(3), files).seconds == pytest.approx(50 / 5 + 4 * 0.5)
-    unlimited = sim.FileSystem(client_bandwidth=5.0)
+    unlimited = FileSystem(client_bandwidth=5.0)
     assert sim.simulate(units, sim.Cluster(3), unlimited).seconds == pytest.approx(50 / 5)
 
 
 def test_what_slow_clients_leave_the_others_share() -> None:
     """Shares of 1 of which the first client uses 0.1: the two others have 0.45 each, then 0.9."""
-    sharing = sim.Sharing(sim.FileSystem(bandwidth=10.0, client_bandwidth=9.0, latency=1.0))
-    sharing.begin(0, sim.Piece(0, bytes=9, files=8))  # alone: 1 s and 8 s, of the whole file system 0.9 s
-    sharing.begin(1, sim.Piece(0, bytes=9))
-    sharing.begin(2, sim.Piece(0, bytes=9))
+    sharing = Sharing(FileSystem(bandwidth=10.0, client_bandwidth=9.0, latency=1.0))
+    sharing.begin(0, Piece(0, bytes=9, files=8))  # alone: 1 s and 8 s, of the whole file system 0.9 s
+    sharing.begin(1, Piece(0, bytes=9))
+    sharing.begin(2, Piece(0, bytes=9))
     assert sharing.next() == (pytest.approx(2.0), 1)
     assert [sharing.of[worker].share for worker in range(3)] == pytest.approx([0.1, 0.45, 0.45])
     sharing.end(2)
@@ -91,9 +82,7 @@ def test_a_slow_driver_is_the_limit() -> None:
 def test_lost_nodes_cost_what_renewal_theory_says() -> None:
     """A segment of s seconds that begins again after every loss takes (exp(rate s) - 1) / rate on average."""
     rate, each = 1 / 300, 200.0
-    runs = [
-        sim.simulate([unit(*[each] * 400)], sim.Cluster(1, loss=rate), seed=seed) for seed in range(4)
-    ]
+    runs = [sim.simulate([unit(*[each] * 400)], sim.Cluster(1, loss=rate), seed=seed) for seed in range(4)]
     assert mean(run.seconds for run in runs) == pytest.approx(400 * math.expm1(rate * each) / rate, rel=0.08)
     assert all(run.lost == run.most_lost > 0 for run in runs)
 
