@@ -16,7 +16,7 @@ class Work:
 
     start: Piece
     segments: tuple[Piece, ...]
-    resume: Piece = Piece()
+    resume: Piece = field(default_factory=Piece)
     run: int = 0
     after: int | None = None
 

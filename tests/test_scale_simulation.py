@@ -12,8 +12,8 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))  # scripts, which import each other by name
 
-import scale_simulation as sim  # noqa: E402
-from scale_sharing import FileSystem, Piece, Sharing  # noqa: E402
+import scale_simulation as sim
+from scale_sharing import FileSystem, Piece, Sharing
 
 
 def unit(*seconds: float, start: Any = None, **of: Any) -> Any:
