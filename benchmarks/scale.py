@@ -4,7 +4,7 @@
     python benchmarks/scale.py --set bandwidth=10e9 --set speed=20
     python benchmarks/scale.py --measure runs/klej/fasttext-frozen-laptop > measured.yaml
 
-The inputs are benchmarks/scale.yaml, or `--inputs`. `--measure` prints those of them that this machine can measure. Nothing here was
+The inputs are those of benchmarks/scale.yaml. `--measure` prints those of them that this machine can measure, for `--inputs`. Nothing here was
 run on more than one machine: a simulation says what follows from its inputs.
 """
 
@@ -155,12 +155,15 @@ def row(of: Result) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def read_inputs(path: Path, changes: Sequence[str] = ()) -> dict[str, Any]:
-    """The inputs by name. changes: as in "bandwidth=10e9"."""
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    merged = {**content["measured"], **content["assumed"]}
+def read_inputs(measured: Path | None = None, changes: Sequence[str] = ()) -> dict[str, Any]:
+    """The inputs of scale.yaml by name. measured: a file of the same form that replaces some of them. changes: as in "bandwidth=10e9"."""
+    of: dict[str, Any] = {}
+    for path in (Path(__file__).with_name("scale.yaml"), *([measured] if measured else [])):
+        for section in yaml.safe_load(path.read_text(encoding="utf-8")).values():
+            for name, value in section.items():
+                of[name] = {**of.get(name, {}), **value} if isinstance(value, dict) else value
     given = dict(change.split("=", 1) for change in changes)
-    return _numbers({**merged, **{name: yaml.safe_load(value) for name, value in given.items()}})
+    return _numbers({**of, **{name: yaml.safe_load(value) for name, value in given.items()}})
 
 
 def _numbers(value: Any) -> Any:
@@ -174,7 +177,7 @@ def _numbers(value: Any) -> Any:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--inputs", type=Path, default=Path(__file__).with_name("scale.yaml"))
+    parser.add_argument("--inputs", type=Path, help="what `--measure` has printed; replaces inputs of scale.yaml")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="another value of an input")
     parser.add_argument("--out", type=Path, help="the plot, an SVG file")
     parser.add_argument("--measure", type=Path, metavar="RUN", help="print measured inputs; RUN: a finished run")

@@ -20,26 +20,30 @@ from mtl.jobs.job import load_job
 from mtl.jobs.prepared import Prepared
 from mtl.report.report import write_report
 
+SMALL_RUNS = 10  # for the report
 IMPORTS = "import mtl.jobs.seed, mtl.methods.lstm.two_stages, pytorch_lightning"
-# Prints bytes read, CPU seconds, and files opened by Python.
+# Prints CPU seconds and bytes read: of the imports, then of the preparation of a seed.
 PREPARE = f"""
-import os, sys, yaml
-opened = set()
-sys.addaudithook(lambda event, of: event == "open" and opened.add(str(of[0])))
+import os, sys
+from pathlib import Path
+def spent():
+    return sum(os.times()[:2]), int(Path("/proc/self/io").read_text().split()[1])
 {IMPORTS}
-from mtl.config.files import flatten
-from mtl.jobs.job import load_job
+imported = spent()
+from mtl.config.files import read_config
+from mtl.embedders.find import embedder_kind
+from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
-imported, before, opened_before = os.times(), int(open("/proc/self/io").readline().split()[1]), len(opened)
-config = {{key: value for key, value in flatten(yaml.safe_load(open(sys.argv[1]))).items() if value is not None}}
-prepare(load_job({{**config, "run_dir": sys.argv[2]}}))
-after, read = os.times(), int(open("/proc/self/io").readline().split()[1])
-print(after.user + after.system - imported.user - imported.system, read - before, opened_before, imported.user + imported.system)
+from mtl.tasks.suite import load_suite
+run = Path(sys.argv[1])
+config = read_config(run / "config.yaml", lambda name: embedder_kind(name).options)
+prepare(Job(config, load_suite(run / "suite.yaml")))
+print(*imported, *(after - before for after, before in zip(spent(), imported)))
 """
 
 
 def measure(run: Path, repeats: int) -> dict[str, Any]:
-    """Parameters by name, in the form of benchmarks/scale.yaml. run: a finished run of the LSTM whose data and cache are still there."""
+    """Parameters by name, in the form of benchmarks/scale.yaml, and `ray_unit_seconds` for comparison. run: a finished run of the LSTM whose data and cache are still there."""
     return {**seeds_of(run), **start_up(run, repeats), **engines(repeats), **driver(run, repeats)}
 
 
@@ -52,29 +56,28 @@ def seeds_of(run: Path) -> dict[str, Any]:
     return {
         "stages": [[round(cost["pretrain_seconds"]), round(cost["finetune_seconds"])] for cost in costs],
         "validations": len(read_json(folders[0] / "pretrain/done.json")["curve"]),
-        "weights": weights,
+        "weights": {read_json(run / "summary.json")["embeddings"]: weights},
         "final_bytes": sum(path.stat().st_size for path in files) - weights,
         "final_files": len(files),
     }
 
 
 def start_up(run: Path, repeats: int) -> dict[str, Any]:
-    """Import and preparation of a seed's process: seconds, bytes that it reads, modules that it opens."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-c", PREPARE, str(run / "config.yaml"), folder]
-        found = [
-            [
-                float(value)
-                for value in subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-            ]
-            for _ in range(repeats)
+    """Imports and preparation of a seed's process: the least seconds, and the bytes that it reads."""
+    command = [sys.executable, "-c", PREPARE, str(run)]
+    found = [
+        [
+            float(value)
+            for value in subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
         ]
-    prepare, read, opened, imports = map(min, zip(*found, strict=True))
+        for _ in range(repeats)
+    ]
+    imports, import_bytes, prepares, prepare_bytes = map(min, zip(*found, strict=True))
     return {
         "import_seconds": round(imports, 1),
-        "import_files": int(opened),
-        "prepare_seconds": round(prepare, 1),
-        "prepare_bytes": int(read),
+        "import_bytes": int(import_bytes),
+        "prepare_seconds": round(prepares, 1),
+        "prepare_bytes": {read_json(run / "summary.json")["embeddings"]: int(prepare_bytes)},
     }
 
 
@@ -108,7 +111,7 @@ def engines(repeats: int) -> dict[str, Any]:
 
 
 def driver(run: Path, repeats: int) -> dict[str, Any]:
-    """CPU seconds of the driver to sum up a run, and of `mtl report` on 10 and 100 small runs made of known predictions."""
+    """CPU seconds of the driver to sum up a run, and of `mtl report` on small runs made of known predictions, a run."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from run_folders import make_run, right
 
@@ -118,11 +121,10 @@ def driver(run: Path, repeats: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as name:
         runs = Path(name) / "runs/klej"
-        for number in range(100):
-            make_run(runs / f"run-{number}", right(0.5 + number / 400), seeds=(1, 2, 3, 4, 5))
-            if number in (9, 99):
-                report = partial(write_report, runs, Path(name) / "report", "")
-                found[f"report_{number + 1}_seconds"] = round(_least(report, 1), 1)
+        for number in range(SMALL_RUNS):
+            make_run(runs / f"run-{number}", right(0.5 + number / 40), seeds=(1, 2, 3, 4, 5))
+        report = partial(write_report, runs, Path(name) / "report", "")
+        found["report_seconds_per_run"] = round(_least(report, 1) / SMALL_RUNS, 2)
         sample = replace(job, config=replace(job.config, run_dir=str(runs / "run-0"), seeds=[1, 2, 3, 4, 5]))
         for seed in sample.config.seeds:
             write_json(sample.folder.scores(seed), done)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import log10
 
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 470, 330, 60, 44, 60
-COLOURS = ("#b0412a", "#c98a1b", "#2a6fb0", "#3a8f5c")
+COLOURS = ("#b0412a", "#2a6fb0")
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#555}.title{font-weight:600;font-size:13px}.axis{stroke:#999;fill:none}"
     "polyline{fill:none;stroke-width:2}@media(prefers-color-scheme:dark){text{fill:#bbb}}"
