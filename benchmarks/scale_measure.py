@@ -31,7 +31,7 @@ def spent():
 {IMPORTS}
 imported = spent()
 from mtl.config.files import read_config
-from mtl.embedders.find import embedder_kind
+from mtl.embedders import embedder_kind
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
 from mtl.tasks.suite import load_suite
@@ -43,7 +43,10 @@ print(*imported, *(after - before for after, before in zip(spent(), imported)))
 
 
 def measure(run: Path, repeats: int) -> dict[str, Any]:
-    """Parameters by name, in the form of benchmarks/scale.yaml, and `ray_unit_seconds` for comparison. run: a finished run of the LSTM whose data and cache are still there."""
+    """Parameters by name, in the form of benchmarks/scale.yaml, and `ray_unit_seconds` for comparison.
+
+    run: a finished run of the LSTM whose data and cache are still there.
+    """
     return {**seeds_of(run), **start_up(run, repeats), **engines(repeats), **driver(run, repeats)}
 
 
