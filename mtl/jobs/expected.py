@@ -1,6 +1,7 @@
 """How long a seed is expected to take, from seeds that are finished."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -31,19 +32,27 @@ def _beside(job: Job) -> Iterator[float]:
     """Seconds of finished seeds of other runs of the method, scaled to this run's training."""
     config = job.config
     title, steps = METHODS[config.method].title(config), config.pretrain.max_steps
-    for path in sorted(job.folder.path.parent.glob("*/config.yaml")):
-        try:
-            settings = flatten(read_yaml(path))
-            summary = read_json(path.with_name("summary.json")) if path.with_name("summary.json").exists() else {}
-        except InputError:
-            continue
-        if summary.get("title") != title or not _alike(settings, job):
+    for path in sorted(job.folder.path.parent.glob("*/summary.json")):
+        found, settings = _described(path.parent, path.stat().st_mtime_ns)
+        if found != title or not _alike(settings, job):
             continue
         for done in _finished(path.parent):
             pretraining = done["cost"].get("pretrain_seconds") or 0.0
             there = settings.get("pretrain.max_steps")
             scale = steps / there if isinstance(there, int) and there > 0 else 1.0
             yield float(done["seconds"]) + (scale - 1) * float(pretraining)
+
+
+@cache
+def _described(run: Path, changed: int) -> tuple[str | None, Mapping[str, Any]]:
+    """The title and the settings of a finished run; of one that cannot be read, none. changed: when its summary was written.
+
+    Kept, because each of a sweep's runs asks for all others.
+    """
+    try:
+        return read_json(run / "summary.json").get("title"), flatten(read_yaml(run / "config.yaml"))
+    except (InputError, AttributeError):
+        return None, {}
 
 
 def _alike(settings: Mapping[str, Any], job: Job) -> bool:

@@ -97,3 +97,15 @@ def test_the_command_runs_nothing(
         (tmp_path / "runs/liten" / name / "summary.json").write_text(json.dumps({}), encoding="utf-8")
     assert main([*command, "--watch"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "2 seeds: 2 finished"
+
+
+def test_every_finished_run_is_read_once(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = job([*settings, "seeds=[1]", f"run_dir={tmp_path / 'runs/done'}"])
+    done.folder.path.mkdir(parents=True)
+    done.folder.config.write_text("pretrain: {max_steps: 10}\n", encoding="utf-8")
+    write_json(done.folder.summary, {"title": "LSTM, random, frozen"})
+    read: list[Path] = []
+    monkeypatch.setattr("mtl.jobs.expected.read_yaml", lambda path: read.append(path) or {})
+    for name in ("second", "third", "fourth"):
+        expected_seconds(job([*settings, f"run_dir={tmp_path / 'runs' / name}"]))
+    assert read == [done.folder.config]
