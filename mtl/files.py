@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import os
+import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,8 @@ from typing import Any
 from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
 
 from mtl.errors import InputError
+
+OTHER_FILES = 256  # that a process needs beside one for each run
 
 logger = logging.getLogger("mtl")
 
@@ -194,3 +197,20 @@ def git_blob_id(path: Path) -> str:
         while chunk := file.read(2**20):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def allow_open_files(number: int) -> None:
+    """Let this process hold so many files open at once, beside those of other purposes.
+
+    Raises the process's own limit if it is lower. Raises InputError if the system does not allow that.
+    """
+    limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + OTHER_FILES
+    if resource.RLIM_INFINITY in (limit, highest) or wanted <= highest:
+        if limit != resource.RLIM_INFINITY and limit < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
+        return
+    raise InputError(
+        f"{number} runs at once need {wanted} open files, and this system allows a process {highest}; "
+        "raise its limit (ulimit -Hn), or choose fewer runs with --only"
+    )

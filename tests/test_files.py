@@ -1,5 +1,6 @@
 import errno
 import hashlib
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,19 @@ from types import SimpleNamespace
 import pytest
 
 from mtl.errors import InputError
-from mtl.files import Busy, check_space, git_blob_id, lock, read_json, replacing, sha256, write_json, write_text
+from mtl.files import (
+    OTHER_FILES,
+    Busy,
+    allow_open_files,
+    check_space,
+    git_blob_id,
+    lock,
+    read_json,
+    replacing,
+    sha256,
+    write_json,
+    write_text,
+)
 
 
 def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
@@ -115,3 +128,30 @@ def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
     ):
         path.write_bytes(content)
         assert git_blob_id(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "highest", "set_to"),
+    [
+        (1024, 4096, (1000 + OTHER_FILES, 4096)),
+        (1024, resource.RLIM_INFINITY, (1000 + OTHER_FILES, resource.RLIM_INFINITY)),
+        (4096, 4096, None),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
+    ],
+)
+def test_the_limit_of_open_files_is_raised(
+    limit: int, highest: int, set_to: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = list[tuple[int, int]]()
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, highest))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: calls.append(limits))
+    allow_open_files(1000)
+    assert calls == ([] if set_to is None else [set_to])
+
+
+def test_too_many_runs_for_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (512, 1024))
+    with pytest.raises(
+        InputError, match=r"1000 runs at once need 1256 open files, and this system allows a process 1024; .*--only"
+    ):
+        allow_open_files(1000)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mtl.config.schema import Config
+from mtl.files import allow_open_files
 from mtl.jobs.baseline import check_begun, sum_up
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.kind import Engine, Unit, longest_first
@@ -27,6 +28,7 @@ def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[Nam
     """
     config = runs[0].job.config
     engine = ENGINES[config.engine]()
+    allow_open_files(len(runs))  # a lock for each run
     with ExitStack() as held:
         waiting = []
         for run in runs:
