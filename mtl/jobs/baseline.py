@@ -27,6 +27,7 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
     configuration, and for one that another process uses; DivergedError for training that diverges.
     """
     config = job.config
+    check_device(job)
     with job.folder.locked():
         if (finished := check_begun(job)) is not None:
             return finished
@@ -40,14 +41,18 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
         return sum_up(job, prepared, command)
 
 
+def check_device(job: Job) -> None:
+    """Raise InputError if the run is not finished and this machine cannot train it."""
+    if not job.folder.summary.exists():
+        check_precision(job.config.trainer)
+
+
 def check_begun(job: Job) -> dict[str, Any] | None:
     """Check the run's folder, which must be locked, against the job. Return the summary if the run is finished.
 
     Raises InputError for a folder with another configuration or other inputs.
     """
     folder = job.folder
-    if not folder.summary.exists():  # a finished run needs no device
-        check_precision(job.config.trainer)
     tasks = job.run_tasks
     folder.check(job.config)
     if not folder.summary.exists():

@@ -8,7 +8,7 @@ from typing import Any
 
 from mtl.config.schema import Config
 from mtl.files import allow_open_files
-from mtl.jobs.baseline import check_begun, sum_up
+from mtl.jobs.baseline import check_begun, check_device, sum_up
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.kind import Engine, Unit, longest_first
 from mtl.jobs.expected import expected_seconds
@@ -32,6 +32,7 @@ def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[Nam
     with ExitStack() as held:
         waiting = []
         for run in runs:
+            check_device(run.job)
             held.enter_context(run.job.folder.locked())
             if check_begun(run.job) is None:
                 waiting.append(run)

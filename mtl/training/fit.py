@@ -24,9 +24,8 @@ from torch.utils.data import DataLoader
 
 from mtl.config.schema import TrainerConfig
 from mtl.errors import DivergedError
-from mtl.files import link_or_copy, replacing, write_json
+from mtl.files import replacing, write_json
 from mtl.model.batch import Batch
-from mtl.model.network import TaskNetwork
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
@@ -61,8 +60,7 @@ class Stage:
     resumable: bool = True  # whether to save the whole state after each epoch
     lines: bool = True  # whether to print a line for each validation if there is no terminal
     trained_only: bool = False  # whether to save only the weights that are trained
-    checkpoint: str = "best"  # the validation whose weights the module ends with: best or last
-    saved: tuple[str, ...] = ()  # the validations whose weights are saved beside these
+    checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
@@ -76,13 +74,13 @@ class Stage:
 def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """Train until the epochs or the patience are used up, then load the best (or last) weights into the module.
 
-    `stage.folder` receives the weights (best.ckpt, and final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the
-    average × 100 of each validation whose weights are saved, that of the module's weights, and `MultitaskModule.record`). A stage that
-    was interrupted resumes from last.ckpt, which is removed at the end.
+    `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the
+    average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt,
+    which is removed at the end.
     Raises DivergedError, with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
     are then those of earlier validations.
     """
-    kept = _savers(stage)
+    kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
     start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
     if start:
@@ -109,9 +107,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
             raise KeyboardInterrupt
     load_weights(module.network, stage.weights)
     module.to("cpu").eval()
-    averages = {name: saver.score for name, saver in kept.items()}
-    done = {**stage.facts, "average": averages[stage.checkpoint], "averages": averages, **module.record()}
-    write_json(stage.folder / DONE, done)
+    write_json(stage.folder / DONE, {**stage.facts, "average": kept.score, **module.record()})
     resume.unlink(missing_ok=True)  # only now: a stage that is killed before this line resumes and does not start over
 
 
@@ -124,14 +120,7 @@ def _explained(error: DivergedError, stage: Stage) -> DivergedError:
     )
 
 
-def _savers(stage: Stage) -> "dict[str, BestWeights]":
-    """What saves weights, by the name of the validation: the best before the last, which may be the same."""
-    best = BestWeights(stage.folder / WEIGHTS["best"], stage.trained_only)
-    savers = {"best": best, "last": LastWeights(stage.folder / WEIGHTS["last"], stage.trained_only, best)}
-    return {name: savers[name] for name in savers if name in (stage.checkpoint, *stage.saved)}
-
-
-def _trainer(stage: Stage, config: TrainerConfig, kept: "Mapping[str, BestWeights]", start: int) -> pl.Trainer:
+def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: int) -> pl.Trainer:
     """start: the number of epochs that were done before this process started."""
     last = ModelCheckpoint(
         stage.folder, RESUME.removesuffix(".ckpt"), save_on_train_epoch_end=True, enable_version_counter=False
@@ -156,7 +145,7 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "Mapping[str, BestWeight
             SeedEachEpoch(stage.seed, stage.folder.name),
             Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True),
             StageProgress(stage.title, stage.total_steps, stage.lines, stage.scale),
-            *kept.values(),
+            kept,
             *([last] if stage.resumable else []),
         ],
         plugins=[AtomicCheckpointIO()],
@@ -201,7 +190,6 @@ class BestWeights(Callback):
         self.path = path
         self.trained_only = trained_only
         self.score: float | None = None
-        self.epoch = -1  # of the weights that this process has saved
 
     def on_sanity_check_end(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
         self.on_train_epoch_end(trainer, module)
@@ -210,18 +198,13 @@ class BestWeights(Callback):
         average = float(trainer.callback_metrics[MONITOR])
         if self.keeps(average):
             self.score = average
-            self.epoch = trainer.current_epoch
             assert isinstance(module, MultitaskModule)
-            self.save(module.network, average)
-
-    def save(self, network: TaskNetwork, average: float) -> None:
-        """Write the weights."""
-        state = network.state_dict()
-        if self.trained_only:
-            fixed = {name for name, parameter in network.named_parameters() if not parameter.requires_grad}
-            state = {name: value for name, value in state.items() if name not in fixed}
-        with replacing(self.path) as partial:
-            torch.save({"state_dict": state, "epoch": self.epoch, "average": average}, partial)
+            state = module.network.state_dict()
+            if self.trained_only:
+                fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
+                state = {name: value for name, value in state.items() if name not in fixed}
+            with replacing(self.path) as partial:
+                torch.save({"state_dict": state, "epoch": trainer.current_epoch, "average": average}, partial)
 
     def keeps(self, average: float) -> bool:
         """Whether the weights of a validation with this average replace the saved ones."""
@@ -235,18 +218,7 @@ class BestWeights(Callback):
 
 
 class LastWeights(BestWeights):
-    """Saves the weights of the last validation, for any average. While it is also the best one, they need no space of their own."""
-
-    def __init__(self, path: Path, trained_only: bool, best: BestWeights) -> None:
-        """best: is called before this one, if it saves weights at all."""
-        super().__init__(path, trained_only)
-        self.best = best
-
-    def save(self, network: TaskNetwork, average: float) -> None:
-        if self.best.epoch == self.epoch:
-            link_or_copy(self.best.path, self.path)
-        else:
-            super().save(network, average)
+    """Saves the weights of the last validation, for any average."""
 
     def keeps(self, average: float) -> bool:
         return True

@@ -53,7 +53,7 @@ def defaults() -> Config:
         ("encoder.hidden_size", 0, "encoder.hidden_size=0: must be greater than 0"),
         ("head.attention_size", -1, "head.attention_size=-1: must be greater than 0"),
         ("max_length", 0, "max_length=0: must be greater than 0"),
-        ("seeds_in_parallel", 0, "seeds_in_parallel=0: must be greater than 0"),
+        ("seeds_in_parallel", 0, "seeds_in_parallel=0: must be at least 1"),
         ("pretrain.validate_every", 0, "pretrain.validate_every=0: must be greater than 0"),
         ("pretrain.learning_rate", -1.0, "pretrain.learning_rate=-1.0: must be greater than 0"),
         ("pretrain.learning_rate", 1e-9, "must lie between 0 and pretrain.learning_rate=1e-09"),

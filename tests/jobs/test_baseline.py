@@ -24,7 +24,8 @@ from mtl.errors import InputError
 from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.seed import run_apart
-from mtl.methods.lstm import stage1, stage2
+from mtl.methods import stage2
+from mtl.methods.lstm import stage1
 from mtl.model.batch import Batch
 from mtl.model.network import Network
 from mtl.runs.folder import RunFolder

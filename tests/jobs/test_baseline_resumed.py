@@ -13,7 +13,8 @@ from mtl.cli import main
 from mtl.config.schema import TrainerConfig
 from mtl.files import write_json
 from mtl.jobs.baseline import run_baseline
-from mtl.methods.lstm import stage1, stage2
+from mtl.methods import stage2
+from mtl.methods.lstm import stage1
 from mtl.sample import SAMPLES
 from mtl.training import fit as fitting
 from mtl.training.module import MultitaskModule

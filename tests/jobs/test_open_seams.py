@@ -96,7 +96,7 @@ class LengthEmbeddings:
         self.embedder = lambda: LengthEmbedder(scale)
         self.coverage: Coverage | None = None
         if texts is not None:
-            self.coverage = coverage(texts.tokens, np.ones(len(texts.types), dtype=bool))
+            self.coverage = coverage(texts, np.ones(len(texts.types), dtype=bool))
 
     def fingerprint(self) -> str:
         return f"lengths × {self.scale}"

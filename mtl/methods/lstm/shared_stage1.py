@@ -28,18 +28,8 @@ from mtl.training.precision import training_precision
 logger = logging.getLogger("mtl")
 
 # Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
-# `suite` and `tasks` say where data comes from, which is compared by content; which weights are loaded does not change the training.
-UNREAD = (
-    "finetune.",
-    "submission.",
-    "variant",
-    "architecture",
-    "preset",
-    "suite",
-    "tasks",
-    "seeds",
-    "pretrain.checkpoint",
-)
+# `suite` and `tasks` say where data comes from, which is compared by content.
+UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
 
 
 def stage1_key(config: Config, inputs: Mapping[str, str], seed: int) -> str:
@@ -76,16 +66,14 @@ class SharedStage1:
     def take(self, folder: Path, checkpoint: str, title: str) -> bool:
         """If another run has finished this stage 1, put its weights and its record into `folder`. Return whether it has.
 
-        checkpoint: the validation whose weights the run uses. Weights are linked, so they need no further space on one file system.
+        checkpoint: the validation whose weights are kept. They are linked, so they need no further space on one file system.
         """
-        source = self._finished()
+        source = self._finished(WEIGHTS[checkpoint])
         if source is None:
             return False
-        done = read_json(source / DONE)
         shutil.rmtree(folder, ignore_errors=True)
-        for name in WEIGHTS.values():
-            link_or_copy(source / name, folder / name)
-        write_json(folder / DONE, {**done, "average": done["averages"][checkpoint], "trained_in": str(source)})
+        link_or_copy(source / WEIGHTS[checkpoint], folder / WEIGHTS[checkpoint])
+        write_json(folder / DONE, {**read_json(source / DONE), "trained_in": str(source)})
         logger.info("%s · trained already, in %s", title, source)
         return True
 
@@ -97,8 +85,8 @@ class SharedStage1:
     def _path(self) -> Path:
         return self.records / f"{self.key}.json"
 
-    def _finished(self) -> Path | None:
-        """The folder of a finished stage 1 with this key, if the record names one that is still there."""
+    def _finished(self, weights: str) -> Path | None:
+        """The folder of a finished stage 1 with this key, if the record names one that still has these weights."""
         if not self._path.exists():
             return None
         try:
@@ -106,4 +94,4 @@ class SharedStage1:
             whole = read_json(source / DONE).get("key") == self.key
         except (InputError, KeyError, TypeError, AttributeError):
             return None
-        return source if whole and all((source / name).exists() for name in WEIGHTS.values()) else None
+        return source if whole and (source / weights).exists() else None

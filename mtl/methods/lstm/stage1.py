@@ -80,7 +80,6 @@ def _train(
             train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
             dev=batches.dev(),
             checkpoint=settings.checkpoint,
-            saved=("best", "last"),  # a run that shares this training may use the other one
             scale=data.scale,
             facts={"key": key},
         ),

@@ -28,7 +28,7 @@ def trained_in(run: Path) -> str | None:
     return found
 
 
-@pytest.mark.parametrize("change", ["variant=finetune", "pretrain.checkpoint=last", "finetune.encoder_dropout=true"])
+@pytest.mark.parametrize("change", ["variant=finetune", "finetune.patience=1", "finetune.encoder_dropout=true"])
 def test_a_run_that_differs_in_stage_2_alone_trains_it_not_again(
     settings: list[str], tmp_path: Path, change: str
 ) -> None:
@@ -38,11 +38,11 @@ def test_a_run_that_differs_in_stage_2_alone_trains_it_not_again(
     assert trained_in(second) == str((first / "seed-1/pretrain").resolve())
     assert trained_in(first) is None and trained_in(alone) is None
     assert content(second) == content(alone) != {}
-    for weights in ("best.ckpt", "final.ckpt"):  # no second copy on the disk
-        assert (first / "seed-1/pretrain" / weights).samefile(second / "seed-1/pretrain" / weights)
+    weights = "seed-1/pretrain/best.ckpt"
+    assert (first / weights).samefile(second / weights)  # no second copy on the disk
 
 
-@pytest.mark.parametrize("change", ["encoder.hidden_size=7", "pretrain.learning_rate=0.002", "variant=attention"])
+@pytest.mark.parametrize("change", ["encoder.hidden_size=7", "pretrain.checkpoint=last", "variant=attention"])
 def test_a_run_with_another_stage_1_trains_its_own(settings: list[str], tmp_path: Path, change: str) -> None:
     made(settings, tmp_path, "first")
     second = made(settings, tmp_path, "second", change)
@@ -69,6 +69,7 @@ def test_the_key_has_what_stage_1_reads() -> None:
             "boundary_words=true",
             "loss.class_weights=1",
             "held_out=0.3",
+            "pretrain.checkpoint=last",
         )
     ]
     others += [stage1_key(config(), {"data": "b"}, 1), stage1_key(config(), {"data": "a"}, 2)]
@@ -77,20 +78,18 @@ def test_the_key_has_what_stage_1_reads() -> None:
 
 def finished(folder: Path, shared: SharedStage1) -> Path:
     folder.mkdir(parents=True)
-    for name in ("best.ckpt", "final.ckpt"):
-        (folder / name).write_text(name, encoding="utf-8")
-    write_json(folder / "done.json", {"key": shared.key, "average": 2.0, "averages": {"best": 2.0, "last": 1.0}})
+    (folder / "best.ckpt").write_text("weights", encoding="utf-8")
+    write_json(folder / "done.json", {"key": shared.key, "average": 2.0})
     shared.record(folder)
     return folder
 
 
-def test_the_average_is_that_of_the_weights_used(tmp_path: Path) -> None:
+def test_the_record_says_where_it_was_trained(tmp_path: Path) -> None:
     shared = SharedStage1(tmp_path / "records", "k")
     source = finished(tmp_path / "one", shared)
-    for checkpoint, average in (("best", 2.0), ("last", 1.0)):
-        assert shared.take(tmp_path / checkpoint, checkpoint, "stage 1")
-        done = json.loads((tmp_path / checkpoint / "done.json").read_text(encoding="utf-8"))
-        assert (done["average"], done["trained_in"]) == (average, str(source))
+    assert shared.take(tmp_path / "two", "best", "stage 1")
+    done = json.loads((tmp_path / "two/done.json").read_text(encoding="utf-8"))
+    assert done == {"key": "k", "average": 2.0, "trained_in": str(source)}
 
 
 @pytest.mark.parametrize("damage", ["removed", "no weights", "another key", "another record", "no JSON"])
@@ -101,7 +100,7 @@ def test_what_is_not_there_whole_is_trained_again(tmp_path: Path, damage: str) -
     if damage == "removed":
         source.rename(tmp_path / "moved")
     elif damage == "no weights":
-        (source / "final.ckpt").unlink()
+        (source / "best.ckpt").unlink()
     elif damage == "another key":
         write_json(source / "done.json", {"key": "other"})
     elif damage == "another record":

@@ -15,7 +15,7 @@ import mtl
 from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_baseline
-from mtl.methods.lstm import stage2
+from mtl.methods import stage2
 
 ELMO = {"lstm": {"dim": 24, "projection_dim": 10}}
 LAST = "pretrain.checkpoint=last"

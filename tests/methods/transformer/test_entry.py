@@ -8,7 +8,7 @@ from tiny_transformers import write_bert
 
 from mtl.cli import main
 from mtl.errors import InputError
-from mtl.jobs.baseline import prepare
+from mtl.jobs.prepared import prepare
 from mtl.jobs.sweep import load_sweep
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.sample import SAMPLES
@@ -54,7 +54,7 @@ def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
     SAMPLES["superlim-sample"](tmp_path)
     given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
     runs = load_sweep("transformer-superlim", given).runs
-    assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,seeds=42") for run in runs)
+    assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,transformer.") for run in runs)
     assert {run.job.config.transformer.batch_size for run in runs} == {16, 32}
     assert {run.job.config.transformer.learning_rate for run in runs} == {1e-5, 2e-5, 3e-5, 4e-5}
 

@@ -10,7 +10,7 @@ from small_suite import locations, rows
 from tiny_transformers import write_bert
 from torch.nn import functional
 
-from mtl.jobs.baseline import prepare
+from mtl.jobs.prepared import prepare
 from mtl.methods.transformer.finetune import Batching, FineTuning
 from mtl.methods.transformer.method import FineTuned
 from mtl.training.batches import Schedule
