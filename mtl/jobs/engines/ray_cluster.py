@@ -149,6 +149,8 @@ class RayCluster:
             for reference in answered:
                 try:
                     there = self.ray.get(reference)
+                except (self.ray.exceptions.TaskUnschedulableError, self.ray.exceptions.NodeDiedError):
+                    continue  # Ray lists a lost node for some seconds; it gets no unit
                 except self.ray.exceptions.RayError as error:
                     raise InputError(f"node {asked[reference]}: cannot run mtl: {_line(error)}") from None
                 if there != here:
