@@ -116,8 +116,9 @@ def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -
 
 
 def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
-    settings = [*small_settings(tmp_path), "seeds=[1]", "pretrain.max_steps=200", "pretrain.validate_every=10"]
-    settings += ["pretrain.patience=20", "trainer.threads=1"]
+    settings = [*small_settings(tmp_path), "seeds=[1]", "pretrain.max_steps=600", "pretrain.validate_every=10"]
+    # Many validations, so that the command is killed long before it would end.
+    settings += ["pretrain.patience=60", "trainer.threads=1"]
     undisturbed = job([*settings, f"run_dir={tmp_path / 'one'}", f"cache_dir={tmp_path / 'one-cache'}"])
     run_baseline(undisturbed)
     settings += ["engine=ray", f"run_dir={tmp_path / 'ray'}", f"cache_dir={tmp_path / 'ray-cache'}"]
