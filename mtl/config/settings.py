@@ -11,6 +11,15 @@ from mtl.errors import InputError
 Settings = TypeVar("Settings")
 
 
+class UnknownKey(InputError):
+    """A key that does not exist. known: those that do. section: what stands before the names of all of them."""
+
+    def __init__(self, key: str, known: Iterable[str], section: str = "") -> None:
+        self.key, self.known, self.section = key, set(known), section
+        names = ", ".join(f"{section}{name}" for name in sorted(self.known))
+        super().__init__(f"unknown key {section + key!r}; known keys: {names}")
+
+
 def typed_settings(kind: type[Settings], given: Mapping[str, Any], section: str = "") -> Settings:
     """An instance of a dataclass with these values; other fields have their defaults.
 
@@ -30,7 +39,6 @@ def typed_settings(kind: type[Settings], given: Mapping[str, Any], section: str 
 
 
 def check_known(given: Iterable[str], keys: set[str], section: str = "") -> None:
-    """Raise InputError for a key that is not in `keys`. section: as in `typed_settings`."""
+    """Raise UnknownKey for a key that is not in `keys`. section: as in `typed_settings`."""
     if unknown := sorted(set(given) - keys):
-        known = ", ".join(f"{section}{key}" for key in sorted(keys))
-        raise InputError(f"unknown key {section + unknown[0]!r}; known keys: {known}")
+        raise UnknownKey(unknown[0], keys, section)

@@ -17,7 +17,7 @@ logger = logging.getLogger("mtl")
 CHOOSE = "choose"  # the value of a setting that is chosen
 SPLIT = "validation"  # mteb does not score it
 
-Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float]]
+Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]]
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,25 @@ def choose(
     the choice.
 
     settings: the encoder's, of which some are CHOOSE. choices: those that can be chosen, with their values. tasks: those with validation
-    rows. open_encoder: makes an encoder from settings. validate: returns its scores by task.
+    rows. open_encoder: makes an encoder from settings. validate: returns its scores by task; a score that is not finite is None. A
+    combination with such a score is not chosen; raises InputError if all have one.
     """
     tried: list[dict[str, Any]] = []
-    best: tuple[SentenceEncoder, Combination] | None = None
+    best: tuple[float, SentenceEncoder, Combination] | None = None
     for combination in combinations(settings, choices):
         values, encoder = combination.values, open_encoder(combination.settings)
         scores = validate(encoder, tasks)
-        mean = fmean(scores[task] for task in tasks)
-        logger.info("%s: mean %.2f", ", ".join(f"{key}={value}" for key, value in values.items()), mean)
-        if not tried or mean > max(other["mean"] for other in tried):
-            best = encoder, combination
+        finite = [score for task in tasks if (score := scores[task]) is not None]
+        mean = fmean(finite) if len(finite) == len(tasks) else None
+        shown = "none: a score is not finite" if mean is None else f"{mean:.2f}"
+        logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), shown)
+        if mean is not None and (best is None or mean > best[0]):
+            best = mean, encoder, combination
         tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
-    assert best is not None
-    encoder, combination = best
+    if best is None:
+        raise InputError(
+            f"{CHOOSE}: every combination has a score that is not finite on the {SPLIT} rows of {', '.join(tasks)}"
+        )
+    _, encoder, combination = best
     record = {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": combination.values}
     return encoder, combination.settings, record

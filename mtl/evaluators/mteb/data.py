@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import datasets
 import mteb
 from mteb.abstasks import AbsTask
 
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark
 from mtl.evaluators.mteb.summary import EXACT, OTHER, REDUCED
-from mtl.files import sha256
+from mtl.files import replacing, sha256
 
 SHOWN = 3  # the most differences that are recorded of a split
 
@@ -41,9 +42,28 @@ def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> TaskRow
     if folder is None or not folder.is_dir():
         return TaskRows(None, str(fresh_task(benchmark, name, "test").metadata.revision))
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for file in _files(folder):
         digest.update(f"{file.relative_to(folder).as_posix()}\0{sha256(file)}\n".encode())
     return TaskRows(folder, f"local-{digest.hexdigest()[:16]}")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def _linked_folder(folder: Path, revision: str) -> Path:
+    """A folder of links to the files of a local folder, whose path names their content.
+
+    The cache of datasets knows a file by its path and its time of change alone. So it would return old rows for files that were
+    replaced by others with the same time, as tar, rsync and `cp -p` do.
+    """
+    linked = Path(datasets.config.HF_DATASETS_CACHE) / "mtl" / revision
+    for file in _files(folder):
+        link, target = linked / file.relative_to(folder), file.resolve()
+        if link.resolve() != target:
+            with replacing(link) as partial:
+                partial.symlink_to(target)
+    return linked
 
 
 def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | None = None) -> AbsTask:
@@ -58,7 +78,7 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | Non
         raise InputError(f"benchmark {benchmark.name}: mteb {mteb.__version__}: {name}: {_line(error)}") from None
     changed: dict[str, Any] = {"eval_splits": [split]}
     if rows is not None and rows.folder is not None:
-        changed["dataset"] = {"path": str(rows.folder.resolve()), "revision": rows.revision}
+        changed["dataset"] = {"path": str(_linked_folder(rows.folder, rows.revision)), "revision": rows.revision}
     task.metadata = task.metadata.model_copy(update=changed)
     return task
 
@@ -75,13 +95,18 @@ def load_rows(task: AbsTask, rows: TaskRows) -> None:
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had: {_line(error)}"
         ) from None
     except Exception as error:  # datasets and mteb raise many kinds of exceptions for files of another form
-        where = rows.folder or f"the hub's {task.metadata.dataset['path']}"
-        raise InputError(f"{where}: not the rows of {name} in a form that mteb reads: {_line(error)}") from None
+        raise unreadable(task, rows, error) from None
     for split in _read_splits(task, task.metadata.eval_splits):
         for subset in task.hf_subsets:
             splits = _of_subset(task, subset)
             if split not in splits:
                 raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
+
+
+def unreadable(task: AbsTask, rows: TaskRows, error: Exception) -> InputError:
+    """The error of rows with which mteb fails, as one line. error: what mteb raised."""
+    where = rows.folder or f"the hub's {task.metadata.dataset['path']}"
+    return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {_line(error)}")
 
 
 def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
@@ -124,9 +149,7 @@ def _statistics(
         with contextlib.redirect_stderr(io.StringIO()):  # bars of mteb
             ours = task._calculate_descriptive_statistics_from_split(split, hf_subset=subset if several else None)
     except Exception as error:  # a column or a value of another type than the task's can fail anywhere in mteb
-        raise InputError(
-            f"{rows.folder}: not the rows of {task.metadata.name} in a form that mteb reads: {_line(error)}"
-        ) from None
+        raise unreadable(task, rows, error) from None
     return theirs, ours
 
 

@@ -1,27 +1,31 @@
 """Evaluate an encoder on tasks with mteb's own code, one task after another; what is finished is not evaluated again."""
 
-import json
 import logging
-from collections.abc import Callable, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import mteb
+from mteb.abstasks import AbsTask
 from mteb.models.model_meta import ModelMeta
+from mteb.results import TaskResult
 
 from mtl.encoders.kind import SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark
-from mtl.evaluators.mteb.data import TaskRows, compare_rows, find_rows, fresh_task, load_rows
+from mtl.evaluators.mteb.data import TaskRows, compare_rows, find_rows, fresh_task, load_rows, unreadable
 from mtl.evaluators.mteb.folder import EvaluationFolder
 from mtl.evaluators.mteb.model import EncoderModel
-from mtl.files import read_json, write_json
+from mtl.evaluators.mteb.records import Record, best_record, is_number, read_record, record_key
+from mtl.files import replacing, write_json
 from mtl.progress import format_duration
 
 logger = logging.getLogger("mtl")
 
-BATCH = 256  # texts in a batch of mteb's loader; the encoder makes batches of its own
+# batch_size: texts in a batch of mteb's loader; the encoder makes batches of its own, and shows a bar of its own.
+ENCODING = {"batch_size": 256, "show_progress_bar": False}
 
 
 @dataclass(frozen=True)
@@ -35,73 +39,79 @@ class Evaluator:
     meta: ModelMeta
 
     def evaluate(
-        self, tasks: Sequence[str], split: str | None = None, finished: Callable[[], None] = lambda: None
-    ) -> dict[str, dict[str, Any]]:
-        """The record of each task, by name. split: to evaluate on, instead of the one that the benchmark scores. finished: called after
-        each task.
+        self,
+        tasks: Sequence[str],
+        split: str | None = None,
+        finished: Callable[[Mapping[str, Record]], None] = lambda records: None,
+    ) -> dict[str, Record]:
+        """The record of each task, by name; its score is None if it is not a finite number. split: to evaluate on, instead of the one
+        that the benchmark scores. finished: called after each task with the records so far.
 
         A task that was evaluated with this version of mteb, on the same rows, by the same metric is not evaluated again. Raises InputError.
         """
-        records = {}
+        records: dict[str, Record] = {}
         for number, name in enumerate(tasks, 1):
-            scored = self.benchmark.tasks[name].split
-            records[name], old = self._record(name, split or scored)
-            logger.info(
-                "%s (%d of %d)%s: %s %.2f%s",
-                *(name, number, len(tasks), "" if split is None else f", {split}"),
-                *(self.benchmark.metric(name), records[name]["score"]),
-                " · as evaluated before" if old else f" · {format_duration(records[name]['seconds'])}",
-            )
-            finished()
-        if split is None:
-            self._describe_model()
+            records[name], old = self._record(name, split)
+            place = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
+            metric, score = self.benchmark.metric(name), records[name]["score"]
+            after = "as evaluated before" if old else format_duration(records[name]["seconds"])
+            if score is None:
+                logger.warning(
+                    "%s: %s is not a finite number, so the task counts as missing; are all targets or all vectors equal?",
+                    *(place, metric),
+                )
+            else:
+                logger.info("%s: %s %.2f · %s", place, metric, score, after)
+            finished(records)
         return records
 
-    def _describe_model(self) -> None:
-        """Give all of mteb's result files the model's name and metadata of now: facts may have been added since they were written."""
-        cache = mteb.ResultCache(self.folder.path)
-        described = cache.get_task_result_path(model_name=self.meta, task_name="any").parent
-        for results in self.folder.path.glob(f"results/*/{self.meta.revision}"):
-            if results != described:
-                described.mkdir(parents=True, exist_ok=True)
-                for file in results.iterdir():
-                    file.replace(described / file.name)
-                results.rmdir()
-                results.parent.rmdir()
-        write_json(described / "model_meta.json", json.loads(json.dumps(self.meta.to_dict(), default=str)))
+    def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
+        """The records with a score: these, and for other tasks those of earlier commands that are still what the benchmark and this
+        version of mteb would record, preferably on exact data. records: of this command, by task."""
+        found = {
+            name: best_record(self.folder, name, record_key(self.benchmark, name, mteb.__version__))
+            for name in self.benchmark.tasks
+            if name not in records
+        } | dict(records)
+        return {name: record for name, record in found.items() if record is not None and record["score"] is not None}
 
-    def _record(self, name: str, split: str) -> tuple[dict[str, Any], bool]:
+    def collect_results(self, records: Mapping[str, Record]) -> None:
+        """Write the folder `results`: mteb's own result file of each of these records, under the model's name and metadata of now.
+
+        Raises InputError for a result file that is damaged.
+        """
+        with tempfile.TemporaryDirectory(dir=self.folder.path, prefix=".results-") as made:
+            cache = mteb.ResultCache(made)
+            for name, record in records.items():
+                path = self.folder.result(self.folder.record(name, record["revision"]))
+                try:
+                    result = TaskResult.from_disk(path, load_historic_data=False)
+                except (OSError, ValueError):
+                    raise InputError(f"{path}: damaged; remove {path.parent} and evaluate again") from None
+                cache.save_to_cache(result, self.meta, encode_kwargs=ENCODING)
+            shutil.rmtree(self.folder.results, ignore_errors=True)
+            if records:
+                (Path(made) / "results").replace(self.folder.results)
+
+    def _record(self, name: str, split: str | None) -> tuple[Record, bool]:
         """The record of a task on a split, and whether it is an older one."""
-        path = self.folder.record(name, split, self.benchmark.tasks[name].split)
         rows = find_rows(self.benchmark, name, self.data_dir)
-        key = {"mteb": mteb.__version__, "revision": rows.revision, "split": split}
-        key |= {"metric": self.benchmark.metric(name), "languages": list(self.benchmark.languages)}
-        if path.exists():
-            record: dict[str, Any] = read_json(path)
-            if {of: record.get(of) for of in key} == key:
-                return record, True
-        record = {**key, **self._evaluate(name, split, rows)}
+        path = self.folder.record(name, rows.revision, split)
+        key = record_key(self.benchmark, name, mteb.__version__, split) | {"revision": rows.revision}
+        if (old := read_record(path, key)) is not None:
+            return old, True
+        record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
         write_json(path, record)
         return record, False
 
-    def _evaluate(self, name: str, split: str, rows: TaskRows) -> dict[str, Any]:
-        """Evaluate the encoder on a split of a task. Scores are × 100."""
+    def _evaluate(self, name: str, rows: TaskRows, split: str, path: Path) -> Record:
+        """Evaluate the encoder on a split of a task. Scores are × 100. path: for mteb's own result file."""
         described = fresh_task(self.benchmark, name, split, rows)
         load_rows(described, rows)
         compared = compare_rows(described, rows, split)
         model = EncoderModel(self.encoder, self.meta)
         task = fresh_task(self.benchmark, name, split, rows)  # comparing may have drawn random numbers of the other
-        cache = mteb.ResultCache(self.folder.cache(split, self.benchmark.tasks[name].split))
-        # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
-        result = mteb.evaluate(
-            model,
-            task,
-            co2_tracker=False,
-            cache=cache,
-            overwrite_strategy="always",
-            encode_kwargs={"batch_size": BATCH},
-            show_progress_bar=False,
-        ).task_results[0]
+        result = _score(model, task, rows)
         by_subset = result.scores[split]
         metric = self.benchmark.metric(name)
         if any(metric not in scores for scores in by_subset):
@@ -109,15 +119,36 @@ class Evaluator:
                 f"benchmark {self.benchmark.name}: {name}: mteb has no score {metric!r}; it has"
                 f" {', '.join(key for key, value in by_subset[0].items() if isinstance(value, float))}"
             )
+        with replacing(path) as partial:
+            result.to_disk(partial)
         return {
             "type": self.benchmark.type_of(name),
             "metric": metric,
-            "score": 100 * sum(scores[metric] for scores in by_subset) / len(by_subset),
+            "score": _percent(sum(scores[metric] for scores in by_subset) / len(by_subset)),
             "main_metric": str(task.metadata.main_score),
-            "main_score": 100 * result.get_score(),
+            "main_score": _percent(result.get_score()),
             "data": compared.data,
             "differences": list(compared.differences),
             "seconds": result.evaluation_time,
             "encoding_seconds": model.seconds,
             "sentences": model.sentences,
         }
+
+
+def _score(model: EncoderModel, task: AbsTask, rows: TaskRows) -> TaskResult:
+    """mteb's result. Raises InputError if it fails with local rows, other than in the encoder."""
+    try:
+        # Whether there is a result for these rows was decided by its record; mteb would return one for other rows.
+        result = mteb.evaluate(
+            model, task, co2_tracker=False, cache=None, encode_kwargs=dict(ENCODING), show_progress_bar=False
+        )
+    except Exception as error:  # such as a single class in the training rows: it can fail anywhere in mteb
+        if rows.folder is None or model.encoding or isinstance(error, InputError):
+            raise
+        raise unreadable(task, rows, error) from None
+    return result.task_results[0]
+
+
+def _percent(score: float) -> float | None:
+    """A score × 100; None if it is not a finite number."""
+    return 100 * score if is_number(score) else None

@@ -1,7 +1,6 @@
 """Find the evaluations below a folder. Needs no mteb."""
 
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,8 @@ from typing import Any
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark, load_benchmark
 from mtl.evaluators.mteb.folder import EvaluationFolder
-from mtl.evaluators.mteb.summary import EXACT, OTHER, REDUCED, is_comparable
+from mtl.evaluators.mteb.records import is_list_of_strings, is_number, record_problem
+from mtl.evaluators.mteb.summary import is_comparable
 from mtl.files import read_json
 
 logger = logging.getLogger("mtl")
@@ -72,15 +72,14 @@ def _read(folder: EvaluationFolder) -> Evaluation:
     if wrong := [key for key, kind in FORM.items() if not isinstance(summary.get(key), kind)]:
         raise InputError(f"{folder.summary}: {wrong[0]}: missing or of another type")
     for name, of in summary["tasks"].items():
-        if name not in benchmark.tasks or not isinstance(of, dict) or not {"data", "revision", "metric"} <= set(of):
-            raise InputError(f"{folder.summary}: tasks.{name}: not a record of an evaluation of the benchmark")
-        if not all(_is_number(of.get(key)) for key in ("score", "seconds", "encoding_seconds", "sentences")):
-            raise InputError(f"{folder.summary}: tasks.{name}: its scores and costs are not numbers")
-        if of["data"] not in (EXACT, REDUCED, OTHER) or not _is_list_of_strings(of.get("differences")):
-            raise InputError(f"{folder.summary}: tasks.{name}: does not say how its data differs from the benchmark's")
-    if not all(value is None or _is_number(value) for value in summary["cost"].values()):
+        problem = record_problem(of) or ("has no score" if of["score"] is None else None)
+        if name not in benchmark.tasks:
+            problem = "not a task of the benchmark"
+        if problem:
+            raise InputError(f"{folder.summary}: tasks.{name}: {problem}")
+    if not all(value is None or is_number(value) for value in summary["cost"].values()):
         raise InputError(f"{folder.summary}: cost: its values are not numbers")
-    if not all(map(_is_list_of_strings, summary["seen"].values())):
+    if not all(map(is_list_of_strings, summary["seen"].values())):
         raise InputError(f"{folder.summary}: seen: not lists of tasks")
     if summary.get("choice") is not None and not _is_choice(summary["choice"]):
         raise InputError(f"{folder.summary}: choice: not the record of a choice")
@@ -89,16 +88,8 @@ def _read(folder: EvaluationFolder) -> Evaluation:
     return Evaluation(folder.path.name, folder, summary, benchmark)
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and math.isfinite(value)
-
-
-def _is_list_of_strings(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
-
-
 def _is_choice(value: object) -> bool:
     """Whether it has what `mtl.evaluators.mteb.summary.choice_note` reads."""
     if not isinstance(value, dict) or not isinstance(value.get("chosen"), dict):
         return False
-    return isinstance(value.get("tried"), list) and _is_list_of_strings(value.get("tasks")) and "split" in value
+    return isinstance(value.get("tried"), list) and is_list_of_strings(value.get("tasks")) and "split" in value

@@ -14,7 +14,9 @@ FINGERPRINT_DIGITS = 12  # of the encoder's fingerprint, in the folder's name
 
 @dataclass(frozen=True)
 class EvaluationFolder:
-    """`benchmark.yaml`, `summary.json`, `table.md`; `tasks/NAME.json`: what was evaluated; `results/`: mteb's own result files."""
+    """`benchmark.yaml`, `summary.json`, `table.md`; `results/`: mteb's own result files of the tasks in the summary;
+    `tasks/NAME/REVISION/`: what was evaluated on a version of a task's rows.
+    """
 
     path: Path
 
@@ -41,18 +43,23 @@ class EvaluationFolder:
         """What was tried before this encoder's settings were chosen."""
         return self.path / "choice.json"
 
-    def record(self, task: str, split: str, scored: str) -> Path:
-        """What was evaluated on a split of a task. scored: the split that the benchmark scores."""
-        return self.path / ("tasks" if split == scored else split) / f"{task}.json"
-
     @property
-    def records(self) -> list[Path]:
-        """The records of the scored splits."""
-        return sorted((self.path / "tasks").glob("*.json"))
+    def results(self) -> Path:
+        """mteb's own result files, as mteb's programs read them."""
+        return self.path / "results"
 
-    def cache(self, split: str, scored: str) -> Path:
-        """The folder that holds mteb's folder `results`, one for the scored splits, one for another split."""
-        return self.path if split == scored else self.path / split
+    def record(self, task: str, revision: str, split: str | None = None) -> Path:
+        """What was evaluated on a version of a task's rows. split: None: the one that the benchmark scores."""
+        return self.path / (split or "tasks") / task / revision / "record.json"
+
+    def records(self, task: str) -> list[Path]:
+        """The records of a task on the split that the benchmark scores."""
+        return sorted((self.path / "tasks" / task).glob("*/record.json"))
+
+    @staticmethod
+    def result(record: Path) -> Path:
+        """mteb's own result file of a record."""
+        return record.with_name("mteb.json")
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -17,19 +17,26 @@ from mtl.evaluators.mteb.summary import seen_by
 
 
 class EncoderModel(AbsEncoder):
-    """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take."""
+    """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take. encoding: whether the encoder is at work."""
 
     def __init__(self, encoder: SentenceEncoder, meta: ModelMeta) -> None:
         self.mteb_model_meta = meta
         self._encoder = encoder
         self.sentences = 0
         self.seconds = 0.0
+        self.encoding = False
 
     def encode(self, inputs: Any, **kwargs: Any) -> np.ndarray:
-        """The vectors of batches of texts, float32 (texts, dim). inputs: batches with a list `text`; kwargs: what mteb says of them."""
+        """The vectors of batches of texts, float32 (texts, dim). inputs: batches with a list `text`; kwargs: what mteb says of them.
+
+        Raises InputError for vectors that are not finite, which no task can score.
+        """
         texts = [text for batch in inputs for text in batch["text"]]
-        start = time.monotonic()
+        start, self.encoding = time.monotonic(), True
         vectors = self._encoder.encode(texts, progress=True)
+        self.encoding = False
+        if not np.isfinite(vectors).all():
+            raise InputError(f"{self._encoder.description.title}: some of its vectors have values that are not finite numbers")
         self.seconds += time.monotonic() - start
         self.sentences += len(texts)
         return vectors

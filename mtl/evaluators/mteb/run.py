@@ -3,9 +3,10 @@
 import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
+
+from mtl.config.settings import UnknownKey
 
 from mtl.encoders.kind import Choices, SentenceEncoder
 from mtl.errors import InputError
@@ -13,7 +14,8 @@ from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchm
 from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, choose, validation_tasks
 from mtl.evaluators.mteb.folder import EvaluationFolder
 from mtl.evaluators.mteb.library import import_mteb
-from mtl.evaluators.mteb.settings import MtebSettings, read_settings
+from mtl.evaluators.mteb.records import Record
+from mtl.evaluators.mteb.settings import MtebSettings, read_settings, unknown_key
 from mtl.evaluators.mteb.summary import render_table, summarize
 from mtl.files import read_json, write_json, write_text
 
@@ -43,24 +45,32 @@ def run_mteb(
         folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
         return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
 
-    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float]:
+    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
         of = evaluator(encoder)
         with of.folder.locked():
             return {name: record["score"] for name, record in of.evaluate(tasks, SPLIT).items()}
 
     choice = None
-    if CHOOSE in encoder_settings.values():
-        validated = validation_tasks(benchmark, data_dir)
-        encoder, chosen, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
-        encoder_settings = dict(chosen)
-    else:
-        encoder = open_encoder(encoder_settings)
+    try:
+        if CHOOSE in encoder_settings.values():
+            validated = validation_tasks(benchmark, data_dir)
+            encoder, chosen, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
+            encoder_settings = dict(chosen)
+        else:
+            encoder = open_encoder(encoder_settings)
+    except UnknownKey as error:
+        raise unknown_key(error) from None
     of = evaluator(encoder)
+
+    def summarize_now(records: Mapping[str, Record]) -> None:
+        _summarize(of.folder, benchmark, encoder, encoder_settings, of.with_earlier(records), about)
+
     with of.folder.locked():
         shutil.copyfile(path, of.folder.benchmark)
         if choice is not None:
             write_json(of.folder.choice, choice)
-        of.evaluate(tasks, finished=partial(_summarize, of.folder, benchmark, encoder, encoder_settings, about))
+        records = of.evaluate(tasks, finished=summarize_now)
+        of.collect_results(of.with_earlier(records))
     return of.folder
 
 
@@ -69,11 +79,11 @@ def _summarize(
     benchmark: Benchmark,
     encoder: SentenceEncoder,
     settings: Mapping[str, Any],
+    records: Mapping[str, Record],
     about: Mapping[str, Any],
 ) -> None:
-    """Write the summary and the table of all tasks that were evaluated in this folder, by this command and by earlier ones."""
+    """Write the summary and the table of these records, by task."""
     choice = read_json(folder.choice) if folder.choice.exists() else None
-    records = {path.stem: read_json(path) for path in folder.records}
     summary = summarize(benchmark, encoder.description, encoder.fingerprint(), settings, records, choice)
     write_json(folder.summary, {**summary, **about})
     write_text(folder.table, render_table(benchmark, summary))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from datetime import date
 from typing import Any
 
-from mtl.config.settings import typed_settings
+from mtl.config.settings import UnknownKey, typed_settings
 from mtl.errors import InputError
 from mtl.untrusted import is_web_address
 
@@ -57,7 +57,7 @@ RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name o
 
 def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
     """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
-    own = {key.name for key in fields(MtebSettings)} - {"model"}
+    own = _own_keys()
     facts = {key.removeprefix(MODEL): value for key, value in given.items() if key.startswith(MODEL)}
     # A date is the only value that YAML reads as something else than these keys have.
     dated = {key: value.isoformat() if isinstance(value, date) else value for key, value in facts.items()}
@@ -69,3 +69,17 @@ def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any
     settings.model.check()
     others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
     return settings, {RENAMED.get(key, key): value for key, value in others.items()}
+
+
+def _own_keys() -> set[str]:
+    """The keys of the command itself, without those of the model's metadata."""
+    return {key.name for key in fields(MtebSettings)} - {"model"}
+
+
+def unknown_key(error: UnknownKey) -> UnknownKey:
+    """An encoder's error of an unknown key, with the keys that the command takes, under the names that it takes."""
+    if error.section:
+        return error
+    names = {name: key for key, name in RENAMED.items()}
+    own = _own_keys() | {MODEL + key.name for key in fields(ModelFacts)}
+    return UnknownKey(names.get(error.key, error.key), own | {names.get(key, key) for key in error.known})
