@@ -18,6 +18,7 @@ from mtl.encoders.average_settings import POOLINGS, AverageParts, average_parts
 from mtl.encoders.centre import mean_vector
 from mtl.encoders.kind import Description
 from mtl.encoders.weighting import WEIGHTINGS, WordCounts, count_words
+from mtl.errors import InputError
 from mtl.model.encoder import batches_by_length
 from mtl.progress import Progress, hidden_progress
 
@@ -96,7 +97,10 @@ class AverageEncoder:
         return content.hexdigest()
 
     def _first_component(self) -> np.ndarray:
-        """The first right singular vector of the matrix of the texts' weighted means, which is not centred, float32 (dim,)."""
+        """The first right singular vector of the matrix of the texts' weighted means, which is not centred, float32 (dim,).
+
+        Raises InputError if the matrix is zero.
+        """
         texts, dim = self.parts.texts, self.parts.reader.dim
         products = np.zeros((dim, dim))
         with Progress("the first component", len(texts), "texts") as shown:
@@ -104,6 +108,10 @@ class AverageEncoder:
                 means = self._pooled(block)[:, :dim].astype(np.float64)
                 products += means.T @ means
                 shown.advance(len(block))
+        if not products.any():
+            raise InputError(
+                f"weighting={self.settings.weighting}: no word of the texts has a vector; name other texts or other embeddings"
+            )
         component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
         return component
 

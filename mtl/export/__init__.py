@@ -46,7 +46,7 @@ FORMATS: dict[str, ExportFormat] = {
     ),
     "onnx": ExportFormat(
         keys=ENCODER_KEYS,
-        packages=("onnx", "onnxruntime"),
+        packages=("onnx", "onnxruntime", "tokenizers"),
         extra="onnx",
         problem=lambda parts: None,
         write=write_onnx,

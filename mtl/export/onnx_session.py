@@ -1,4 +1,4 @@
-"""An exported ONNX model as onnxruntime computes it."""
+"""An exported ONNX model as onnxruntime computes it, and the tokenizer beside it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,6 +6,14 @@ from pathlib import Path
 import numpy as np
 
 IDS, VECTORS = "ids", "vectors"  # the names of the model's input and output
+
+
+def tokenizer_ids(path: Path, texts: Sequence[str]) -> list[np.ndarray]:
+    """The word ids of each text by the library tokenizers, int64 (tokens,), as the model card says to compute them."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    return [np.array(tokenizer.encode(f" {text}").ids, dtype=np.int64) for text in texts]
 
 
 def run_model(path: Path, rows: Sequence[np.ndarray]) -> np.ndarray:

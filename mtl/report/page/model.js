@@ -90,18 +90,24 @@ function averagedTasks(tasks) {
   return tasks.filter((task) => task.averaged);
 }
 
+/** What a task is a version of, where a suite has a task on several versions of its rows: a row has a score on one of them. */
+function versionOf(task) {
+  return task.version_of ?? task.id;
+}
+
 /** A row with its average over those of `tasks`, the tasks shown, that the suite's average counts: all of them, or some. */
 function withAverageOver(row, tasks, suite) {
   const averaged = averagedTasks(tasks);
   const whole = showsAverage(suite, tasks);
   const present = averaged.filter((task) => known(median(row, task)));
+  const scored = new Set(present.map(versionOf));
   const average = mean(present.map((task) => median(row, task)));
   return {
     ...row,
     average: whole ? (row.average ?? average) : average,
     average_interval: whole ? row.average_interval : null,
     average_range: averageRange(row, present),
-    lacking: averaged.filter((task) => !present.includes(task)),
+    lacking: [...averaged.filter((task) => !scored.has(versionOf(task))), ...(whole ? (suite.unscored ?? []) : [])],
     other_sizes: averaged.filter((task) => row.reduced?.includes(task.id)),
     trained_on: averaged.filter((task) => row.seen?.includes(task.id)),
   };
@@ -156,7 +162,8 @@ function marksOf(row, column) {
   const average = column === "average";
   const reduced = average ? row.other_sizes.length > 0 : row.reduced?.includes(column.id);
   const seen = average ? row.trained_on.length > 0 : row.seen?.includes(column.id);
-  return `${average && row.lacking.length ? "*" : ""}${reduced ? "†" : ""}${seen ? "‡" : ""}`;
+  const partial = average ? row.lacking.length > 0 : row.partial_groups?.includes(column.id);
+  return `${partial ? "*" : ""}${reduced ? "†" : ""}${seen ? "‡" : ""}`;
 }
 
 /** The split that a score is on, or the splits of an average. */

@@ -5,7 +5,7 @@ The other has only our rows, with all their scores; a column is a task on one ve
 same data. Thus no score on reduced data stands beside a published one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -82,14 +82,23 @@ class VectorBoard:
     def type_title(self, name: str) -> str:
         return self.benchmark.types[name].title
 
+    @cached_property
+    def unscored(self) -> list[str]:
+        """The benchmark's tasks without a column: every average of the board lacks them."""
+        return self.benchmark.missing({column.task for column in self.columns})
+
+    def tasks(self, row: VectorRow) -> set[str]:
+        """The tasks on which the row has a score, on whichever version of their rows."""
+        return {column.task for column in self.columns if column.id in row.scores}
+
     def missing(self, row: VectorRow) -> list[str]:
-        """The titles of the columns without a score: the average over tasks is then partial."""
-        return [column.title for column in self.columns if column.id not in row.scores]
+        """The benchmark's tasks without a score: the average over tasks is then partial."""
+        return self.benchmark.missing(self.tasks(row))
 
     def type_mean(self, row: VectorRow, name: str) -> float | None:
-        """The mean of a type × 100; None unless the row has a score in each of its columns."""
+        """The mean of a type × 100; None unless the row has a score on each task of the type that the board has."""
         scores = [row.scores[column.id] for column in self.types[name] if column.id in row.scores]
-        return fmean(scores) if len(scores) == len(self.types[name]) else None
+        return fmean(scores) if {column.task for column in self.types[name]} <= self.tasks(row) else None
 
     def average(self, row: VectorRow) -> float | None:
         """The mean over tasks, as printed, or of the scores that the row has."""
@@ -100,11 +109,15 @@ class VectorBoard:
         means = [mean for name in self.types if (mean := self.type_mean(row, name)) is not None]
         return row.printed.get(BY_TYPE, fmean(means) if len(means) == len(self.types) else None)
 
-    def mark(self, row: VectorRow, columns: Sequence[Column]) -> str:
-        """The mark of a score or a mean over these columns. *: one is missing. ‡: the encoder has seen training rows of one."""
-        lacking = any(column.id not in row.scores for column in columns)
-        seen = any(column.id in row.seen for column in columns if column.id in row.scores)
+    def mark(self, row: VectorRow, tasks: Collection[str]) -> str:
+        """The mark of a score or a mean over these tasks. *: one is missing. ‡: the encoder has seen training rows of one."""
+        lacking = not self.tasks(row).issuperset(tasks)
+        seen = any(column.id in row.seen for column in self.columns if column.task in tasks)
         return ("*" if lacking and row.scores else "") + ("‡" if seen else "")
+
+    def type_mark(self, row: VectorRow, name: str) -> str:
+        """The mark of the mean of a type, over all tasks of the benchmark's type."""
+        return self.mark(row, self.benchmark.types[name].tasks)
 
 
 def vector_boards(evaluations: Sequence[Evaluation]) -> list[VectorBoard]:
@@ -166,6 +179,8 @@ def _own_board(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation])
             for one in evaluations:
                 if one.summary["tasks"].get(task, {}).get("revision") == revision:
                     ids[one.path, task] = column.id
+    if len(columns) > len({column.task for column in columns}):
+        notes.append("Means over different versions of a task's rows cannot be compared with each other.")
     rows = _own_rows(evaluations, ids)
     title = f"{benchmark.title}, local data: not comparable with published scores"
     return VectorBoard(f"{id}-local", title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))

@@ -18,6 +18,7 @@ def vectors_document(board: VectorBoard) -> dict[str, Any]:
         "tasks": [
             {
                 "id": column.id,
+                "version_of": column.task,
                 "title": column.title,
                 "metric": column.metric,
                 "labels": None,
@@ -26,6 +27,7 @@ def vectors_document(board: VectorBoard) -> dict[str, Any]:
             }
             for column in board.columns
         ],
+        "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [
             {"id": family, "title": FAMILIES.get(family, family)}
             for family in dict.fromkeys(row.family for row in board.rows)
@@ -34,7 +36,8 @@ def vectors_document(board: VectorBoard) -> dict[str, Any]:
         "rows": [_row(board, row, id) for row, id in places.items()],
         "groups": [_types(board, places)],
         "groups_title": "Scores by type",
-        "groups_note": "The mean of each type of which a row has all tasks, and the mean over the types where it has all of them.",
+        "groups_note": "The mean of each type of which a row has all tasks of this board, and the mean over the types where it has all of them. *: without some"
+        " of the benchmark's tasks.",
         "breakdowns": [],
         "settings": [],
         "comparisons": {},
@@ -54,13 +57,19 @@ def _row(board: VectorBoard, row: VectorRow, id: str) -> dict[str, Any]:
         "average_split": "test",
         "average": None if average is None else _short(average),
         "partial": bool(board.missing(row)),
-        "missing": [column.id for column in board.columns if column.id not in row.scores],
+        "missing": board.missing(row),
+        "partial_groups": _marked(board, row, "*"),
         "reduced": [],
-        "seen": [*row.seen, *(name for name, columns in board.types.items() if "‡" in board.mark(row, columns))],
+        "seen": [*row.seen, *_marked(board, row, "‡")],
         "scores": {column: _score(score) for column, score in row.scores.items()},
         "cost": cost and {key: cost.get(key) for key in COSTS},
         "details": None,
     }
+
+
+def _marked(board: VectorBoard, row: VectorRow, mark: str) -> list[str]:
+    """The types whose mean has this mark."""
+    return [name for name in board.types if mark in board.type_mark(row, name)]
 
 
 def _types(board: VectorBoard, places: dict[VectorRow, str]) -> dict[str, Any]:

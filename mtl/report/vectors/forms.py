@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from mtl.files import format_bytes
@@ -39,7 +39,8 @@ def _all_notes(board: VectorBoard) -> list[str]:
     notes = list(board.notes)
     if any(board.missing(row) for row in board.rows):
         notes.append(
-            f"* partial: the mean of the scores that the row has. A type without one of its tasks has {MISSING}."
+            "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A row that lacks a task of a type"
+            f" which other rows have has {MISSING} there."
         )
     return notes
 
@@ -49,26 +50,24 @@ def _by_type(board: VectorBoard) -> list[list[str]]:
     body = []
     for row in board.rows:
         whole, by_type = board.average(row), board.average_by_type(row)
-        means = [_number(board, row, board.type_mean(row, name), columns) for name, columns in board.types.items()]
-        all_columns = list(board.columns)
-        body.append(
-            [row.label, _number(board, row, whole, all_columns), _number(board, row, by_type, all_columns), *means]
-        )
+        mark = board.mark(row, board.benchmark.tasks)
+        means = [_number(board.type_mean(row, name), board.type_mark(row, name)) for name in board.types]
+        body.append([row.label, _number(whole, mark), _number(by_type, mark), *means])
     return [["", "AVG, tasks", "AVG, types", *map(board.type_title, board.types)], *body]
 
 
 def _by_task(board: VectorBoard, columns: Sequence[Column]) -> list[list[str]]:
     """The scores of a type's tasks; a row without any of them is left out."""
     body = [
-        [row.label, *(_number(board, row, row.scores.get(column.id), [column]) for column in columns)]
+        [row.label, *(_number(row.scores.get(column.id), board.mark(row, [column.task])) for column in columns)]
         for row in board.rows
         if any(column.id in row.scores for column in columns)
     ]
     return [["", *(f"{column.title}, {column.metric}" for column in columns)], *body]
 
 
-def _number(board: VectorBoard, row: VectorRow, value: float | None, columns: Sequence[Column]) -> str:
-    return MISSING if value is None else f"{value:.2f}{board.mark(row, columns)}"
+def _number(value: float | None, mark: str) -> str:
+    return MISSING if value is None else f"{value:.2f}{mark}"
 
 
 def _cost(key: str, row: VectorRow) -> str:
@@ -116,19 +115,19 @@ def _csv_lines(board: VectorBoard, row: VectorRow) -> list[Sequence[Any]]:
     source = "evaluation" if row.evaluation else "published"
     start = [board.id, row.name, row.label, row.family, source]
 
-    def line(column: str, task: str, metric: str, value: float, data: str, columns: Sequence[Column]) -> list[Any]:
-        mark = board.mark(row, columns)
+    def line(column: str, task: str, metric: str, value: float, data: str, tasks: Collection[str]) -> list[Any]:
+        mark = board.mark(row, tasks)
         return [*start, column, task, metric, value, data, *("yes" if sign in mark else "no" for sign in "‡*")]
 
     lines: list[Sequence[Any]] = []
     for column in board.columns:
         if column.id in row.scores:
             data = row.evaluation.summary["tasks"][column.task]["data"] if row.evaluation else ""
-            lines.append(line(column.title, column.task, column.metric, row.scores[column.id], data, [column]))
-    for name, columns in board.types.items():
+            lines.append(line(column.title, column.task, column.metric, row.scores[column.id], data, [column.task]))
+    for name in board.types:
         if (mean := board.type_mean(row, name)) is not None:
-            lines.append(line(name, "", "mean", mean, "", columns))
+            lines.append(line(name, "", "mean", mean, "", board.benchmark.types[name].tasks))
     for key, value in ((AVERAGE, board.average(row)), (BY_TYPE, board.average_by_type(row))):
         if value is not None:
-            lines.append(line(key, "", "mean", value, "", board.columns))
+            lines.append(line(key, "", "mean", value, "", board.benchmark.tasks))
     return lines

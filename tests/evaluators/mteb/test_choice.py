@@ -46,6 +46,26 @@ def test_the_best_mean_wins_and_the_first_of_equals() -> None:
     assert record["tried"][2]["fingerprint"] == encoder.fingerprint() and record["tasks"] == ["A", "B"]
 
 
+def test_a_score_that_is_not_finite_never_wins() -> None:
+    scores: dict[tuple[str, bool], tuple[float | None, float]] = {
+        **{("max", False): (None, 90.0), ("max", True): (10.0, 20.0)},
+        **{("mean", False): (30.0, 20.0), ("mean", True): (None, 99.0)},
+    }
+
+    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
+        assert isinstance(encoder, HashedEncoder)
+        return dict(zip(tasks, scores[encoder.pooling, encoder.centre], strict=True))
+
+    given = {"pooling": "choose", "centre": "choose"}
+    _, settings, record = choose(given, CHOICES, ["A", "B"], lambda of: HashedEncoder(**of), validate)
+    assert settings == {"pooling": "mean", "centre": False}
+    assert [one["mean"] for one in record["tried"]] == [None, 15.0, 25.0, None]
+    given = {"pooling": "mean", "centre": "choose"}
+    scores["mean", False] = (None, 1.0)
+    with pytest.raises(InputError, match="choose: every combination has a score that is not finite on .* A, B"):
+        choose(given, CHOICES, ["A", "B"], lambda of: HashedEncoder(**of), validate)
+
+
 def test_only_some_settings_can_be_chosen() -> None:
     found = combinations({"centre": "choose", "seed": 1}, CHOICES)
     assert [one.values for one in found] == [{"centre": False}, {"centre": True}]

@@ -1,6 +1,8 @@
 """Evaluation by mteb itself, on small local folders and without a network."""
 
 import json
+import logging
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+import yaml
 from hashed_encoder import HashedEncoder
 from mteb_folders import SWEDISH, labelled, pairs, write_rows
 from scipy.stats import spearmanr
@@ -19,6 +22,7 @@ from mtl.encoders import ENCODERS
 from mtl.encoders.kind import Choices, EncoderKind
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
+from mtl.evaluators.mteb.finished import find_evaluations
 from mtl.evaluators.mteb.run import run_mteb
 
 pytest.importorskip("mteb")
@@ -106,6 +110,125 @@ def test_another_metric_is_not_that_of_an_older_record(tmp_path: Path, data_dir:
     labels, found = np.array([row["labels"] for row in rows]), cosines(rows)
     best = max(accuracy_score(labels, found >= threshold) for threshold in [*found, np.inf])
     assert after["score"] == pytest.approx(100 * best, abs=1e-3)
+
+
+def test_another_metric_is_not_in_the_summary_of_other_tasks(tmp_path: Path, data_dir: Path) -> None:
+    given = {"data_dir": str(data_dir)}
+    assert list(evaluate(tmp_path, Opened(), **given)["tasks"]) == ["PpcPC", "SICK-R-PL"]
+    text = (shipped("configs") / "mteb/pl-mteb.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "other.yaml"
+    path.write_text(text.replace("metric: cosine_ap\n", "metric: cosine_accuracy\n"), encoding="utf-8")
+    opened = Opened()
+    summary = evaluate(tmp_path, opened, tasks=["SICK-R-PL"], benchmark=str(path), **given)
+    assert list(summary["tasks"]) == ["SICK-R-PL"] and "PpcPC" in summary["missing"]
+    assert not list((tmp_path / "runs").rglob("results/*/*/PpcPC.json"))
+    summary = evaluate(tmp_path, opened, tasks=["SICK-R-PL"], **given)
+    assert list(summary["tasks"]) == ["PpcPC", "SICK-R-PL"] and [one.encoded for one in opened.encoders] == [0, 0]
+    assert len(list((tmp_path / "runs").rglob("results/*/*/PpcPC.json"))) == 1
+
+
+def test_rows_that_changed_with_the_same_time_are_other_rows(tmp_path: Path, data_dir: Path) -> None:
+    rows = pairs(20, "labels", seed=5), pairs(20, "labels", seed=6)
+    scores = []
+    for part in rows:
+        write_rows(data_dir / "PpcPC", "test", part)
+        os.utime(data_dir / "PpcPC/test.jsonl", (1_700_000_000, 1_700_000_000))
+        summary = evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
+        scores.append(summary["tasks"]["PpcPC"]["score"])
+    expected = [average_precision_score([row["labels"] for row in part], cosines(part)) for part in rows]
+    assert abs(expected[0] - expected[1]) > 1e-3
+    assert scores == [pytest.approx(100 * value, abs=1e-3) for value in expected]
+
+
+def test_evaluations_on_other_rows_are_kept(tmp_path: Path, data_dir: Path) -> None:
+    opened, rows = Opened(), {"first": pairs(20, "labels", seed=5), "second": pairs(24, "labels", seed=6)}
+    for name, part in rows.items():
+        write_rows(tmp_path / name / "PpcPC", "test", part)
+    first, second, again = (
+        evaluate(tmp_path, opened, data_dir=str(tmp_path / name), tasks=["PpcPC"])["tasks"]["PpcPC"]
+        for name in ("first", "second", "first")
+    )
+    assert again == first != second and opened.encoders[2].encoded == 0
+    (result,) = (tmp_path / "runs").rglob("results/*/*/PpcPC.json")
+    assert json.loads(result.read_text(encoding="utf-8"))["dataset_revision"] == first["revision"]
+    # Of a task that a command does not name, rows that are mteb's come first, and then the newest.
+    other = {"data_dir": str(data_dir), "tasks": ["SICK-R-PL"]}
+    records = {path.parent.name: path for path in (tmp_path / "runs").rglob("PpcPC/*/record.json")}
+    assert set(records) == {first["revision"], second["revision"]}
+    os.utime(records[second["revision"]], (1, 1))
+    assert evaluate(tmp_path, opened, **other)["tasks"]["PpcPC"] == first
+    exact = {**second, "data": "exact", "differences": []}
+    records[second["revision"]].write_text(json.dumps(exact), encoding="utf-8")
+    os.utime(records[second["revision"]], (1, 1))
+    assert evaluate(tmp_path, opened, **other)["tasks"]["PpcPC"] == exact
+    # What is damaged is evaluated again.
+    records[first["revision"]].write_text("[1", encoding="utf-8")
+    repeated = evaluate(tmp_path, opened, data_dir=str(tmp_path / "first"), tasks=["PpcPC"])["tasks"]["PpcPC"]
+    assert repeated["score"] == first["score"] and opened.encoders[-1].encoded == 40
+
+
+def test_a_score_that_is_not_finite_is_missing(
+    tmp_path: Path, data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [{**row, "score": 1.0} for row in pairs(20, "score")]
+    write_rows(data_dir / "SICK-R-PL", "test", rows)
+    opened = Opened()
+    with caplog.at_level(logging.WARNING, logger="mtl"):
+        summary = evaluate(tmp_path, opened, data_dir=str(data_dir))
+    assert "SICK-R-PL (2 of 2): cosine_spearman is not a finite number, so the task counts as missing" in caplog.text
+    assert list(summary["tasks"]) == ["PpcPC"] and "SICK-R-PL" in summary["missing"]
+    assert summary["average"] == summary["tasks"]["PpcPC"]["score"]
+    (found,) = find_evaluations(tmp_path)
+    assert list(found.summary["tasks"]) == ["PpcPC"]
+    for path in (tmp_path / "runs").rglob("record.json"):
+        assert "NaN" not in path.read_text(encoding="utf-8")
+    assert evaluate(tmp_path, opened, data_dir=str(data_dir)) == summary and opened.encoders[1].encoded == 0
+
+
+def test_local_rows_that_mteb_cannot_score_are_one_line(tmp_path: Path) -> None:
+    write_rows(tmp_path / "data/CBD", "train", [{**row, "label": 0} for row in labelled(20)])
+    write_rows(tmp_path / "data/CBD", "test", labelled(10))
+    write_rows(tmp_path / "data/PpcPC", "test", [{**row, "labels": 2 * row["labels"]} for row in pairs(20, "labels")])
+    for task, reason in (("CBD", ".*one class"), ("PpcPC", ".*pos_label=1 is not a valid label")):
+        with pytest.raises(
+            InputError, match=f"data/{task}: not the rows of {task} in a form that mteb reads: {reason}"
+        ) as raised:
+            evaluate(tmp_path, Opened(), data_dir=str(tmp_path / "data"), tasks=[task])
+        assert "\n" not in str(raised.value)
+
+
+def test_errors_of_the_encoder_are_not_those_of_rows(
+    tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(encoder: HashedEncoder, texts: list[str], progress: bool = False) -> np.ndarray:
+        raise ValueError("of the encoder")
+
+    monkeypatch.setattr(HashedEncoder, "encode", fail)
+    with pytest.raises(ValueError, match="of the encoder"):
+        evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
+    monkeypatch.setattr(HashedEncoder, "encode", lambda encoder, texts, progress: np.full((len(texts), 32), np.nan))
+    with pytest.raises(InputError, match="Hashed words, mean: some of its vectors have values that are not finite"):
+        evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
+
+
+def test_retrieval_rows_in_a_folder(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "data/SciFact-PL"
+    texts = ["kot pies", "dom las", "góra ptak", "ryba chleb"]
+    write_rows(folder, "corpus", [{"_id": str(id), "title": "", "text": text} for id, text in enumerate(texts)])
+    write_rows(folder, "queries", [{"_id": f"q{id}", "text": text} for id, text in enumerate(texts)])
+    write_rows(folder, "qrels", [{"query-id": f"q{id}", "corpus-id": str(id), "score": 1} for id in range(4)])
+    parts = {"corpus": "corpus", "queries": "queries", "default": "qrels"}
+    splits = {"corpus": "corpus", "queries": "queries", "default": "test"}
+    configs = [
+        {"config_name": name, "data_files": [{"split": splits[name], "path": f"{file}.jsonl"}]}
+        for name, file in parts.items()
+    ]
+    front = yaml.safe_dump({"configs": configs})
+    (folder / "README.md").write_text(f"---\n{front}---\n", encoding="utf-8")
+    summary = evaluate(tmp_path, Opened(), data_dir=str(tmp_path / "data"))
+    # Each query is a document, so each is found first; mteb's own bar is not shown.
+    assert summary["tasks"]["SciFact-PL"]["score"] == pytest.approx(100)
+    assert "Searching corpus" not in capfd.readouterr().err
 
 
 def test_rows_of_the_hub_are_exact_if_mteb_describes_the_split() -> None:

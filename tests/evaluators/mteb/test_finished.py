@@ -22,8 +22,13 @@ def test_evaluations_below_a_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tasks": {"Nope": record(1.0)}}, "tasks.Nope: not a record"),
+        ({"tasks": {"Nope": record(1.0)}}, "tasks.Nope: not a task of the benchmark"),
         ({"tasks": {"PpcPC": record(float("nan"))}}, "tasks.PpcPC: its scores and costs are not numbers"),
+        ({"tasks": {"PpcPC": record(10**400)}}, "tasks.PpcPC: its scores and costs are not numbers"),
+        ({"tasks": {"PpcPC": {**record(1.0), "score": None}}}, "tasks.PpcPC: has no score"),
+        ({"tasks": {"PpcPC": record(1.0, revision=["a"])}}, "tasks.PpcPC: not a record"),
+        ({"tasks": {"PpcPC": 3}}, "tasks.PpcPC: not a record"),
+        ({"cost": {"dim": 10**400}}, "cost: its values are not numbers"),
         ({"cost": None}, "cost: missing"),
         ({"encoder": {"title": 3}}, "encoder: has no title"),
         ({"tasks": {"PpcPC": {**record(1.0), "data": "good"}}}, "tasks.PpcPC: does not say how its data differs"),

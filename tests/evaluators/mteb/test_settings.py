@@ -4,8 +4,9 @@ from datetime import date
 
 import pytest
 
+from mtl.config.settings import UnknownKey
 from mtl.errors import InputError
-from mtl.evaluators.mteb.settings import read_settings
+from mtl.evaluators.mteb.settings import read_settings, unknown_key
 
 
 def test_other_keys_are_the_encoders() -> None:
@@ -38,3 +39,13 @@ def test_a_bad_value_is_one_line(key: str, value: object, message: str) -> None:
     with pytest.raises(InputError, match=message) as raised:
         read_settings({key: value})
     assert "\n" not in str(raised.value)
+
+
+def test_an_unknown_key_is_shown_with_the_keys_of_the_command() -> None:
+    shown = unknown_key(UnknownKey("bogus", ["seed", "data_dir"]))
+    own = "benchmark, data_dir, model.license, model.name, model.open_weights, model.public_training_code, "
+    own += "model.public_training_data, model.reference, model.release_date, runs_dir, seed, suite_data_dir, tasks"
+    assert str(shown) == f"unknown key 'bogus'; known keys: {own}"
+    assert str(unknown_key(UnknownKey("data_dir", ["seed"]))).startswith("unknown key 'suite_data_dir'; ")
+    of_section = UnknownKey("colour", ["dim"], "embeddings.")
+    assert str(unknown_key(of_section)) == "unknown key 'embeddings.colour'; known keys: embeddings.dim"
