@@ -16,6 +16,7 @@ from small_suite import write_suite
 from mtl.embedders.elmo import ELMo
 from mtl.encoders import open_encoder
 from mtl.encoders.kind import SentenceEncoder
+from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
 
 WORDS = ["solen", "skiner", "jag", "regnet", "faller", "dag", ",", "Solen"]
@@ -218,3 +219,13 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
     assert opened({**files, "embeddings.path": str(moved)}).fingerprint() == plain.fingerprint()
     (tmp_path / "texts.txt").write_text("annan text\n", encoding="utf-8")
     assert opened(files, weighting="tfidf").fingerprint() != weighted
+
+
+def test_sif_needs_texts_with_a_known_word(files: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("helt okänt\nobekant\n", encoding="utf-8")
+    with pytest.raises(InputError, match="weighting=sif: no word of the texts has a vector; name other texts or"):
+        opened(files, weighting="sif")
+    with (tmp_path / "texts.txt").open("a", encoding="utf-8") as file:
+        file.write("solen\n")
+    # The only vector is the first component itself.
+    np.testing.assert_allclose(opened(files, weighting="sif").encode(["solen"]), 0, atol=1e-6)

@@ -266,3 +266,18 @@ def test_an_export_with_other_vectors_is_not_kept(
     monkeypatch.setattr("mtl.export.onnx_folder.run_model", lambda path, rows: run_model(path, rows) + 2e-5)
     line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
     assert "--format onnx: the exported model gives other vectors than the run (they differ by up to 2" in line
+
+
+def test_an_export_with_another_tokenizer_is_not_kept(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if missing := [name for name in FORMATS["onnx"].packages if find_spec(name) is None]:
+        pytest.skip(f"needs the package {missing[0]}")
+    from mtl.export.tokenizer import tokenizer_json
+
+    # The words have other ids in the file than in the model.
+    monkeypatch.setattr(
+        "mtl.export.onnx_folder.tokenizer_json", lambda language, words: tokenizer_json(language, words[::-1])
+    )
+    line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
+    assert "--format onnx: the exported model gives other vectors than the run" in line

@@ -36,7 +36,9 @@ class EncoderModel(AbsEncoder):
         vectors = self._encoder.encode(texts, progress=True)
         self.encoding = False
         if not np.isfinite(vectors).all():
-            raise InputError(f"{self._encoder.description.title}: some of its vectors have values that are not finite numbers")
+            raise InputError(
+                f"{self._encoder.description.title}: some of its vectors have values that are not finite numbers"
+            )
         self.seconds += time.monotonic() - start
         self.sentences += len(texts)
         return vectors

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from mtl.config.settings import UnknownKey
-
 from mtl.encoders.kind import Choices, SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark

@@ -36,8 +36,8 @@ def vectors_document(board: VectorBoard) -> dict[str, Any]:
         "rows": [_row(board, row, id) for row, id in places.items()],
         "groups": [_types(board, places)],
         "groups_title": "Scores by type",
-        "groups_note": "The mean of each type of which a row has all tasks of this board, and the mean over the types where it has all of them. *: without some"
-        " of the benchmark's tasks.",
+        "groups_note": "The mean of each type of which a row has all tasks of this board, and the mean over the types where it has all of them."
+        " *: without some of the benchmark's tasks.",
         "breakdowns": [],
         "settings": [],
         "comparisons": {},

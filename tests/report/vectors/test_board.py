@@ -13,6 +13,7 @@ from mteb_folders import make_evaluation, record
 from report_browser import Opener, in_browser
 
 from mtl.cli import main
+from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.evaluators.mteb.finished import find_evaluations
 from mtl.report.document import document
 from mtl.report.vectors.board import VectorBoard, vector_boards
@@ -53,15 +54,36 @@ def test_averages_and_marks(boards: list[VectorBoard]) -> None:
     best = next(row for row in published.rows if row.name == "mmlw-roberta-large")
     assert (published.average(best), published.average_by_type(best)) == (61.24, 62.56)
     assert published.type_mean(best, "sts") == pytest.approx(70.59, abs=0.01)
-    assert published.mark(best, published.columns) == ""
+    assert published.mark(best, published.benchmark.tasks) == ""
     ours = next(row for row in published.rows if row.evaluation)
-    assert published.average(ours) == 70.0 and published.mark(ours, published.columns) == "*"
+    assert published.average(ours) == 70.0 and published.mark(ours, published.benchmark.tasks) == "*"
     assert published.type_mean(ours, "pair_classification") is None and published.average_by_type(ours) is None
     fasttext = next(row for row in published.rows if row.name.startswith("FastText"))
-    assert len(published.missing(fasttext)) == 1 and published.mark(fasttext, published.columns) == "*"
+    assert len(published.missing(fasttext)) == 1 and published.mark(fasttext, published.benchmark.tasks) == "*"
     hashed, trained = own.rows
-    assert own.type_mean(hashed, "classification") == 61.5 and own.type_mean(hashed, "sts") is None
-    assert own.mark(trained, own.types["sts"]) == "*‡" and own.mark(hashed, own.types["classification"]) == ""
+    assert own.type_mean(hashed, "classification") == 61.5 and own.type_mean(trained, "classification") is None
+    assert (own.type_mean(hashed, "sts"), own.type_mean(trained, "sts")) == (40.0, 55.0)
+    assert own.type_mark(trained, "sts") == "*‡" and own.type_mark(hashed, "classification") == "*"
+    assert own.mark(hashed, ["CBD"]) == "" and own.mark(trained, ["CDSC-R"]) == "‡"
+    assert own.average_by_type(hashed) == pytest.approx((61.5 + 70 + 40) / 3) and own.average_by_type(trained) is None
+    assert own.mark(hashed, own.benchmark.tasks) == "*" and own.mark(trained, own.benchmark.tasks) == "*‡"
+    assert len(own.missing(hashed)) == 25 and len(own.unscored) == 25 and "CDSC-R" not in own.missing(hashed)
+    assert "Means over different versions of a task's rows cannot be compared with each other." in own.notes
+
+
+def test_two_versions_of_a_task_leave_no_average_partial(tmp_path: Path) -> None:
+    for name, revision in (("a", "r1"), ("b", "r2")):
+        benchmark = load_benchmark(find_benchmark("pl-mteb"))
+        records = {task: record(50.0) for task in benchmark.tasks}
+        records["CDSC-R"] = record(40.0, "stand-in", revision=revision)
+        make_evaluation(tmp_path, records, HashedEncoder(name=name))
+    _, own = vector_boards(find_evaluations(tmp_path))
+    assert len(own.columns) == 29 and own.unscored == []
+    for row in own.rows:
+        assert own.missing(row) == [] and own.mark(row, own.benchmark.tasks) == own.type_mark(row, "sts") == ""
+        assert own.type_mean(row, "sts") == pytest.approx(140 / 3) and own.average_by_type(row) is not None
+    (_, shown) = document([], "now", "mtl report", [_, own])["suites"]
+    assert [(row["partial"], row["missing"], row["partial_groups"]) for row in shown["rows"]] == [(False, [], [])] * 2
 
 
 def test_exact_data_alone_needs_no_second_board(tmp_path: Path) -> None:
@@ -125,6 +147,9 @@ def test_csv(boards: list[VectorBoard]) -> None:
     assert (line["score"], line["data"], line["seen"], line["task"]) == ("55.0", "stand-in", "yes", "CDSC-R")
     assert found["pl-mteb", "LaBSE", "average"]["score"] == "44.03"
     assert found["pl-mteb", "Hashed words, mean", "average"]["partial"] == "yes"
+    assert found["pl-mteb-local", "Hashed words, mean", "average"]["partial"] == "yes"
+    assert found["pl-mteb-local", "Hashed words, mean", "classification"]["partial"] == "yes"
+    assert found["pl-mteb-local", "Hashed words, mean", "CBD"]["partial"] == "no"
     assert ("pl-mteb", "Hashed words, mean", "CBD") not in found
 
 
@@ -141,7 +166,11 @@ def test_document(boards: list[VectorBoard]) -> None:
         "pair_classification": "Pair classification",
         "sts": "STS",
     }
-    assert types["rows"]["r0"]["scores"]["classification"]["median"] == 61.5 and types["rows"]["r0"]["mean"] is None
+    assert types["rows"]["r0"]["scores"]["classification"]["median"] == 61.5 and types["rows"]["r1"]["mean"] is None
+    assert types["rows"]["r0"]["mean"] == pytest.approx((61.5 + 70 + 40) / 3, abs=1e-4)
+    assert row["partial_groups"] == ["classification", "pair_classification", "sts"]
+    assert len(own["unscored"]) == 25 and published["unscored"] == []
+    assert [task["version_of"] for task in own["tasks"]][2:] == ["CDSC-R", "CDSC-R"]
 
 
 def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -> None:
@@ -170,6 +199,11 @@ def test_the_page_shows_both_boards(opened: Opener, boards: list[VectorBoard]) -
     )
     page.wait("tr[data-row]", 2)
     shown = page.find("#board").text
+    first = next(row["id"] for row in page.suite["rows"] if row["name"].startswith("hashed"))
+    assert page.column("average")[first].startswith("57.17*")
+    groups = page.find("section[aria-labelledby=groups-title] tbody").text
+    assert "61.50*" in groups and "55.00*‡" in groups
+    assert "Partial average, without PolEmo2.0-IN, " in page.find("#notes").text
     assert "61.50" in shown and "55.00‡" in shown.replace("\n", "") and "LaBSE" not in shown
     assert "trained on training rows of CDSC-R" in page.find("#notes").text
     page.key("columns:costs").click()
