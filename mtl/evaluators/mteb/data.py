@@ -55,14 +55,17 @@ def _linked_folder(folder: Path, revision: str) -> Path:
     """A folder of links to the files of a local folder, whose path names their content.
 
     The cache of datasets knows a file by its path and its time of change alone. So it would return old rows for files that were
-    replaced by others with the same time, as tar, rsync and `cp -p` do.
+    replaced by others with the same time, as tar, rsync and `cp -p` do. Raises InputError if that cache cannot be written to.
     """
     linked = Path(datasets.config.HF_DATASETS_CACHE) / "mtl" / revision
-    for file in _files(folder):
-        link, target = linked / file.relative_to(folder), file.resolve()
-        if link.resolve() != target:
-            with replacing(link) as partial:
-                partial.symlink_to(target)
+    try:
+        for file in _files(folder):
+            link, target = linked / file.relative_to(folder), file.resolve()
+            if link.resolve() != target:
+                with replacing(link) as partial:
+                    partial.symlink_to(target)
+    except OSError as error:
+        raise InputError(f"{linked}: cannot be written: {_line(error)}; set HF_HOME to another folder") from None
     return linked
 
 

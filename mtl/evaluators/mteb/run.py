@@ -4,7 +4,7 @@ import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mtl.config.settings import UnknownKey
 from mtl.encoders.kind import Choices, SentenceEncoder
@@ -17,6 +17,9 @@ from mtl.evaluators.mteb.records import Record
 from mtl.evaluators.mteb.settings import MtebSettings, read_settings, unknown_key
 from mtl.evaluators.mteb.summary import render_table, summarize
 from mtl.files import read_json, write_json, write_text
+
+if TYPE_CHECKING:
+    from mtl.evaluators.mteb.evaluation import Evaluator
 
 logger = logging.getLogger("mtl")
 
@@ -50,42 +53,35 @@ def run_mteb(
             return {name: record["score"] for name, record in of.evaluate(tasks, SPLIT).items()}
 
     choice = None
+    chosen: Mapping[str, Any] = encoder_settings
     try:
         if CHOOSE in encoder_settings.values():
             validated = validation_tasks(benchmark, data_dir)
             encoder, chosen, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
-            encoder_settings = dict(chosen)
         else:
             encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
         raise unknown_key(error) from None
     of = evaluator(encoder)
-
-    def summarize_now(records: Mapping[str, Record]) -> None:
-        _summarize(of.folder, benchmark, encoder, encoder_settings, of.with_earlier(records), about)
-
     with of.folder.locked():
         shutil.copyfile(path, of.folder.benchmark)
         if choice is not None:
             write_json(of.folder.choice, choice)
-        records = of.evaluate(tasks, finished=summarize_now)
+        records = of.evaluate(tasks, finished=lambda records: _summarize(of, chosen, records, about))
         of.collect_results(of.with_earlier(records))
     return of.folder
 
 
 def _summarize(
-    folder: EvaluationFolder,
-    benchmark: Benchmark,
-    encoder: SentenceEncoder,
-    settings: Mapping[str, Any],
-    records: Mapping[str, Record],
-    about: Mapping[str, Any],
+    of: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
 ) -> None:
-    """Write the summary and the table of these records, by task."""
+    """Write the summary and the table of these records and of those of earlier commands. settings: of the encoder."""
+    folder, encoder = of.folder, of.encoder
     choice = read_json(folder.choice) if folder.choice.exists() else None
-    summary = summarize(benchmark, encoder.description, encoder.fingerprint(), settings, records, choice)
+    shown = of.with_earlier(records)
+    summary = summarize(of.benchmark, encoder.description, encoder.fingerprint(), settings, shown, choice)
     write_json(folder.summary, {**summary, **about})
-    write_text(folder.table, render_table(benchmark, summary))
+    write_text(folder.table, render_table(of.benchmark, summary))
 
 
 def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:

@@ -140,6 +140,12 @@ def test_rows_that_changed_with_the_same_time_are_other_rows(tmp_path: Path, dat
     assert scores == [pytest.approx(100 * value, abs=1e-3) for value in expected]
 
 
+def test_a_cache_that_cannot_be_written_to_is_one_line(tmp_path: Path, data_dir: Path) -> None:
+    (tmp_path / "datasets").touch()
+    with pytest.raises(InputError, match="datasets/mtl/local-.*: cannot be written: .*; set HF_HOME to another folder"):
+        evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
+
+
 def test_evaluations_on_other_rows_are_kept(tmp_path: Path, data_dir: Path) -> None:
     opened, rows = Opened(), {"first": pairs(20, "labels", seed=5), "second": pairs(24, "labels", seed=6)}
     for name, part in rows.items():

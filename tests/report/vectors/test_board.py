@@ -199,8 +199,7 @@ def test_the_page_shows_both_boards(opened: Opener, boards: list[VectorBoard]) -
     )
     page.wait("tr[data-row]", 2)
     shown = page.find("#board").text
-    first = next(row["id"] for row in page.suite["rows"] if row["name"].startswith("hashed"))
-    assert page.column("average")[first].startswith("57.17*")
+    assert "57.17*" in shown.replace("\n", "")
     groups = page.find("section[aria-labelledby=groups-title] tbody").text
     assert "61.50*" in groups and "55.00*‡" in groups
     assert "Partial average, without PolEmo2.0-IN, " in page.find("#notes").text
