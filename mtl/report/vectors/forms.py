@@ -39,8 +39,8 @@ def _all_notes(board: VectorBoard) -> list[str]:
     notes = list(board.notes)
     if any(board.missing(row) for row in board.rows):
         notes.append(
-            "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A row that lacks a task of a type"
-            f" which other rows have has {MISSING} there."
+            "* partial: the mean of the scores that the row has, without some of the benchmark's tasks. A type has"
+            f" {MISSING} where the row lacks one of its tasks that this board has."
         )
     return notes
 
