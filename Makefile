@@ -18,7 +18,7 @@ SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
 .PHONY: help baseline mteb test lint bench
 help:
-	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|tree|forest|lead|word_vectors] [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
+	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|tree|forest|lead|word_vectors] [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention|joint] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
 	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
 	@echo "make test | make lint | make bench [DATA=dir]"
 
@@ -32,7 +32,8 @@ $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 baseline: $(INSTALLED)
 	@$(VENV)/bin/mtl baseline $(if $(SUITE),suite='$(SUITE)') \
 		$(if $(filter lstm,$(METHOD)),embeddings='$(EMB)' variant='$(VARIANT)',method='$(METHOD)' \
-		$(if $(findstring command,$(origin EMB)),embeddings='$(EMB)')) \
+		$(if $(findstring command,$(origin EMB)),embeddings='$(EMB)') \
+		$(if $(findstring command,$(origin VARIANT)),variant='$(VARIANT)')) \
 		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
 
 mteb: $(INSTALLED)

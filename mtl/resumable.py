@@ -3,7 +3,6 @@
 import json
 import logging
 import math
-import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from torch.optim import Optimizer
 from mtl.errors import DivergedError, InputError
 from mtl.files import replacing
 from mtl.progress import Progress
+from mtl.untrusted import read_checkpoint
 
 logger = logging.getLogger("mtl")
 
@@ -137,11 +137,8 @@ class ResumableTraining(ABC, Generic[Batch]):
             torch.save(state, partial)
 
     def _load(self) -> None:
-        try:
-            state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
-        except (OSError, EOFError, RuntimeError, pickle.UnpicklingError) as error:
-            reason = str(error).partition("\n")[0] or "it ends too early"
-            raise InputError(f"{self.checkpoint}: not a checkpoint that can be read: {reason}; delete it") from None
+        keys = ("model", "optimizers", "step", "perplexities")
+        state = read_checkpoint(self.checkpoint, keys, "; delete it", self.device)
         self.model.load_state_dict(state["model"])
         for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(values)

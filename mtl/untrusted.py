@@ -1,14 +1,17 @@
 """Checks for files that other people wrote: suite files, recipes, configurations."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import yaml
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.errors import InputError
+
+if TYPE_CHECKING:
+    import torch
 
 Content = TypeVar("Content")
 
@@ -51,6 +54,28 @@ def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, w
         raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
     except (ValueError, TypeError) as error:
         raise InputError(f"{path}: not a {what}: {error}") from None
+
+
+def read_checkpoint(
+    path: Path, keys: Sequence[str], remedy: str = "", device: "torch.device | str" = "cpu"
+) -> dict[str, Any]:
+    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs.
+
+    keys: what it must have. remedy: what the user can do, after a comma or a semicolon. device: where tensors are put.
+    Raises InputError if it does not exist, is damaged, or lacks a key.
+    """
+    import torch
+
+    try:
+        content = torch.load(path, map_location=device, weights_only=True)
+    except Exception as error:  # a damaged pickle raises errors of many kinds
+        reason = str(error).partition("\n")[0] or "it ends too early"
+        raise InputError(f"{path}: not a checkpoint that can be read: {reason}{remedy}") from None
+    lacking = [key for key in keys if not isinstance(content, dict) or key not in content]
+    if lacking:
+        raise InputError(f"{path}: not a checkpoint that can be read: it has no {lacking[0]}{remedy}")
+    found: dict[str, Any] = content
+    return found
 
 
 def _find_interpolation(value: Any, key: str = "") -> str | None:

@@ -29,6 +29,11 @@ class TransformerConfig:
     joint: bool = False
     joint_epochs: int = 4
 
+    @property
+    def rows_at_once(self) -> int:
+        """The most rows with one input each that are computed together."""
+        return self.batch_size // self.accumulate
+
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
         check_positive(

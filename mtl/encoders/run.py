@@ -65,7 +65,6 @@ class RunEncoder:
         changes = [settings.task] if settings.task is not None else []
         changes += [self.pooling] if self.pooling != model.pooling else []
         changes += ["centred"] if settings.centre else []
-        tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
         return Description(
             name="-".join([kind.folder(predictor.config), *changes]),
             title=", ".join([kind.title(predictor.config), *changes]),
@@ -76,10 +75,17 @@ class RunEncoder:
             parameters_without_embeddings=model.parameters_without_embeddings,
             memory=FLOAT * model.parameters,
             max_length=predictor.config.max_length,
-            trained_on=tuple(f"{predictor.suite.name}/{task.id}" for task in tasks if task.answered_by is None),
+            trained_on=tuple(f"{predictor.suite.name}/{id}" for id in self._tasks_seen()),
             suite=predictor.suite.name,
             seed=predictor.seed,
         )
+
+    def _tasks_seen(self) -> list[str]:
+        """The ids of the tasks whose training rows the encoder has seen. The mean vector is that of the run's training texts."""
+        suite, seen = self.predictor.suite, set(self.predictor.model.trained_on)
+        if self.settings.centre:
+            seen.update(id for id in self.predictor.tasks if suite.tasks[id].answered_by is None)
+        return [id for id in suite.tasks if id in seen]
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""

@@ -174,7 +174,7 @@ def _evaluation(export: Export) -> str:
 def _training(export: Export) -> str:
     """The data that the encoder was trained on, and the commands."""
     summary, tasks = export.summary, export.suite.tasks
-    trained = [id for id in summary["tasks"] if tasks[id].answered_by is None]
+    trained = [id for id in summary["tasks"] if f"{export.suite.name}/{id}" in export.description.trained_on]
     rows = [["task", "license of the data", "training rows"]]
     for id in trained:
         numbers: Mapping[str, Any] = summary["tasks"][id].get("rows") or {}

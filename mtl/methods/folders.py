@@ -1,6 +1,11 @@
-"""The folders of the two stages of training, below a seed's folder."""
+"""The folder of a seed, below the run's, and those of the two stages of training, below the seed's."""
 
 from pathlib import Path
+
+
+def seed_folder(folder: Path, seed: int) -> Path:
+    """The folder of a seed. folder: the run's."""
+    return folder / f"seed-{seed}"
 
 
 def pretrain_folder(seed_folder: Path) -> Path:

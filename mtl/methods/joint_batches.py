@@ -1,15 +1,21 @@
 """Batches of all tasks' rows, for training that is joint."""
 
-from collections.abc import Callable
-
 from torch.utils.data import DataLoader
 
 from mtl.config.schema import Config
-from mtl.data.dataset import Split
 from mtl.device import device_of
 from mtl.embedders.sequences import Sequences
 from mtl.methods.coded import Coded
-from mtl.training.batches import POOL, Batch, BatchDataset, Schedule, ScheduleSampler, SortedSampler, row_lengths
+from mtl.training.batches import (
+    POOL,
+    Batch,
+    BatchDataset,
+    Schedule,
+    ScheduleSampler,
+    SortedSampler,
+    batch_rows,
+    row_lengths,
+)
 
 
 class JointBatches:
@@ -19,9 +25,9 @@ class JointBatches:
     """
 
     def __init__(
-        self, config: Config, data: Coded, sequences: Sequences, seed: int, batch_rows: Callable[[Split], int]
+        self, config: Config, data: Coded, sequences: Sequences, seed: int, batch_size: int, dev_batch_size: int
     ) -> None:
-        """sequences: the texts. seed: of rows that are drawn for training. batch_rows: how many rows of a split a batch has."""
+        """sequences: the texts. seed: of rows that are drawn for training. Batch sizes: see `batch_rows`."""
         tasks = data.dataset.trained_tasks
         self.parts = {
             "train": {task.id: data.train(task, config.loss, seed) for task in tasks},
@@ -31,7 +37,10 @@ class JointBatches:
         self._lengths = {
             split: {id: row_lengths(part, token_counts) for id, part in of.items()} for split, of in self.parts.items()
         }
-        self._sizes = {split: {id: batch_rows(part) for id, part in of.items()} for split, of in self.parts.items()}
+        sizes = {"train": batch_size, "dev": dev_batch_size}
+        self._sizes = {
+            split: {id: batch_rows(part, sizes[split]) for id, part in of.items()} for split, of in self.parts.items()
+        }
         self._batches = {split: BatchDataset(of, sequences) for split, of in self.parts.items()}
         self._pin_memory = device_of(config.trainer.accelerator).type == "cuda"
 

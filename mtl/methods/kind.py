@@ -53,13 +53,15 @@ class Model(Protocol):
     """The trained models of one seed of a finished run.
 
     dim: the size of a text's vector. parameters: of the encoder, without heads. parameters_without_embeddings: those of them that are
-    not in word vectors. pooling: that of text vectors unless another is asked for.
+    not in word vectors. pooling: that of text vectors unless another is asked for. trained_on: ids of the suite's tasks whose training
+    rows the encoder has seen, with labels or without.
     """
 
     pooling: str
     dim: int
     parameters: int
     parameters_without_embeddings: int
+    trained_on: Sequence[str]
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
         """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
@@ -90,8 +92,8 @@ class BuildRequest:
 class LoadRequest:
     """What the models of one seed are loaded from. folder: the run's. seed_folder: the seed's. inputs: the run's fingerprints.
 
-    answers: see `mtl.data.dataset.Dataset`. task: the task whose own encoder encodes texts, where each task has one; None: the encoder
-    that all tasks share.
+    tasks: ids of the run's tasks. answers: see `mtl.data.dataset.Dataset`. task: the task whose own encoder encodes texts, where each
+    task has one; None: the encoder that all tasks share.
     """
 
     config: Config
@@ -101,7 +103,13 @@ class LoadRequest:
     inputs: Mapping[str, str]
     answers: Mapping[str, Sequence[str]]
     device: "torch.device"
+    tasks: Sequence[str]
     task: str | None = None
+
+    @property
+    def trained_tasks(self) -> list[str]:
+        """The ids of the run's tasks that have heads of their own."""
+        return [id for id in self.tasks if self.suite.tasks[id].answered_by is None]
 
 
 def _nothing(config: Config, suite: Suite) -> None:

@@ -1,7 +1,6 @@
 """Stage 2: train each task's head, on the frozen encoder or together with it; the task's metric selects the weights (KLEJ, section 4.1)."""
 
 import logging
-import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from mtl.training.batches import (
     ScheduleSampler,
     SortedSampler,
     batch_rows,
+    pass_batches,
     predict_rows,
     row_lengths,
     row_outputs,
@@ -98,7 +98,7 @@ class Finetuning:
         settings = self.config.finetune
         rows, dev = self.data.train(self.task, self.config.loss, self.seed), self.data.splits[self.task.id]["dev"]
         size = batch_rows(rows, settings.batch_size)
-        steps = math.ceil(len(rows) / size)  # of an epoch
+        steps = pass_batches(rows, settings.batch_size)  # of an epoch
         total_steps = steps * settings.max_epochs
         schedule = Schedule(self._lengths(rows), {self.task.id: size}, total_steps, self.seed)
         train = self._batches(rows)

@@ -1,6 +1,7 @@
 """One batch of rows of one task, as tensors."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -47,6 +48,39 @@ class Batch:
             overlap=move(self.overlap),
             spans=move(self.spans),
             marked=move(self.marked),
+        )
+
+    def parts(self, most: int) -> "list[Batch]":
+        """The batch in at most so many parts of nearly equally many rows, in order; the tokens of each end with its longest text."""
+        count = min(most, len(self.rows))
+        if count < 2:
+            return [self]
+        ends = [int(places[-1]) + 1 for places in torch.arange(len(self.rows)).tensor_split(count)]
+        return [self._part(first, last) for first, last in pairwise([0, *ends])]
+
+    def _part(self, first: int, last: int) -> "Batch":
+        """The rows from `first` to `last`, which is excluded."""
+        sizes = torch.ones(len(self.rows), dtype=torch.int64) if self.sizes is None else self.sizes
+        begin, end, every = int(sizes[:first].sum()), int(sizes[:last].sum()), int(sizes.sum())
+
+        def of_inputs(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor[begin:end]
+
+        def of_texts(tensor: Tensor | None) -> Tensor | None:
+            return None if tensor is None else tensor.unflatten(0, (-1, every))[:, begin:end].flatten(0, 1)
+
+        tokens, lengths = of_texts(self.tokens), of_texts(self.lengths)
+        return Batch(
+            self.task,
+            self.rows[first:last],
+            self.targets[first:last],
+            tokens=None if tokens is None or lengths is None else tokens[:, : int(lengths.max())],
+            lengths=lengths,
+            vectors=of_texts(self.vectors),
+            sizes=None if self.sizes is None else self.sizes[first:last],
+            overlap=of_inputs(self.overlap),
+            spans=of_inputs(self.spans),
+            marked=of_inputs(self.marked),
         )
 
     def pin_memory(self) -> "Batch":

@@ -30,6 +30,10 @@ class TaskNetwork(nn.Module):
         """The mean loss of a batch, as the task's target kind defines it."""
         return self.kinds[batch.task].loss(self(batch), batch.targets, batch.sizes)
 
+    def loss_weight(self, batch: Batch) -> Tensor:
+        """What the mean of `loss` divides by, (): the mean over a batch is that over its parts, weighted by this."""
+        return self.kinds[batch.task].loss_weight(batch.targets, batch.sizes)
+
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
         """The codes (rows,) that outputs (inputs, outputs) mean."""
         return self.kinds[batch.task].predict(outputs, batch.sizes)

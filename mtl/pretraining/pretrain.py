@@ -73,8 +73,11 @@ def is_finished(out: Path, texts: PretrainingTexts, settings: PretrainingSetting
     if not (out / LOG).is_file():
         return False
     log = read_json(out / LOG)
-    same = {**asdict(settings), "threads": log["settings"]["threads"]} == log["settings"]
-    return same and bool(log["fingerprint"] == texts.fingerprint)
+    trained = log.get("settings") if isinstance(log, dict) else None
+    if not isinstance(trained, dict):
+        return False
+    same = {**asdict(settings), "threads": trained.get("threads")} == trained
+    return same and bool(log.get("fingerprint") == texts.fingerprint)
 
 
 def _start(unfinished: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> None:

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from mtl.pretraining.settings import PretrainingSettings
-from mtl.training.batches import pooled_batches
+from mtl.training.batches import pool_size, pooled_batches
 
 
 class Rate:
@@ -38,7 +38,7 @@ class Rate:
 class Order:
     """The segments of each step: those of similar length together, in a new random order in each pass over the text.
 
-    A pass leaves out the segments, fewer than a batch, that do not fill one.
+    A pass leaves out random segments, fewer than a batch, that do not fill one.
     """
 
     def __init__(self, lengths: np.ndarray, batch_size: int, seed: int) -> None:
@@ -54,4 +54,7 @@ class Order:
 
     def _pass(self, number: int) -> list[np.ndarray]:
         rng = np.random.default_rng([self.seed, 1, number])
-        return [batch for batch in pooled_batches(self.lengths, self.batch_size, rng) if len(batch) == self.batch_size]
+        # Chosen before they are sorted by length: else the longest segments would be left out in each pass.
+        kept = rng.permutation(len(self.lengths))[: self.per_pass * self.batch_size]
+        batches = pooled_batches(self.lengths[kept], self.batch_size, rng, pool_size(self.per_pass))
+        return [kept[batch] for batch in batches]

@@ -10,6 +10,7 @@ from mtl.config.schema import Config
 from mtl.errors import InputError
 from mtl.files import Busy, lock, read_json, write_json
 from mtl.methods import FORMER_NAMES
+from mtl.methods.folders import seed_folder
 from mtl.untrusted import read_yaml
 
 # Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
@@ -34,7 +35,7 @@ class RunFolder:
         self.table = path / "table.md"
 
     def seed(self, seed: int) -> Path:
-        return self.path / f"seed-{seed}"
+        return seed_folder(self.path, seed)
 
     def scores(self, seed: int) -> Path:
         """The seed's scores; the file exists when the seed is done."""

@@ -97,8 +97,11 @@ class Predictor:
             raise InputError(f"--seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
         answers = read_json(folder.answers) if folder.answers.exists() else {}
         inputs = read_json(folder.inputs)
-        request = LoadRequest(config, suite, folder.path, folder.seed(seed), inputs, answers, place, encoder_task)
-        return cls(folder, config, suite, list(summary["tasks"]), seed, load(request), device)
+        tasks = list(summary["tasks"])
+        request = LoadRequest(
+            config, suite, folder.path, folder.seed(seed), inputs, answers, place, tasks, encoder_task
+        )
+        return cls(folder, config, suite, tasks, seed, load(request), device)
 
     @exact_arithmetic()
     def predict(self, task: str, rows: Sequence[Row]) -> list[str]:

@@ -57,6 +57,12 @@ class Choice(TargetKind):
             return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
         return F.cross_entropy(_by_row(outputs, sizes), codes.long())
 
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The number of rows; after `separate`, that of their candidates."""
+        if sizes is None or not self.separately:
+            return super().loss_weight(codes, sizes)
+        return codes.new_tensor(int(sizes.sum()))
+
     def separate(self) -> None:
         self.separately = True
 

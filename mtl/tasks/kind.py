@@ -100,6 +100,10 @@ class TargetKind(ABC):
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The mean loss of a batch. outputs: (inputs, outputs). codes: (rows,)."""
 
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights. codes: (rows,)."""
+        return codes.new_tensor(len(codes))
+
     def balance(self, codes: np.ndarray, power: float) -> None:
         """Let the loss count rare labels more, from now on: see `loss.class_weights`. codes: of the training rows, (rows,).
 

@@ -53,6 +53,12 @@ class Labels(TargetKind):
         weights = None if self.weights is None else outputs.new_tensor(self.weights)
         return F.cross_entropy(outputs, codes.long(), weight=weights)
 
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The sum of the rows' weights."""
+        if self.weights is None:
+            return super().loss_weight(codes, sizes)
+        return codes.new_tensor(self.weights)[codes.long()].sum()
+
     def balance(self, codes: np.ndarray, power: float) -> None:
         """Give label c the weight (rows / (labels * rows of c)) ** power; a label that no training row has, the weight 1."""
         counts = np.bincount(codes.astype(int), minlength=len(self.labels))

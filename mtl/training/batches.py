@@ -3,6 +3,7 @@
 Every random draw depends only on the seed and the number of the step, so training can resume at any step.
 """
 
+import math
 import zlib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -22,6 +23,7 @@ Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split
 
 # To give a batch rows of similar length, a pool of this many batches is drawn, sorted by length, and cut into batches.
 POOL = 32
+POOLS = 8  # of a pass over the rows, at least: fewer would make nearly the same batches in each pass
 
 
 class BatchDataset(Dataset[Batch]):
@@ -113,6 +115,11 @@ class Schedule:
         return pooled_batches(self.lengths[task], self.batch_sizes[task], rng, self.pool)
 
 
+def pool_size(batches: int) -> int:
+    """From how many batches' rows those of similar length are put together: few, where a pass has few batches."""
+    return max(1, min(POOL, batches // POOLS))
+
+
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
     """Every row once, in batches of rows of similar length, in random order. lengths: int64 (rows,). size: rows in a batch; the last
     one drawn may have fewer. pool: from how many batches' rows a batch is made."""
@@ -170,6 +177,11 @@ def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
 def batch_rows(split: Split, batch_size: int) -> int:
     """The number of rows in a batch: `batch_size`; fewer for a choice, so that batches have about `batch_size` inputs on average."""
     return batch_size if split.sizes is None else max(1, round(batch_size / split.sizes.mean()))
+
+
+def pass_batches(split: Split, batch_size: int) -> int:
+    """The number of batches in a pass over the rows. The last one drawn may have fewer rows."""
+    return math.ceil(len(split) / batch_rows(split, batch_size))
 
 
 def predict_rows(

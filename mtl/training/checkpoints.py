@@ -1,17 +1,27 @@
 """The files of a training stage, and how its weights are read."""
 
-import pickle
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
-import torch
 from torch import Tensor, nn
 
 from mtl.errors import InputError
+from mtl.untrusted import read_checkpoint
 
 # The file of the weights that a stage saves: those of its best validation, or of its last one.
 WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
 RESUME = "last.ckpt"  # the whole state of a stage that has not finished
 DONE = "done.json"  # written when a stage has finished
+
+
+def checkpoint_bytes(folder: Path) -> int:
+    """The size of the checkpoints that a stage has in its folder, which another process may be training in."""
+    size = 0
+    for name in (*WEIGHTS.values(), RESUME):
+        with suppress(FileNotFoundError):
+            size += (folder / name).stat().st_size
+    return size
 
 
 def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") -> bool:
@@ -27,18 +37,25 @@ def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") ->
 def load_weights(network: nn.Module, path: Path) -> None:
     """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged.
 
-    Raises InputError as `read_weights` does.
+    Raises InputError as `read_weights` and `fill` do.
     """
-    network.load_state_dict({**network.state_dict(), **read_weights(path)})
+    fill(network, {**network.state_dict(), **read_weights(path)}, path)
+
+
+def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
+    """Load all weights of the network, in place. path: where they are from. Raises InputError if they are those of another network."""
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
+        raise InputError(
+            f"{path}: its weights are not those of this model: {reason[:200]}; restore the file, or make the run again"
+        ) from None
 
 
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged."""
-    try:
-        weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
-    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError, KeyError) as error:
-        reason = str(error).partition("\n")[0] or "it ends too early"
-        raise InputError(f"{path}: not a checkpoint that can be read: {reason}") from None
+    weights: dict[str, Tensor] = read_checkpoint(path, ("state_dict",))["state_dict"]
     return weights
 
 

@@ -32,6 +32,7 @@ from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
 from mtl.training.progress import StageProgress
+from mtl.untrusted import read_checkpoint
 
 MONITOR = "dev/average"
 
@@ -64,7 +65,6 @@ class Stage:
     validate_first: bool = False
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
-    accumulate: int = 1  # batches of a step
 
     @property
     def weights(self) -> Path:
@@ -77,6 +77,7 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the
     average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt,
     which is removed at the end.
+    Raises InputError if last.ckpt is damaged.
     Raises DivergedError, with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
     are then those of earlier validations.
     """
@@ -133,7 +134,6 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
         max_epochs=stage.epochs,
         reload_dataloaders_every_n_epochs=1,
         gradient_clip_val=stage.gradient_clip,
-        accumulate_grad_batches=stage.accumulate,
         # Lightning calls a validation before the first step a sanity check; -1 means all batches.
         num_sanity_val_steps=-1 if stage.validate_first and not start else 0,
         log_every_n_steps=50,
@@ -245,9 +245,19 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         with replacing(Path(path)) as partial:
             torch.save(checkpoint, partial)
 
+    def load_checkpoint(self, path: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """The state of a stage, on the CPU. Raises InputError if it is damaged."""
+        return _read_state(Path(path), "cpu")
+
 
 def _epochs_done(checkpoint: Path) -> int:
-    return int(torch.load(checkpoint, map_location="meta", weights_only=True)["epoch"]) + 1
+    """Raises InputError for a damaged checkpoint."""
+    return int(_read_state(checkpoint, "meta")["epoch"]) + 1
+
+
+def _read_state(checkpoint: Path, device: str) -> dict[str, Any]:
+    """The content of last.ckpt. A stage without this file starts again."""
+    return read_checkpoint(checkpoint, ("epoch", "state_dict", "curve"), "; delete it", device)
 
 
 @contextmanager

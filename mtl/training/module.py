@@ -1,6 +1,5 @@
 """Training a network with Lightning: losses, validation by the tasks' metrics, the optimizer."""
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -64,24 +63,47 @@ class MultitaskModule(pl.LightningModule):
         network: TaskNetwork,
         scores: Mapping[str, TaskScore],
         optimization: Optimization,
+        parts: int = 1,
     ) -> None:
-        """scores: by task id."""
+        """scores: by task id. parts: in how many a batch is computed, at most: more take less memory and give the same step."""
         super().__init__()
         self.network = network
         self.scores = dict(scores)
         self.optimization = optimization
+        self.parts = parts
         # A row for each validation: step, seconds, train loss (none before the first step), dev scores.
         self.curve: list[dict[str, float]] = []
         self._begun = 0.0
         self._losses: list[tuple[str, Tensor]] = []  # of the steps since the last validation, with their task
+        # The parts of a step's batch after the first one, with their share in the loss.
+        self._further: list[tuple[Batch, Tensor]] = []
 
     def transfer_batch_to_device(self, batch: Batch, device: torch.device, dataloader_idx: int) -> Batch:
         return batch.to(device, non_blocking=True)
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
-        loss = self.network.loss(batch)
+        first, *further = batch.parts(self.parts)
+        if not further:
+            loss = self.network.loss(first)
+        else:
+            # Lightning's own accumulation would give each part the same weight, and so more to each row of a smaller part.
+            whole = self.network.loss_weight(batch)
+            self._further = [(part, self.network.loss_weight(part) / whole) for part in further]
+            loss = self.network.loss(first) * self.network.loss_weight(first) / whole
         self._losses.append((batch.task, loss.detach()))
         return loss
+
+    def backward(self, loss: Tensor, *args: Any, **kwargs: Any) -> None:
+        """Add the gradients of a step's loss, part by part, so that the memory of one part is enough."""
+        loss.backward(*args, **kwargs)
+        precision = self.trainer.precision_plugin
+        for part, share in self._further:
+            with precision.train_step_context():
+                loss = self.network.loss(part) * share
+            task, before = self._losses.pop()
+            self._losses.append((task, before + loss.detach()))
+            precision.pre_backward(loss, self).backward(*args, **kwargs)
+        self._further = []
 
     def on_fit_start(self) -> None:
         # Time before an interruption counts, too.
@@ -103,8 +125,7 @@ class MultitaskModule(pl.LightningModule):
             return
         losses = torch.stack([loss for _, loss in self._losses])
         if (wrong := (~losses.isfinite()).nonzero()[:, 0].tolist()) != []:
-            batches = 1 if self._trainer is None else self.trainer.accumulate_grad_batches  # of a step
-            step = self.global_step - math.ceil(len(self._losses) / batches) + wrong[0] // batches + 1
+            step = self.global_step - len(self._losses) + wrong[0] + 1
             raise DivergedError(f"task {self._losses[wrong[0]][0]}, step {step}: the loss is {float(losses[wrong[0]])}")
         trained = [parameter for parameter in self.parameters() if parameter.requires_grad]
         if not torch.stack([parameter.isfinite().all() for parameter in trained]).all():

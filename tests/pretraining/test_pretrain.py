@@ -106,6 +106,15 @@ def test_a_finished_model_stays_as_it_is(
         pretrain(texts, small(seed=3), finished)
 
 
+@pytest.mark.parametrize("log", ["{}", "[]", '{"settings": 1}', '{"settings": {}}'])
+def test_a_folder_with_a_log_that_says_nothing_is_not_a_finished_model(
+    tmp_path: Path, texts: PretrainingTexts, log: str
+) -> None:
+    (tmp_path / "training.json").write_text(log, encoding="utf-8")
+    with pytest.raises(InputError, match=f"^{tmp_path}: is not empty; name a new folder$"):
+        pretrain(texts, small(), tmp_path)
+
+
 def test_a_training_that_failed_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="too little to train on"):
         pretrain(PretrainingTexts(texts=lines(40)), small(batch_size=64), tmp_path / "bert")

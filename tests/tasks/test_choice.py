@@ -54,6 +54,18 @@ def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
     assert kind.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
 
 
+@pytest.mark.parametrize("separately", [False, True])
+def test_the_mean_of_a_batch_is_the_weighted_mean_of_its_parts(separately: bool) -> None:
+    kind = Choice(TASK)
+    if separately:
+        kind.separate()
+    outputs, codes, sizes = torch.arange(7.0)[:, None], torch.tensor([1.0, 0.0, 3.0]), torch.tensor([2, 1, 4])
+    first = kind.loss(outputs[:2], codes[:1], sizes[:1]) * kind.loss_weight(codes[:1], sizes[:1])
+    second = kind.loss(outputs[2:], codes[1:], sizes[1:]) * kind.loss_weight(codes[1:], sizes[1:])
+    mean = (first + second) / kind.loss_weight(codes, sizes)
+    torch.testing.assert_close(kind.loss(outputs, codes, sizes), mean)
+
+
 def test_random_choices_are_even_among_the_row_s_candidates() -> None:
     sizes = np.repeat([2, 5], 3000)
     drawn = CHOICE.draw(np.array([0.0, 3, 11, 0]), sizes, 6000, np.random.default_rng(4))

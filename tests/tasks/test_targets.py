@@ -166,6 +166,21 @@ def test_the_loss_of_numbers_is_the_squared_error_in_the_range() -> None:
     assert predicted.tolist() == [1.0, 5.0, 1.0, 5.0]  # 0 and 1 are the ends of the range, beyond which none goes
 
 
+@pytest.mark.parametrize("name", ["labels", "balanced", "number", "word"])
+def test_the_mean_of_a_batch_is_the_weighted_mean_of_its_parts(name: str) -> None:
+    kind = target_kind(KINDS["labels" if name == "balanced" else name].task)
+    generator = torch.Generator().manual_seed(0)
+    codes = torch.tensor([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    outputs = torch.randn(6, kind.outputs(["a", "b"]), generator=generator)
+    if name == "balanced":
+        kind.balance(codes.numpy(), 1.0)
+    parts = [slice(0, 3), slice(3, 5), slice(5, 6)]
+    weights = [float(kind.loss_weight(codes[part], None)) for part in parts]
+    losses = [float(kind.loss(outputs[part], codes[part], None)) for part in parts]
+    assert float(kind.loss_weight(codes, None)) == pytest.approx(sum(weights))
+    assert float(kind.loss(outputs, codes, None)) == pytest.approx(np.average(losses, weights=weights), rel=1e-5)
+
+
 @pytest.mark.parametrize("name", ["labels", "number", "word"])
 def test_only_candidates_can_be_separated(name: str) -> None:
     other = target_kind(KINDS[name].task)

@@ -14,6 +14,8 @@ from mtl.training.batches import (
     ScheduleSampler,
     SortedSampler,
     batch_rows,
+    pass_batches,
+    pool_size,
     predict_rows,
     row_lengths,
 )
@@ -162,3 +164,12 @@ def test_batches_hold_the_spans_of_their_rows(encoded: bool) -> None:
     batch = BatchDataset({"t": split}, sequences)[("t", np.array([4, 0, 6]))]
     assert batch.spans is not None and batch.spans.tolist() == [[[8, 9]], [[0, 1]], [[12, 13]]]
     assert BatchDataset({"t": Split(split.texts, split.targets)}, sequences)[("t", np.array([1]))].spans is None
+
+
+def test_small_data_is_shuffled_freely() -> None:
+    """Batches of similar length need many batches to choose from: 60 rows give none, 100,000 rows pools of 32."""
+    assert [pool_size(batches) for batches in (1, 2, 15, 16, 80, 3000)] == [1, 1, 1, 2, 10, 32]
+
+
+def test_batches_of_a_pass() -> None:
+    assert [pass_batches(CHOICE, size) for size in (2, 4, 16)] == [3, 2, 1]  # rows of two candidates on average

@@ -5,7 +5,17 @@ import torch
 from torch import nn
 
 from mtl.errors import InputError
-from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_finished, load_weights, read_weights, weights_below
+from mtl.training.checkpoints import (
+    DONE,
+    RESUME,
+    WEIGHTS,
+    checkpoint_bytes,
+    fill,
+    load_finished,
+    load_weights,
+    read_weights,
+    weights_below,
+)
 
 
 def saved(path: Path, network: nn.Module, without: str = "-") -> Path:
@@ -49,9 +59,10 @@ def test_a_missing_or_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read: [^\n]+$"):
             read_weights(path)
-    torch.save({"weights": {}}, path)
-    with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read"):
-        read_weights(path)
+    for value in ({"weights": {}}, [1]):
+        torch.save(value, path)
+        with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read: it has no state_dict$"):
+            read_weights(path)
     with pytest.raises(InputError, match=r"none\.ckpt: not a checkpoint that can be read: .*No such file"):
         read_weights(tmp_path / "none.ckpt")
 
@@ -60,3 +71,25 @@ def test_weights_below_a_prefix_have_their_names_without_it() -> None:
     weights = {"encoder.lstm.w": torch.zeros(1), "heads.encoder.w": torch.ones(1), "encoder.mix": torch.ones(2)}
     assert set(weights_below(weights, "encoder.")) == {"lstm.w", "mix"}
     assert weights_below(weights, "heads.")["encoder.w"] is weights["heads.encoder.w"]
+
+
+def test_weights_of_another_network_are_one_line(tmp_path: Path) -> None:
+    path, loaded = saved(tmp_path / "best.ckpt", network(1), without="2.bias"), network(2)
+    with pytest.raises(
+        InputError, match=r"best\.ckpt: its weights are not those of this model: Missing key.*2\.bias[^\n]*$"
+    ):
+        fill(loaded, read_weights(path), path)
+    fill(loaded, network(1).state_dict(), path)
+    assert torch.equal(loaded[2].bias, network(1)[2].bias)
+    other = saved(tmp_path / "other.ckpt", nn.Sequential(nn.Linear(2, 4)))
+    with pytest.raises(
+        InputError, match=r"other\.ckpt: its weights are not those of this model: size mismatch for 0\.weight"
+    ):
+        load_weights(loaded, other)
+
+
+def test_the_size_of_a_stage_s_checkpoints(tmp_path: Path) -> None:
+    assert checkpoint_bytes(tmp_path / "none") == 0
+    for name, size in (("best.ckpt", 3), ("last.ckpt", 5), ("predicted.npz", 7)):
+        (tmp_path / name).write_bytes(bytes(size))
+    assert checkpoint_bytes(tmp_path) == 8

@@ -9,10 +9,11 @@ from typing import NoReturn
 
 import pytest
 import torch
+from torch.nn.utils import parameters_to_vector
 from torch.utils.data import DataLoader
 
 from mtl.config.schema import TrainerConfig
-from mtl.errors import DivergedError
+from mtl.errors import DivergedError, InputError
 from mtl.files import write_json
 from mtl.model.batch import Batch
 from mtl.model.network import Heads, Network
@@ -22,7 +23,7 @@ from mtl.training import fit as fitting
 from mtl.training.checkpoints import WEIGHTS, load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule, TaskScore
-from mtl.training.optimizer import falling_adam
+from mtl.training.optimizer import Optimization, falling_adam
 
 TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
 
@@ -232,6 +233,48 @@ def test_validating_first_does_not_change_the_training(tmp_path: Path) -> None:
     assert without_seconds(other)[1:] == without_seconds(plain)
 
 
+@pytest.mark.parametrize("parts", [3, 8, 100])
+def test_a_batch_in_parts_gives_the_same_step(tmp_path: Path, parts: int) -> None:
+    """Parts of unequal sizes, and a last batch of an epoch with a row alone. Without dropout, and with plain gradient descent."""
+    descent = Optimization(lambda network: torch.optim.SGD(network.parameters(), 0.5), lambda step: 1.0)
+    made = []
+    for name, count in (("whole", 1), (f"parts-{parts}", parts)):
+        torch.manual_seed(3)
+        dev = ScoredRows(torch.cat([batch.targets for batch in DEV]).double().numpy())
+        trained = MultitaskModule(
+            Network([TASK], Heads([TASK], {"t": 2}, 6, 8, 0.0), None), {"t": TaskScore(TASK, dev, [])}, descent, count
+        )
+        whole = stage(tmp_path / name)
+        fit(trained, replace(whole, train=lambda epoch: loader([*batches(epoch + 1, 3), *single(epoch)])), CPU)
+        made.append(trained)
+    for name, tensor in made[0].network.state_dict().items():
+        torch.testing.assert_close(made[1].network.state_dict()[name], tensor, rtol=0, atol=1e-5)
+    first, last = (parameters_to_vector(of.parameters()).detach() for of in (network(), made[0].network))
+    assert float((first - last).abs().max()) > 0.1
+    losses = [[row["train/loss"] for row in trained.curve] for trained in made]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-4)
+    assert [row["step"] for row in made[1].curve] == list(range(4, 41, 4))
+
+
+def test_every_part_is_computed_in_the_stage_s_precision(tmp_path: Path) -> None:
+    trained, seen = module(), list[tuple[int, bool]]()
+    trained.parts, loss = 3, trained.network.loss
+
+    def noted(batch: Batch) -> torch.Tensor:
+        seen.append((len(batch.rows), torch.is_autocast_enabled("cpu")))
+        return loss(batch)
+
+    trained.network.loss = noted  # type: ignore[method-assign]
+    fit(trained, stage(tmp_path / "stage"), TrainerConfig("cpu", "bf16-mixed", force_precision=True))
+    assert seen == 40 * [(3, True), (3, True), (2, True)]
+
+
+def single(epoch: int) -> list[Batch]:
+    """A batch of one row."""
+    (whole,) = batches(epoch + 50, 1)
+    return whole.parts(8)[:1]
+
+
 class NoLoss(MultitaskModule):
     """Whose loss is not a number in one step."""
 
@@ -241,12 +284,12 @@ class NoLoss(MultitaskModule):
         return super().training_step(batch, batch_idx)
 
 
-def test_a_step_of_several_batches_is_counted_once(tmp_path: Path) -> None:
-    """Two steps an epoch of four batches; both batches of step 14 have no loss."""
+def test_a_step_in_parts_is_counted_once(tmp_path: Path) -> None:
     diverging = module(kind=NoLoss)
+    diverging.parts = 2
     with pytest.raises(DivergedError, match=r"task t, step 14: the loss is nan"):
-        fit(diverging, replace(stage(tmp_path / "stage"), accumulate=2), CPU)
-    assert [row["step"] for row in diverging.curve] == [2, 4, 6, 8, 10, 12]
+        fit(diverging, stage(tmp_path / "stage"), CPU)
+    assert [row["step"] for row in diverging.curve] == [4, 8, 12]
 
 
 class NoWeights(MultitaskModule):
@@ -325,6 +368,27 @@ def test_checkpoints_hold_plain_tensors_and_types(tmp_path: Path) -> None:
         assert "state_dict" in torch.load(folder / name, weights_only=True)
     assert (folder / "log/from-epoch-0/metrics.csv").exists()
     assert list((folder / "tensorboard").glob("events.*"))
+
+
+def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    with pytest.raises(Cut):
+        fit(module(), stage(folder, cut=2), CPU)
+    last, whole = folder / "last.ckpt", (folder / "last.ckpt").read_bytes()
+    said = r"^\S+last\.ckpt: not a checkpoint that can be read: [^\n]+; delete it$"
+    for content in (b"", whole[:1000], b"not a checkpoint"):
+        last.write_bytes(content)
+        with pytest.raises(InputError, match=said):
+            fit(module(), stage(folder), CPU)
+    for value in ({"epoch": 1}, [1]):
+        torch.save(value, last)
+        with pytest.raises(InputError, match=said):
+            fit(module(), stage(folder), CPU)
+    last.unlink()
+    again, plain = module(), module()
+    fit(again, stage(folder), CPU)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert_same_weights(again, plain)
 
 
 def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> None:

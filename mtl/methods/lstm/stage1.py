@@ -11,7 +11,6 @@ from mtl.methods.joint_batches import JointBatches
 from mtl.methods.lstm.network import new_network
 from mtl.methods.lstm.shared_stage1 import SharedStage1
 from mtl.model.network import Network
-from mtl.training.batches import batch_rows
 from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
@@ -58,7 +57,7 @@ def _train(
 ) -> None:
     settings = config.pretrain
     data.set_loss(network, config.loss)
-    batches = JointBatches(config, data, sequences, seed, lambda rows: batch_rows(rows, settings.batch_size))
+    batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
     schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
     every = min(settings.validate_every, settings.max_steps)
     module = MultitaskModule(

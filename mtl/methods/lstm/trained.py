@@ -31,7 +31,7 @@ from mtl.progress import hidden_progress
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
-from mtl.training.checkpoints import WEIGHTS, read_weights, weights_below
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 
@@ -50,10 +50,11 @@ class TrainedLstm:
         embeddings: Embeddings | Reader,
         answers: Mapping[str, Sequence[str]],
         table: Callable[[Sequence[str]], WordTable | None] = lambda words: None,
+        trained_on: Sequence[str] = (),
     ) -> None:
         """folder: the seed's. encoder: from stage 1, on the device to compute on. sequences: turns tokenized texts, whose words may
         be new, into the encoder's input. embeddings: those that the embedder belongs to. answers: see `mtl.data.dataset.Dataset`.
-        table: see `Reader.table`; needed for `parts` only.
+        table: see `Reader.table`; needed for `parts` only. trained_on: ids of the tasks of stage 1.
         """
         self.config = config
         self.language = language
@@ -63,6 +64,7 @@ class TrainedLstm:
         self.embeddings = embeddings
         self.answers = answers
         self.table = table
+        self.trained_on = trained_on
         self.dim = encoder.output_size
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
@@ -139,13 +141,14 @@ class TrainedLstm:
 
     def _network(self, task: Task, outputs: int) -> Network:
         """The network of a task: its head, and its own encoder if stage 2 trained one."""
-        weights = read_weights(finetune_folder(self.folder, task.id) / WEIGHTS["best"])
+        path = finetune_folder(self.folder, task.id) / WEIGHTS["best"]
+        weights = read_weights(path)
         # Encoders that stage 2 trained differ by task, but they share the word vectors, including those of new words.
         own = weights_below(weights, "encoder.")
         encoder = self.encoder.for_task() if own else self.encoder
-        encoder.load_state_dict({**encoder.state_dict(), **own})
+        fill(encoder, {**encoder.state_dict(), **own}, path)
         heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
-        heads.load_state_dict(weights_below(weights, "heads."))
+        fill(heads, weights_below(weights, "heads."), path)
         return Network([task], heads, encoder).to(self.encoder.device)
 
 
@@ -169,7 +172,7 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         )
     )
     encoder = new_encoder(config, reader.embedder, reader.dim)
-    encoder.load_state_dict(weights)
+    fill(encoder, weights, checkpoint)
     return TrainedLstm(
         config,
         request.suite.language,
@@ -179,4 +182,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         reader,
         request.answers,
         reader.table,
+        request.trained_tasks,
     )

@@ -1,6 +1,5 @@
 """Fine-tune a transformer on one task, and keep what it predicts."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,13 @@ from mtl.methods.transformer.optimization import fine_tuning, freeze_layers
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import (
-    POOL,
     BatchDataset,
     Schedule,
     ScheduleSampler,
     SortedSampler,
     batch_rows,
+    pass_batches,
+    pool_size,
     predict_rows,
     row_lengths,
 )
@@ -35,31 +35,6 @@ from mtl.training.module import MultitaskModule
 from mtl.training.precision import mixed_precision
 
 PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
-POOLS = 8  # of a pass over the rows, at least: fewer would make nearly the same batches in each pass
-
-
-@dataclass(frozen=True)
-class Batching:
-    """How rows become batches. size: rows of a step with one input each. accumulate: batches of a step."""
-
-    size: int
-    accumulate: int
-
-    def rows(self, split: Split) -> int:
-        """The number of rows in a batch; fewer for a choice, whose rows have several inputs."""
-        return batch_rows(split, self.size // self.accumulate)
-
-    def batches(self, split: Split) -> int:
-        """The number of batches in a pass over the rows."""
-        return math.ceil(len(split) / self.rows(split))
-
-    def steps(self, split: Split) -> int:
-        """The number of steps in a pass over the rows; the last one may have fewer batches."""
-        return math.ceil(self.batches(split) / self.accumulate)
-
-    def pool(self, batches: int) -> int:
-        """From how many batches' rows those of similar length are put together: few, where a pass has few batches."""
-        return max(1, min(POOL, batches // POOLS))
 
 
 @dataclass(frozen=True)
@@ -78,10 +53,6 @@ class FineTuning:
     folder: Path
     validate_first: bool = False
 
-    @property
-    def batching(self) -> Batching:
-        return batching_of(self.config)
-
     def train(self, network: TransformerNetwork) -> None:
         """Train the network, or load its weights if this stage has finished."""
         if load_finished(network, self.folder, self.config.transformer.checkpoint):
@@ -89,15 +60,18 @@ class FineTuning:
         settings, split = self.config.transformer, self.data.train(self.task, self.config.loss, self.seed)
         self.data.set_loss(network, self.config.loss)
         freeze_layers(network, settings.freeze)
-        batching, batches = self.batching, self.batching.batches(split)
-        total_steps = batching.steps(split) * settings.epochs
-        lengths, sizes = self._lengths(split), {self.task.id: batching.rows(split)}
-        schedule = Schedule(lengths, sizes, batches * settings.epochs, self.seed, pool=batching.pool(batches))
+        steps = pass_batches(split, settings.batch_size)
+        total_steps = steps * settings.epochs
+        sizes = {self.task.id: batch_rows(split, settings.batch_size)}
+        schedule = Schedule(self._lengths(split), sizes, total_steps, self.seed, pool=pool_size(steps))
         train, dev = self._batches(split), self.data.splits[self.task.id]["dev"]
         pin_memory = device_of(self.config.trainer.accelerator).type == "cuda"
         fit(
             MultitaskModule(
-                network, {self.task.id: self.data.dev_score(self.task)}, fine_tuning(settings, total_steps)
+                network,
+                {self.task.id: self.data.dev_score(self.task)},
+                fine_tuning(settings, total_steps),
+                settings.accumulate,
             ),
             Stage(
                 title=f"seed {self.seed} · {self.task.id}",
@@ -109,13 +83,12 @@ class FineTuning:
                 patience=settings.patience or settings.epochs,
                 gradient_clip=settings.gradient_clip,
                 train=lambda epoch: train.loader(
-                    ScheduleSampler(schedule, epoch * batches, (epoch + 1) * batches), pin_memory
+                    ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps), pin_memory
                 ),
                 dev=self._batches(dev).loader(self._in_order(dev), pin_memory),
                 checkpoint=settings.checkpoint,
                 validate_first=self.validate_first,
                 scale=self.data.scale,
-                accumulate=settings.accumulate,
             ),
             self.config.trainer,
         )
@@ -137,15 +110,12 @@ class FineTuning:
         return BatchDataset({self.task.id: split}, self.sequences)
 
     def _in_order(self, split: Split) -> SortedSampler:
-        return SortedSampler(self._lengths(split), {self.task.id: self.batching.rows(split)})
+        return SortedSampler(
+            self._lengths(split), {self.task.id: batch_rows(split, self.config.transformer.rows_at_once)}
+        )
 
     def _lengths(self, split: Split) -> dict[str, np.ndarray]:
         return {self.task.id: row_lengths(split, self.sequences.lengths.numpy())}
-
-
-def batching_of(config: Config) -> Batching:
-    """The batches that the configuration describes."""
-    return Batching(config.transformer.batch_size, config.transformer.accumulate)
 
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:

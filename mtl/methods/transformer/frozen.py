@@ -27,7 +27,7 @@ from mtl.methods.stage2 import Finetuning
 from mtl.methods.task_input import TaskInput
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input
-from mtl.methods.transformer.origin import model_folder, open_origin
+from mtl.methods.transformer.origin import model_folder, open_origin, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder, new_split
 from mtl.methods.transformer.vectors import Mark, encode_marks, encode_texts, marks_of, with_marks
@@ -36,7 +36,7 @@ from mtl.progress import hidden_progress
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows
-from mtl.training.checkpoints import DONE, WEIGHTS, read_weights, weights_below
+from mtl.training.checkpoints import DONE, WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, training_precision
 
 WEIGHT_FILES = "*.safetensors"
@@ -155,9 +155,10 @@ class TrainedFrozen(TransformerEncoder):
         body: Callable[[], Any],
         heads: Callable[[Task], Heads],
         answers: Mapping[str, Sequence[str]],
+        trained_on: Sequence[str] = (),
     ) -> None:
         """heads: returns heads of which one is the task's, with its weights. answers: see `mtl.data.dataset.Dataset`."""
-        super().__init__(pretrained, config.max_length, config.trainer, device, body)
+        super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
         self.config = config
         self.answers = answers
         self._open_heads = heads
@@ -197,8 +198,9 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
     def heads(task: Task) -> Heads:
         outputs = target_kind(task).outputs(request.answers.get(task.id, []))
         made = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
-        weights = read_weights(finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"])
-        made.load_state_dict(weights_below(weights, "heads."))
+        path = finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"]
+        fill(made, weights_below(read_weights(path), "heads."), path)
         return made
 
-    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, heads, request.answers)
+    seen = tasks_seen(request, [])
+    return TrainedFrozen(config, pretrained, request.device, lambda: pretrained.body, heads, request.answers, seen)

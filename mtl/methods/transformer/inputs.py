@@ -38,10 +38,11 @@ class InputReader:
         self.padding = pretrained.padding
         self.length = max_length
         self.cut = 0
+        self._shortest: dict[int, int] = {}  # `_least` by its argument: some tokenizers read a text to answer
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
-        text), int32. Counts those that are cut."""
+        text), int32. Counts those that are cut. Raises InputError if `max_length` leaves no token for a text."""
         rows, lengths = list[np.ndarray](), np.zeros(len(inputs), dtype=np.int64)
         with Progress("tokenizing", len(inputs), "rows") as shown:
             for start in range(0, len(inputs), CHUNK):
@@ -56,7 +57,9 @@ class InputReader:
 
     def _read(self, inputs: Sequence[Parts]) -> Iterable[tuple[int, np.ndarray]]:
         """The place of each input and its tokens, int32 (tokens, 2), in order."""
-        tails = [self._tail(parts[2:]) for parts in inputs]
+        for shape in {(min(len(parts), 2), max(0, len(parts) - 2)) for parts in inputs}:
+            self._check_length(*shape)
+        tails = [self._tail(parts) for parts in inputs]
         found: dict[int, tuple[list[int], list[int]]] = {}
         for sides in {min(len(parts), 2) for parts in inputs}:
             mine = [place for place, parts in enumerate(inputs) if min(len(parts), 2) == sides]
@@ -70,6 +73,21 @@ class InputReader:
             ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
             # A tokenizer that adds no marks gives an empty text no token at all.
             yield place, np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
+
+    def _check_length(self, sides: int, further: int) -> None:
+        """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""
+        least = self._least(sides) + 2 * further
+        if self.length < least:
+            raise InputError(
+                f"max_length={self.length}: is too short for inputs of {sides + further} texts with the marks of {self.name}; set"
+                f" max_length={least} or more"
+            )
+
+    def _least(self, sides: int) -> int:
+        """The length of one or two texts of a token each, with the tokenizer's marks."""
+        if sides not in self._shortest:
+            self._shortest[sides] = sides + int(self.tokenizer.num_special_tokens_to_add(pair=sides == 2))
+        return self._shortest[sides]
 
     def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[tuple[list[int], list[int]]]:
         """Ids and types of texts or pairs, each cut to its room in tokens."""
@@ -93,8 +111,9 @@ class InputReader:
         )
         return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
 
-    def _tail(self, further: Sequence[str]) -> list[int]:
+    def _tail(self, parts: Parts) -> list[int]:
         """The tokens of further texts, each after a separator. Raises InputError if the tokenizer has none."""
+        further = parts[2:]
         if not further:
             return []
         tokenizer = self.tokenizer
@@ -103,7 +122,7 @@ class InputReader:
             raise InputError(
                 f"{self.name}: its tokenizer has no separator, which marked words stand behind; leave their tasks out with tasks="
             )
-        room = int(self.length * MOST_FURTHER) // len(further) - 1
+        room = min(int(self.length * MOST_FURTHER), self.length - self._least(2)) // len(further) - 1
         texts = (tokenizer(encodable(text), add_special_tokens=False)["input_ids"][: max(1, room)] for text in further)
         return [token for text in texts for token in (separator, *text)]
 

@@ -6,9 +6,9 @@ from mtl.config.schema import Config
 from mtl.embedders.sequences import ArraySequences
 from mtl.methods.coded import Coded
 from mtl.methods.joint_batches import JointBatches
-from mtl.methods.transformer.finetune import batching_of
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.methods.transformer.optimization import fine_tuning, freeze_layers
+from mtl.training.batches import pass_batches, pool_size
 from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
@@ -28,15 +28,17 @@ def train_together(
         return
     data.set_loss(network, config.loss)
     freeze_layers(network, settings.freeze)
-    batching = batching_of(config)
-    made = JointBatches(config, data, sequences, seed, batching.rows)
-    # Whole steps: a step's batches may be of several tasks.
-    steps = sum(batching.steps(part) for part in made.parts["train"].values())
-    batches, total_steps = steps * settings.accumulate, steps * settings.joint_epochs
-    fewest = min(batching.batches(part) for part in made.parts["train"].values())
-    schedule = made.schedule(batches * settings.joint_epochs, seed, config.pretrain.sampling, batching.pool(fewest))
+    made = JointBatches(config, data, sequences, seed, settings.batch_size, settings.rows_at_once)
+    of_tasks = [pass_batches(part, settings.batch_size) for part in made.parts["train"].values()]
+    steps, total_steps = sum(of_tasks), sum(of_tasks) * settings.joint_epochs
+    schedule = made.schedule(total_steps, seed, config.pretrain.sampling, pool_size(min(of_tasks)))
     fit(
-        MultitaskModule(network, {task.id: data.dev_score(task) for task in tasks}, fine_tuning(settings, total_steps)),
+        MultitaskModule(
+            network,
+            {task.id: data.dev_score(task) for task in tasks},
+            fine_tuning(settings, total_steps),
+            settings.accumulate,
+        ),
         Stage(
             title=f"seed {seed} · stage 1",
             section="transformer",
@@ -46,11 +48,10 @@ def train_together(
             total_steps=total_steps,
             patience=settings.patience or settings.joint_epochs,
             gradient_clip=settings.gradient_clip,
-            train=lambda epoch: made.train(schedule, epoch * batches, (epoch + 1) * batches),
+            train=lambda epoch: made.train(schedule, epoch * steps, (epoch + 1) * steps),
             dev=made.dev(),
             checkpoint=settings.checkpoint,
             scale=data.scale,
-            accumulate=settings.accumulate,
         ),
         config.trainer,
     )

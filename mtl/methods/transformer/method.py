@@ -11,10 +11,10 @@ import torch
 from mtl.files import check_space, format_bytes, read_json
 from mtl.memory import peak_gpu_memory
 from mtl.methods.coded import Coded
-from mtl.methods.folders import finetune_folder, pretrain_folder
+from mtl.methods.folders import finetune_folder, pretrain_folder, seed_folder
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.throughput import sentences_per_second
-from mtl.methods.transformer.finetune import FineTuning, batching_of, read_predictions, write_codes
+from mtl.methods.transformer.finetune import FineTuning, read_predictions, write_codes
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.joint import train_together
 from mtl.methods.transformer.network import TransformerNetwork, new_network
@@ -22,7 +22,8 @@ from mtl.methods.transformer.optimization import warmup_steps
 from mtl.methods.transformer.origin import model_folder, open_origin
 from mtl.methods.transformer.trained import TrainedTransformer
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import DONE, WEIGHTS
+from mtl.training.batches import pass_batches
+from mtl.training.checkpoints import DONE, WEIGHTS, checkpoint_bytes
 from mtl.training.precision import training_precision
 
 FLOAT = 4  # bytes of a weight
@@ -129,11 +130,15 @@ class FineTuned:
         return sentences_per_second(trained.predict, self.texts)
 
     def _check_space(self, folder: Path) -> None:
-        """Say how much disk space training needs. Raises InputError if there is less."""
-        settings, weights = self.config.transformer, FLOAT * self.pretrained.parameters
-        training = COPIES_TRAINING * weights * self.config.seeds_at_once
-        models = (len(self.dataset.trained_tasks) + settings.joint) * len(self.config.seeds)
-        kept = weights * (models if settings.keep else settings.joint)
+        """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""
+        config, settings, weights = self.config, self.config.transformer, FLOAT * self.pretrained.parameters
+        training = COPIES_TRAINING * weights * config.seeds_at_once
+        models = (len(self.dataset.trained_tasks) + settings.joint) * len(config.seeds)
+        # The body of stage 1 is there while its seed is trained.
+        kept = weights * (models if settings.keep else settings.joint * config.seeds_at_once)
+        seeds = [seed_folder(folder, seed) for seed in config.seeds]
+        stages = [finetune_folder(seed, task.id) for seed in seeds for task in self.dataset.trained_tasks]
+        present = sum(map(checkpoint_bytes, [*stages, *map(pretrain_folder, seeds)]))
         logger.info(
             "disk space: %s while a task is fine-tuned%s",
             format_bytes(training),
@@ -141,14 +146,14 @@ class FineTuned:
         )
         folder.mkdir(parents=True, exist_ok=True)
         remedy = "set transformer.keep=false" if settings.keep else "set run_dir= on another disk"
-        check_space(folder, training + kept, remedy)
+        check_space(folder, max(0, training + kept - present), remedy)
 
     def _warmup_notes(self) -> list[str]:
         """A note that names the tasks whose training ends before the warm-up does."""
-        settings, batching = self.config.transformer, batching_of(self.config)
-        short = []
+        settings, short = self.config.transformer, []
         for task in self.dataset.trained_tasks:
-            steps = settings.epochs * batching.steps(self.data.train(task, self.config.loss, self.config.seeds[0]))
+            rows = self.data.train(task, self.config.loss, self.config.seeds[0])
+            steps = settings.epochs * pass_batches(rows, settings.batch_size)
             if steps <= warmup_steps(settings, steps):
                 short.append(f"{task.id} ({steps})")
         if not short:

@@ -1,10 +1,11 @@
 """The transformer that a run starts from: a folder, a name on the Hub, or a tiny one that is trained first."""
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from mtl.data.dataset import training_texts
-from mtl.methods.kind import BuildRequest
+from mtl.methods.kind import BuildRequest, LoadRequest
 from mtl.methods.transformer.entry import OWN
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 
@@ -38,6 +39,16 @@ def _own(request: BuildRequest) -> Path:
     config, suite = request.config, request.suite
     texts = training_texts(suite, request.data_dir, config.held_out)
     return own_body(texts, suite.language, Path(config.embeddings_dir) / f"{suite.name}-transformer", OWN)
+
+
+def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
+    """The ids of the suite's tasks whose training rows a body has seen that was trained on these tasks.
+
+    The tiny transformer has read the training texts of the whole suite before.
+    """
+    if request.config.transformer.path is not None:
+        return list(trained_on)
+    return [id for id, task in request.suite.tasks.items() if task.files.get("train") is not None]
 
 
 def model_folder(folder: Path) -> Path:

@@ -191,9 +191,12 @@ def check_place(key: str, name: str) -> None:
 
 
 def opened(name: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
-    """`read(…)`. Raises InputError with the first line of what transformers says, which raises errors of many kinds."""
+    """`read(…)`, without running code that a folder or a repository brings along: transformers would ask on standard input.
+
+    Raises InputError with the first line of what transformers says, which raises errors of many kinds.
+    """
     try:
-        return read(*arguments, **options)
+        return read(*arguments, trust_remote_code=False, **options)
     except OSError as error:
         if not Path(name).is_dir():
             raise InputError(
@@ -204,6 +207,11 @@ def opened(name: str, read: Callable[..., Opened], *arguments: Any, **options: A
     except ImportError as error:
         raise InputError(f"{name}: needs a package that is not installed: {_first_line(error)}") from None
     except Exception as error:  # damaged files: of safetensors, of pickle, of JSON, of shapes
+        if "trust_remote_code" in str(error):
+            raise InputError(
+                f"{name}: needs code that it brings along, and such code is never run; name a transformer whose architecture the"
+                " transformers library has"
+            ) from None
         raise InputError(f"{name}: cannot be read: {_first_line(error)}") from None
 
 

@@ -16,18 +16,17 @@ from mtl.data.examples import Row, make_example
 from mtl.errors import InputError
 from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.kind import LoadRequest
-from mtl.methods.transformer.finetune import batching_of
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, new_network
-from mtl.methods.transformer.origin import model_folder
+from mtl.methods.transformer.origin import model_folder, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_without_weights, update_with_weights
 from mtl.methods.transformer.vectors import encode_texts
 from mtl.model.parts import EncoderParts
 from mtl.progress import hidden_progress
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, predict_rows, row_lengths
-from mtl.training.checkpoints import WEIGHTS, read_weights, weights_below
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
+from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
 
@@ -43,10 +42,11 @@ class TransformerEncoder:
         trainer: TrainerConfig,
         device: torch.device,
         body: Callable[[], Any],
+        trained_on: Sequence[str] = (),
     ) -> None:
         """pretrained: what the tokenizer and the sizes are read from. max_length: of an input, in tokens; less if the transformer takes
         less. trainer: says in which precision to compute. device: to compute on. body: returns the body that encodes texts, with its
-        weights."""
+        weights. trained_on: see `mtl.methods.kind.Model`."""
         self.pretrained = pretrained
         self.trainer = trainer
         self.device = device
@@ -54,6 +54,7 @@ class TransformerEncoder:
         self.dim = pretrained.dim
         self.parameters = pretrained.parameters
         self.parameters_without_embeddings = pretrained.parameters_without_embeddings
+        self.trained_on = trained_on
         self._open_body = body
 
     @cached_property
@@ -93,9 +94,10 @@ class TrainedTransformer(TransformerEncoder):
         body: Callable[[], Any],
         network: Callable[[Task], TransformerNetwork],
         answers: Mapping[str, Sequence[str]],
+        trained_on: Sequence[str] = (),
     ) -> None:
         """network: returns the network with a task's head, with its weights. answers: see `mtl.data.dataset.Dataset`."""
-        super().__init__(pretrained, config.max_length, config.trainer, device, body)
+        super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
         self.config = config
         self.answers = answers
         self._network = network
@@ -112,7 +114,7 @@ class TrainedTransformer(TransformerEncoder):
             sequences = InputReader(self.pretrained, self.length).sequences(list(index))
         split = with_inputs(split, inputs, index)
         lengths = row_lengths(split, sequences.lengths.numpy())
-        order = SortedSampler({head: lengths}, {head: batching_of(self.config).rows(split)})
+        order = SortedSampler({head: lengths}, {head: batch_rows(split, self.config.transformer.rows_at_once)})
         network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
         self._networks = {head: network}
         with mixed_precision(self.trainer, self.device):
@@ -142,20 +144,22 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     def network(task: Task) -> TransformerNetwork:
         outputs = target_kind(task).outputs(request.answers.get(task.id, []))
         made = new_network(pretrained, [task], {task.id: outputs}, seed=0)
-        made.load_state_dict(read_weights(own[task.id]))
+        fill(made, read_weights(own[task.id]), own[task.id])
         return made
 
     def body() -> Any:
         joint = config.transformer.joint and request.task is None
         return _body(pretrained, pretrain_folder(folder) / file if joint else own[_one(list(own), request.task)])
 
-    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers)
+    alone = list(own) if request.task is None else [request.task]
+    seen = tasks_seen(request, request.trained_tasks if config.transformer.joint else alone)
+    return TrainedTransformer(config, pretrained, request.device, body, network, request.answers, seen)
 
 
 def _body(pretrained: Pretrained, path: Path) -> Any:
     """The body of the network whose weights are in this file."""
     model = pretrained.classifier(1)
-    model.base_model.load_state_dict(weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."))
+    fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
     return model.base_model
 
 

@@ -11,6 +11,7 @@ from mtl.errors import InputError
 from mtl.jobs.prepared import prepare
 from mtl.jobs.sweep import load_sweep
 from mtl.methods.transformer.entry import TRANSFORMER
+from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.sample import SAMPLES
 
 SUITE = "suite=klej-sample"
@@ -127,3 +128,30 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
         match=r"needs 1 MB of disk space, but 1 MB are free; free some space, or set run_dir= on another disk",
     ):
         prepare(job(settings))
+
+
+@pytest.mark.parametrize("variant", ["finetune", "joint"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_the_disk_space_that_a_run_still_needs(
+    floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str, keep: bool
+) -> None:
+    """Of three tasks, three seeds and two at once: what trains takes seven times the weights; what is on disk already does not count."""
+    bert = write_bert(tmp_path / "bert", ["en fin dag"])
+    settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1", "seeds=[1,2,3]"]
+    settings += ["seeds_in_parallel=2", f"variant={variant}", f"transformer.keep={str(keep).lower()}"]
+    needed: list[int] = []
+    monkeypatch.setattr("mtl.methods.transformer.method.check_space", lambda folder, size, remedy: needed.append(size))
+    weights = 4 * open_pretrained(str(bert)).parameters
+    prepare(job(settings))
+    joint = variant == "joint"
+    kept = 3 * (3 + joint) if keep else 2 * joint
+    assert needed == [(7 * 2 + kept) * weights]
+    for place in ("seed-1/finetune/kansla", "seed-2/finetune/betyg", "seed-3/pretrain"):
+        (tmp_path / "run" / place).mkdir(parents=True)
+        (tmp_path / "run" / place / "final.ckpt").write_bytes(bytes(weights))
+    (tmp_path / "run/seed-2/finetune/samma").mkdir()
+    (tmp_path / "run/seed-2/finetune/samma/last.ckpt").write_bytes(bytes(3 * weights))
+    (tmp_path / "run/seed-9/finetune/samma").mkdir(parents=True)  # of a seed that is not to be trained
+    (tmp_path / "run/seed-9/finetune/samma/final.ckpt").write_bytes(bytes(weights))
+    prepare(job(settings))
+    assert needed[1] == needed[0] - 6 * weights

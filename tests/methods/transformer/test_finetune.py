@@ -3,17 +3,22 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from command_line import job
+from kinds_suite import write_kinds_suite
 from small_suite import locations, rows
 from tiny_transformers import write_bert
 from torch.nn import functional
 
 from mtl.jobs.prepared import prepare
-from mtl.methods.transformer.finetune import Batching, FineTuning
+from mtl.methods.transformer.finetune import FineTuning
 from mtl.methods.transformer.method import FineTuned
-from mtl.training.batches import Schedule
+from mtl.methods.transformer.network import TransformerNetwork
+from mtl.model.batch import Batch
+from mtl.training.batches import BatchDataset, Schedule
+from mtl.training.module import MultitaskModule
 
 RATE, WARMUP, CLIP = 3e-3, 2, 0.5
 
@@ -32,7 +37,7 @@ def prepared(bert: Path, folder: Path, *settings: str) -> FineTuned:
     return made
 
 
-def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, accumulate: int, decay: float) -> Any:
+def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, decay: float) -> Any:
     """The weights after a plain loop with the same rows in each batch."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer, get_linear_schedule_with_warmup
 
@@ -42,9 +47,8 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
     model = AutoModelForSequenceClassification.from_pretrained(bert, num_labels=outputs, dtype=torch.float32)
     model.load_state_dict({name.removeprefix("models.0."): value for name, value in state.items()})
     split = method.texts.splits[task]["train"]
-    size = 32 // accumulate
+    size = 32
     batches = -(-len(split) // size)
-    steps = 2 * -(-batches // accumulate)
     schedule = Schedule(
         {task: method.sequences.lengths.numpy()[method.dataset.splits[task]["train"].texts[:, 0]]},
         {task: size},
@@ -56,7 +60,7 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
     others = [weight for weight in model.parameters() if weight.ndim <= 1]
     groups: Any = [{"params": matrices, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.999), eps=1e-8, foreach=False)
-    rates = get_linear_schedule_with_warmup(optimizer, WARMUP, steps)
+    rates = get_linear_schedule_with_warmup(optimizer, WARMUP, 2 * batches)
     model.train()
     for step in range(2 * batches):
         chosen = schedule.rows(step)[1]
@@ -74,30 +78,23 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
         else:
             low, high = declared.range
             loss = ((logits[:, 0] - (targets - low) / (high - low)) ** 2).mean()
-        (loss / accumulate).backward()
-        in_epoch = step % batches
-        if (in_epoch + 1) % accumulate == 0 or in_epoch == batches - 1:
-            torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-            optimizer.step()
-            rates.step()
-            optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimizer.step()
+        rates.step()
+        optimizer.zero_grad()
     return model.state_dict()
 
 
-@pytest.mark.parametrize(
-    ("task", "accumulate", "decay"), [("kansla", 1, 0.0), ("samma", 1, 0.1), ("betyg", 1, 0.0), ("samma", 4, 0.0)]
-)
-def test_the_steps_are_those_of_a_plain_loop(
-    bert: Path, tmp_path: Path, task: str, accumulate: int, decay: float
-) -> None:
-    settings = [f"transformer.accumulate={accumulate}", f"transformer.weight_decay={decay}"]
-    method = prepared(bert, tmp_path, *settings)
+@pytest.mark.parametrize(("task", "decay"), [("kansla", 0.0), ("samma", 0.1), ("betyg", 0.0)])
+def test_the_steps_are_those_of_a_plain_loop(bert: Path, tmp_path: Path, task: str, decay: float) -> None:
+    method = prepared(bert, tmp_path, f"transformer.weight_decay={decay}")
     declared = next(of for of in method.dataset.tasks if of.id == task)
     network = method._network([declared], seed=1)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     stage = FineTuning(method.config, method.data, method.sequences, declared, 1, tmp_path / "stage" / task)
     stage.train(network)
-    expected = plain_loop(bert, before, method, task, accumulate, decay)
+    expected = plain_loop(bert, before, method, task, decay)
     moved = 0.0
     for name, value in network.models[0].state_dict().items():
         torch.testing.assert_close(value, expected[name], rtol=0, atol=1e-6, msg=name)
@@ -119,6 +116,55 @@ def test_gradient_checkpointing_changes_nothing(bert: Path, tmp_path: Path) -> N
         torch.testing.assert_close(value, weights[1][name], rtol=0, atol=1e-6, msg=name)
 
 
-def test_small_data_is_shuffled_freely() -> None:
-    """Batches of similar length need many batches to choose from: 60 rows give none, 100,000 rows pools of 32."""
-    assert [Batching(32, 1).pool(batches) for batches in (1, 2, 15, 16, 80, 3000)] == [1, 1, 1, 2, 10, 32]
+@pytest.mark.parametrize("variant", ["finetune", "joint"])
+def test_parts_of_a_step_give_the_step_of_the_whole_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str
+) -> None:
+    """Its gradients are those of the mean loss over the rows of the step: with a last batch that is smaller, and with choices among
+    2 to 4 candidates, of which a batch has few."""
+    (tmp_path / "kinds").mkdir()
+    suite = write_kinds_suite(tmp_path / "kinds")
+    texts = [path.read_text(encoding="utf-8") for path in sorted(suite.parent.rglob("train.jsonl"))]
+    bert = write_bert(tmp_path / "bert", texts, dropout=0.0)
+    places = [f"suite={suite}", f"data_dir={suite.parent / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    settings = ["transformer.accumulate=8", "transformer.batch_size=16", f"variant={variant}"]
+    settings += [
+        "transformer.epochs=1",
+        "transformer.joint_epochs=1",
+        "transformer.gradient_clip=1e9",
+        "trainer.threads=1",
+    ]
+    made = prepare(job([*places, "method=transformer", f"transformer.path={bert}", *settings]))[1]
+    assert isinstance(made, FineTuned)
+    steps: list[tuple[str, list[int]]] = []
+    compared: list[float] = []
+    loss, clip = TransformerNetwork.loss, MultitaskModule.configure_gradient_clipping
+
+    def noted(network: TransformerNetwork, batch: Batch) -> torch.Tensor:
+        assert len(batch.rows) <= 2 and batch.tokens is not None and batch.lengths is not None
+        assert batch.tokens.shape[1] == batch.lengths.max()
+        steps.append((batch.task, batch.rows.tolist()))
+        return loss(network, batch)
+
+    def compare(module: MultitaskModule, *arguments: Any, **options: Any) -> None:
+        network = module.network
+        found = [weight.grad.clone() for weight in network.parameters() if weight.grad is not None]
+        (task,) = {task for task, _ in steps}
+        rows = np.array([row for _, part in steps for row in part])
+        steps.clear()
+        split = made.data.train(next(of for of in made.dataset.tasks if of.id == task), made.config.loss, 1)
+        network.zero_grad()
+        loss(network, BatchDataset({task: split}, made.sequences)[(task, rows)]).backward()
+        whole = [weight.grad for weight in network.parameters() if weight.grad is not None]
+        scale = max(float(gradient.abs().max()) for gradient in whole)
+        assert scale > 2e-5  # a hundred times the first part of the tolerance
+        for one, other in zip(found, whole, strict=True):
+            torch.testing.assert_close(one, other, rtol=0, atol=2e-7 + 1e-4 * scale)
+        compared.append(len(rows))
+        clip(module, *arguments, **options)
+
+    monkeypatch.setattr(TransformerNetwork, "loss", noted)
+    monkeypatch.setattr(MultitaskModule, "configure_gradient_clipping", compare)
+    for _ in made.predictions(1, tmp_path / "run/seed-1"):
+        pass
+    assert len(set(compared)) > 2  # rows of a step

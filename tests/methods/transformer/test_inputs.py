@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tiny_transformers import write_bert, write_roberta
 
+from mtl.errors import InputError
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 
@@ -87,3 +88,21 @@ def test_a_long_marked_span_leaves_room_for_the_texts(bert: Pretrained) -> None:
 def test_a_text_that_is_no_unicode_can_be_read(bert: Pretrained) -> None:
     ((found,), _) = read(bert, [("dag \ud800 fin",)], 64)
     assert len(found) == len(bert.tokenizer("dag ? fin")["input_ids"])
+
+
+@pytest.mark.parametrize(("kind", "marks"), [("bert", (2, 3)), ("roberta", (2, 4))])
+def test_an_input_is_never_longer_than_the_limit_and_a_limit_without_room_is_an_error(
+    kind: str, marks: tuple[int, int], request: pytest.FixtureRequest
+) -> None:
+    """The marks of the tokenizer, a token of each text, and a separator and a token of each further text need room."""
+    pretrained: Pretrained = request.getfixturevalue(kind)
+    for parts in ((LONG,), (LONG, "dag"), (LONG, LONG, LONG), (LONG, "dag", LONG, "sol", LONG)):
+        sides, further = min(len(parts), 2), max(0, len(parts) - 2)
+        least = marks[sides - 1] + sides + 2 * further
+        for length in range(1, least):
+            said = rf"^max_length={length}: is too short for inputs of {len(parts)} texts .*; set max_length={least} or more$"
+            with pytest.raises(InputError, match=said):
+                read(pretrained, [("dag",) * len(parts), parts], length)
+        for length in range(least, 30):
+            ((found,), _) = read(pretrained, [parts], length)
+            assert least <= len(found) <= length

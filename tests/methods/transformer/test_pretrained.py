@@ -1,13 +1,16 @@
 """What is read of a folder with a transformer, and what is said of one that cannot be read."""
 
+import io
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
 from tiny_transformers import write_bert, write_roberta
 
+from mtl.cli import main
 from mtl.errors import InputError
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained, open_without_weights
 
@@ -106,7 +109,7 @@ def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
         ("damaged", "{}: cannot be read: "),
         ("half", "{}: has no weights for "),
         ("other-size", "{}: cannot be read: "),
-        ("code", "{}: cannot be read: "),
+        ("code", "{}: needs code that it brings along, and such code is never run; name a transformer"),
         ("pickle", "{}: cannot be read: "),
     ],
 )
@@ -116,6 +119,74 @@ def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path, name: str, said
         open_pretrained(str(tmp_path / name))
     assert str(error.value).startswith(said.format(tmp_path / name)) and "\n" not in str(error.value)
     assert not (tmp_path / "run").exists()  # no code of the folder ran
+
+
+def with_code(bert: Path, folder: Path, name: str, model_type: str) -> Path:
+    """A folder whose configuration and tokenizer name classes in a module of its own, which writes the file `ran`."""
+    shutil.copytree(bert, folder / name)
+    auto_map = {
+        "AutoConfig": "mine.Config",
+        "AutoModel": "mine.Model",
+        "AutoModelForSequenceClassification": "mine.Head",
+    }
+    changes = {
+        "config.json": {"model_type": model_type, "auto_map": auto_map},
+        "tokenizer_config.json": {"tokenizer_class": "Mine", "auto_map": {"AutoTokenizer": ["mine.Mine", "mine.Mine"]}},
+    }
+    for file, values in changes.items():
+        content = json.loads((folder / name / file).read_text(encoding="utf-8"))
+        (folder / name / file).write_text(json.dumps({**content, **values}), encoding="utf-8")
+    (folder / name / "mine.py").write_text(MODULE.format(ran=str(folder / "ran")), encoding="utf-8")
+    return folder / name
+
+
+MODULE = """
+open({ran!r}, "w").close()
+from transformers import BertConfig, BertForSequenceClassification, BertModel, PreTrainedTokenizerFast
+class Config(BertConfig):
+    model_type = "mine"
+class Model(BertModel):
+    config_class = Config
+class Head(BertForSequenceClassification):
+    config_class = Config
+class Mine(PreTrainedTokenizerFast):
+    pass
+"""
+
+
+@pytest.mark.parametrize("read", [open_pretrained, lambda path: open_without_weights(Path(path))])
+def test_code_of_a_folder_never_runs_whatever_is_answered(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: Callable[[str], Pretrained]
+) -> None:
+    """transformers would ask whether to run it, and a line of the texts on standard input would be the answer."""
+    asked: list[object] = []
+
+    def yes(*question: object) -> str:
+        asked.append(question)
+        return "y"
+
+    monkeypatch.setattr("builtins.input", yes)
+    unknown = with_code(bert, tmp_path, "unknown", "mine")
+    with pytest.raises(
+        InputError, match=rf"^{unknown}: needs code that it brings along, and such code is never run; [^\n]+$"
+    ):
+        read(str(unknown))
+    # transformers' own classes are used where there are any.
+    known = read(str(with_code(bert, tmp_path, "known", "bert")))
+    assert type(known.body).__module__.startswith("transformers.models.bert")
+    assert type(known.classifier(2)).__module__.startswith("transformers.models.bert")
+    assert asked == [] and not (tmp_path / "ran").exists()
+
+
+def test_code_of_a_folder_is_one_line_of_the_command(
+    bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n" * 9))
+    place = with_code(bert, tmp_path, "unknown", "mine")
+    assert main(["encode", "transformer", "-", f"path={place}", "--out", str(tmp_path / "vectors.npy")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"mtl: error: {place}: needs code that it brings along")
+    assert not (tmp_path / "ran").exists()
 
 
 class Code:

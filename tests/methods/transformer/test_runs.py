@@ -3,10 +3,13 @@
 import json
 import multiprocessing
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from command_line import content
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
@@ -146,6 +149,49 @@ def test_which_encoder_must_be_clear(runs: dict[str, Path]) -> None:
     assert not np.allclose(shared, open_encoder(str(runs["joint"]), {"task": "mood"}).encode(["the film"]), atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("variant", "settings", "tasks"),
+    [
+        ("finetune", {"task": "stars"}, ["stars"]),
+        ("joint", {}, ["mood", "stars", "answer", "opposite"]),
+        ("joint", {"task": "stars"}, ["mood", "stars", "answer", "opposite"]),
+        ("frozen", {}, []),
+    ],
+)
+def test_the_tasks_that_an_encoder_has_seen(
+    runs: dict[str, Path], folder: Path, variant: str, settings: dict[str, Any], tasks: list[str]
+) -> None:
+    """A fixed body has seen none, but the mean of the run's training texts, if it is subtracted, is one of all tasks."""
+    assert open_encoder(str(runs[variant]), settings).description.trained_on == tuple(f"kinds/{id}" for id in tasks)
+    centred = open_encoder(str(runs[variant]), {**settings, "centre": True, "data_dir": str(folder / "kinds/data")})
+    every = ("kinds/mood", "kinds/stars", "kinds/answer", "kinds/opposite")
+    assert centred.description.trained_on == every
+
+
+@pytest.mark.parametrize("variant", ["finetune", "frozen"])
+def test_weights_that_do_not_fit_are_one_line(
+    runs: dict[str, Path], folder: Path, tmp_path: Path, variant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(runs[variant], run)
+    (path,) = run.glob("seed-1/finetune/mood/*.ckpt")
+    content = torch.load(path, weights_only=True)
+    for name in list(content["state_dict"])[:2]:
+        del content["state_dict"][name]
+    torch.save(content, path)
+    rows = str(folder / "kinds/data/mood/dev.jsonl")
+    commands = [["predict", str(run), "--task", "mood", rows]]
+    if variant == "finetune":
+        texts = tmp_path / "texts.txt"
+        texts.write_text("the film\n", encoding="utf-8")
+        commands.append(["encode", str(run), str(texts), "task=mood", "--out", str(tmp_path / "vectors.npy")])
+    for arguments in commands:
+        capsys.readouterr()
+        assert main(arguments) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"mtl: error: {path}: its weights are not those of this model: Missing key")
+
+
 def test_another_transformer_at_its_place_is_noticed(runs: dict[str, Path], folder: Path, tmp_path: Path) -> None:
     place = folder / "bert"
     place.rename(tmp_path / "moved")
@@ -221,4 +267,8 @@ def test_the_tiny_transformer_is_trained_where_no_path_is_given(
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked
     assert found[1:] == ("en", tmp_path / "kinds-transformer", "tiny") and found[0] > 48  # the texts of all tasks
-    assert mtl.load(tmp_path / "kinds/transformer-tiny-frozen").encode(["the film"]).shape == (1, 32)
+    run = tmp_path / "kinds/transformer-tiny-frozen"
+    assert mtl.load(run).encode(["the film"]).shape == (1, 32)
+    # It has read the training texts of all tasks, also of those that are not in the run.
+    seen = open_encoder(str(run), {}).description.trained_on
+    assert seen == ("kinds/mood", "kinds/stars", "kinds/answer", "kinds/opposite")
