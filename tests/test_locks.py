@@ -80,7 +80,9 @@ def test_a_lock_of_another_machine_is_not_removed(
 ) -> None:
     without_flock(monkeypatch, missing)
     write(tmp_path / ".lock.process", ELSEWHERE)
-    message = r"; process 1 on elsewhere since .* holds it; if no such process runs on any machine, remove .*lock\.process"
+    message = (
+        r"; process 1 on elsewhere since .* holds it; if no such process runs on any machine, remove .*lock\.process"
+    )
     with pytest.raises(Busy, match=message), lock(tmp_path / ".lock"):
         pass
 

@@ -26,5 +26,7 @@ def test_who_waits_is_told_for_whom(
     (tmp_path / NAME).write_text(json.dumps(vars(other)), encoding="utf-8")
     with caplog.at_level("INFO", logger="mtl"), seed_lock(tmp_path):
         assert holder(tmp_path) != other
-    message = f"{tmp_path}: another process trains this seed (process 1 on elsewhere since 2026-01-31 12:00:00 UTC); wait"
+    message = (
+        f"{tmp_path}: another process trains this seed (process 1 on elsewhere since 2026-01-31 12:00:00 UTC); wait"
+    )
     assert message in caplog.text
