@@ -186,7 +186,7 @@ def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:
     for name in ("a.bin", "b.bin"):
         train_fasttext(LINES, tmp_path / name, SMALL)
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "b.bin"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "a.bin.source", "b.bin", "b.bin.source"]
 
 
 def test_nothing_to_learn(tmp_path: Path) -> None:
@@ -232,6 +232,7 @@ def test_vectors_never_have_the_source_of_others(tmp_path: Path, monkeypatch: py
 
     for name in ("replace", "unlink"):
         monkeypatch.setattr(Path, name, observed(getattr(Path, name)))
+    look()
     train_fasttext(LINES, path, SMALL, "new")
     monkeypatch.undo()
     trained = path.read_bytes()[:6]
