@@ -1,6 +1,10 @@
-"""The folder of a seed, below the run's, and those of the two stages of training, below the seed's."""
+"""The folder of a seed, below the run's, those of the two stages of training, below the seed's, and the version of what is in them."""
 
 from pathlib import Path
+
+# Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
+# no version of the code continues a run that an incompatible version started, or takes a stage 1 from it.
+FORMAT = "3"
 
 
 def seed_folder(folder: Path, seed: int) -> Path:

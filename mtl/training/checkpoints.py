@@ -53,6 +53,16 @@ def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
         ) from None
 
 
+def weights_fit(network: nn.Module, path: Path) -> bool:
+    """Whether the file has each weight of the network in its shape, and no others. False for a file that is damaged or does not exist."""
+    try:
+        weights = read_weights(path)
+        found = {name: weight.shape for name, weight in weights.items()}
+    except (InputError, AttributeError):
+        return False
+    return found == {name: weight.shape for name, weight in network.state_dict().items()}
+
+
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged."""
     weights: dict[str, Tensor] = read_checkpoint(path, ("state_dict",))["state_dict"]

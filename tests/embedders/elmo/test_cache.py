@@ -117,7 +117,7 @@ def test_second_process_waits(elmo: ELMo, tmp_path: Path, monkeypatch: pytest.Mo
 
     threading.Thread(target=hold).start()
     taken.wait()
-    monkeypatch.setattr("mtl.files.logger.info", lambda *_: waiting.set())
+    monkeypatch.setattr("mtl.locks.logger.info", lambda *_: waiting.set())
     LayerCache(tmp_path, elmo, np.dtype("float32")).sequences([["a"]])
     assert waiting.is_set()
 
