@@ -19,7 +19,7 @@ from mtl.methods import METHODS
 from mtl.methods.kind import BuildRequest, Method
 from mtl.runs.submission import write_predictions
 from mtl.tasks.constant import best_constant, constant_score
-from mtl.training.precision import training_precision
+from mtl.training.precision import check_precision, training_precision
 
 logger = logging.getLogger("mtl")
 
@@ -44,12 +44,12 @@ class Prepared:
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`.
 
-    Raises InputError for bad data, for files that the method needs and cannot find, and for a folder whose inputs have changed.
+    Raises InputError for bad data, for files that the method needs and cannot find, for a folder whose inputs have changed, and if this
+    machine cannot train the run.
     """
     config, folder = job.config, job.folder
     _log_left_out(job)
-    precision = training_precision(config.trainer)
-    folder.check_precision(precision)
+    check_precision(config.trainer)
     if awaits_generation(job.suite, job.data_dir):
         fetch_suite(job.suite, job.run_tasks, job.data_dir)
     # Missing files are found before minutes of reading and tokenizing.
@@ -57,7 +57,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     METHODS[config.method].check(config, job.suite)
     dataset, method = prepare(job)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    folder.claim(config, inputs, precision)
+    folder.claim(config, inputs, training_precision(config.trainer))
     _record(job, dataset)
     method.save(folder.path)
     held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
@@ -75,9 +75,11 @@ def begin_apart(job: Job) -> Prepared:
 def prepare(job: Job) -> tuple[Dataset, Method]:
     """Read the data and build the method, from caches if they exist.
 
-    Raises InputError for bad data, and for files that the method needs and cannot find.
+    Raises InputError for bad data, for files that the method needs and cannot find, and if the run was begun in another precision than
+    this machine's.
     """
     config = job.config
+    job.folder.check_precision(training_precision(config.trainer))
     if device_of(config.trainer.accelerator).type == "cpu":
         keep_memory()
     if config.trainer.threads:

@@ -108,6 +108,10 @@ def _nothing(config: Config, suite: Suite) -> None:
     return None
 
 
+def _shares_nothing(config: Config, seed: int) -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
@@ -118,7 +122,8 @@ class MethodKind:
     method has them. chosen_on_dev: returns what is chosen on dev, as tables name it; empty: nothing. check: called before any data is read; raises
     InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
     is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
-    answer a task; its runs leave out the others.
+    answer a task; its runs leave out the others. shared: `Method.shared`, estimated from the configuration alone, before any data is
+    read.
     """
 
     family: str
@@ -132,11 +137,16 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
     is_constant: bool = False
     answers: Callable[[Task], bool] = lambda task: True
+    shared: Callable[[Config, int], str | None] = _shares_nothing
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""
         names = (*COMMON_KEYS, *self.reads)
         return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
+
+    def uses_device(self, config: Config) -> bool:
+        """Whether its runs compute on the device that `trainer.accelerator` chooses, and that is not the CPU."""
+        return self.reads_key("trainer.accelerator") and config.trainer.accelerator != "cpu"
 
     def unanswered(self, suite: Suite) -> list[str]:
         """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""

@@ -1,5 +1,8 @@
 """The registry entry of the LSTM."""
 
+from dataclasses import replace
+
+from mtl.config.files import flatten_config
 from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
@@ -44,6 +47,18 @@ def check(config: Config, suite: Suite) -> None:
     check_obtainable(config, suite)
 
 
+def shared(config: Config, seed: int) -> str:
+    """The key of stage 1, with paths in place of the content of files, and the chosen device and precision in place of those of a
+    machine."""
+    from mtl.methods.lstm.shared_stage1 import stage1_key
+
+    settings = flatten_config(config)
+    places = ("suite", "data_dir", "tasks", "embeddings.path", "trainer.accelerator", "trainer.precision")
+    inputs = {key: str(settings.get(key)) for key in places}
+    trainer = replace(config.trainer, accelerator="cpu", precision="32-true")
+    return stage1_key(replace(config, trainer=trainer), inputs, seed)
+
+
 def build(request: BuildRequest) -> Method:
     """The method, which trains in two stages."""
     from mtl.methods.lstm.two_stages import TwoStages
@@ -72,4 +87,5 @@ LSTM = MethodKind(
     chosen_on_dev=chosen_on_dev,
     check=check,
     answers=reads_texts,
+    shared=shared,
 )
