@@ -1,25 +1,25 @@
-"""Atomic file writes, locks and disk space: a file is written under a temporary name and then moved into place."""
+"""Atomic file writes and disk space: a file is written under a temporary name and then moved into place."""
 
-import errno
 import hashlib
 import json
-import logging
 import math
 import os
 import resource
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from filelock import BaseFileLock, FileLock, SoftFileLock, Timeout
-
 from mtl.errors import InputError
 
 OTHER_FILES = 256  # that a process needs beside one for each run
 
-logger = logging.getLogger("mtl")
+
+def _beside(path: Path) -> Path:
+    """A temporary path in the same folder, which no other process has, on any machine."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
 
 @contextmanager
@@ -30,7 +30,7 @@ def replacing(path: Path) -> Iterator[Path]:
     file or the complete new one. When the block raises, the temporary file is removed.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = _beside(path)
     try:
         yield partial
         with partial.open("rb") as written:
@@ -65,7 +65,7 @@ def new_folder(path: Path) -> Iterator[Path]:
     """
     check_new_folder(path)
     path = path.resolve()
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    partial = _beside(path)
     partial.mkdir(parents=True)
     try:
         yield partial
@@ -76,62 +76,6 @@ def new_folder(path: Path) -> Iterator[Path]:
         partial.replace(path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-
-
-class Busy(Exception):
-    """Another process holds a lock. The message, if any, says what to do if the lock is stale."""
-
-
-@contextmanager
-def lock(path: Path) -> Iterator[None]:
-    """Hold the lock of this file. The system releases it when the process ends, even if killed. Raises Busy if it is held."""
-    held = _acquire(path, timeout=0)
-    try:
-        yield
-    finally:
-        held.release()
-
-
-@contextmanager
-def waiting_lock(path: Path, busy: str) -> Iterator[None]:
-    """Hold a lock as `lock` does; if another process holds it, log the message `busy` and wait."""
-    try:
-        held = _acquire(path, timeout=0)
-    except Busy as error:
-        logger.info("%s; waiting for it%s", busy, error)
-        held = _acquire(path, timeout=-1)
-    try:
-        yield
-    finally:
-        held.release()
-
-
-# The errors of flock on file systems that do not support it.
-NO_FLOCK = {errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK}
-
-
-def _acquire(path: Path, timeout: float) -> BaseFileLock:
-    """The lock of this file, acquired within `timeout` seconds (0: at once; -1: no limit). Raises Busy.
-
-    On a file system without flock, the lock is a second file that names the process and its machine. If a killed process
-    of this machine left such a file, it is removed.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        native = FileLock(path, timeout=timeout, fallback_to_soft=False)
-        native.acquire()
-        return native
-    except Timeout:
-        raise Busy from None
-    except OSError as error:
-        if error.errno not in NO_FLOCK:
-            raise
-    named = SoftFileLock(path.with_name(f"{path.name}.process"), timeout=1 if timeout == 0 else timeout)
-    try:
-        named.acquire()  # may take 1 s: the first attempt only removes the file of a killed process
-    except Timeout:
-        raise Busy(f"; if no such process runs on any machine, remove {named.lock_file}") from None
-    return named
 
 
 def write_text(path: Path, text: str) -> None:

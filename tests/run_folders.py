@@ -13,8 +13,8 @@ from mtl.config.files import find_suite, flatten_config, save_config
 from mtl.embedders import EMBEDDERS
 from mtl.files import read_json, write_json, write_text
 from mtl.jobs.job import Job, load_job, parse_settings
-from mtl.methods.folders import finetune_folder, pretrain_folder
-from mtl.runs.folder import FORMAT, RunFolder
+from mtl.methods.folders import FORMAT, finetune_folder, pretrain_folder
+from mtl.runs.folder import RunFolder
 from mtl.runs.submission import write_predictions
 from mtl.runs.summary import DESCRIPTION, NAMES, summarize
 from mtl.tasks.metrics import further_scores, score

@@ -18,6 +18,7 @@ from omegaconf import MISSING
 from mtl.config.checks import check_choice, check_least
 from mtl.config.schema import EmbedderOptions
 from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, VectorFiles, unknown_words
+from mtl.embedders.source import note_source
 from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.progress import Progress
@@ -54,7 +55,7 @@ class FastTextTraining:
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """Train with `train_fasttext`, on the CPU."""
-        train_fasttext(lines, path, self)
+        train_fasttext(lines, path, self, source)
 
 
 @dataclass
@@ -165,9 +166,10 @@ def _other_dim(path: Path, dim: int, wanted: int) -> str:
     return f"{path}: has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
 
 
-def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining) -> None:
+def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining, source: str = "") -> None:
     """Train skip-gram vectors on tokenized lines with the fasttext library and write the model (.bin) to `path`.
 
+    source: identifies the texts; it is noted beside the model.
     Raises InputError if fastText cannot train, for example if no word is frequent enough.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -195,6 +197,7 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
                 "verbose": 2,
             }
             _in_new_process(arguments, partial, path, tokens * settings.epochs)
+            note_source(path, source)
 
 
 # fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep

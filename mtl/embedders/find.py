@@ -1,6 +1,5 @@
 """Find the vectors of the embeddings that a configuration names, or train them by a recipe."""
 
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     import torch
 
     from mtl.data.text import TokenizedTexts
-
-logger = logging.getLogger("mtl")
 
 
 def build_embeddings(
@@ -86,9 +83,8 @@ def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.
     if to_train is not None:
         from mtl.embedders.train import train_recipe
 
-        logger.info("training %s on the suite's training text", path)
         train_recipe(to_train, suite, data_dir, config.held_out, path, device)
-    elif recipe is not None and recipe.train and not recipe.url:
+    if recipe is not None and recipe.train and not recipe.url:
         from mtl.embedders.train import check_recipe
 
         check_recipe(suite, data_dir, config.held_out, path)

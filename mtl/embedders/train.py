@@ -1,7 +1,9 @@
 """Train embeddings on text files, or on a suite's training text with the settings of a recipe."""
 
 import hashlib
+import logging
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -12,12 +14,16 @@ from mtl.data.splits import FORMAT
 from mtl.data.text import moses, tokenized, tokenized_lines
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.recipes import Recipe
+from mtl.embedders.source import noted_source
 from mtl.errors import InputError
-from mtl.files import sha256, write_text
+from mtl.files import sha256
+from mtl.locks import waiting_lock
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
     import torch
+
+logger = logging.getLogger("mtl")
 
 LONGEST = 1_000_000  # tokens; a longer training text is cut
 
@@ -31,7 +37,10 @@ class Training(Protocol):
         """An error message for a setting that is out of range, or None."""
 
     def train(self, lines: Lines, path: Path, source: str, device: "torch.device") -> None:
-        """Train on tokenized lines and write the result to `path`. source: identifies the lines' content. Raises InputError."""
+        """Train on tokenized lines and write the result to `path`, after a note of its source (`mtl.embedders.source.note_source`).
+
+        source: identifies the lines' content. Raises InputError.
+        """
 
 
 def train_on_files(
@@ -39,7 +48,8 @@ def train_on_files(
 ) -> None:
     """Train vectors on text files, plain or gzipped, and write them to `path`. language: of the tokenizer. Raises InputError."""
     lines, source = _file_text(files, language)
-    training.train(lines, path, source, device)
+    with _alone(path):
+        training.train(lines, path, source, device)
 
 
 def train_on_suite(
@@ -56,34 +66,50 @@ def train_on_suite(
     held_out: the share of training rows that the runs with these vectors hold out. files: text files to train on as well, plain or
     gzipped; they come first.
     """
+    with _alone(path):
+        _train_on_suite(training, suite, data_dir, held_out, path, device, files)
+
+
+def _train_on_suite(
+    training: Training,
+    suite: Suite,
+    data_dir: Path,
+    held_out: float,
+    path: Path,
+    device: "torch.device",
+    files: Sequence[Path] = (),
+) -> None:
     lines, source = _training_text(suite, data_dir, held_out)
     if files:
         first, source_of_files = _file_text(files, suite.language)
         lines, source = chain(first, lines), f"{source_of_files} {source}"
     training.train(lines, path, source, device)
-    write_text(_source_file(path), f"{source}\n")
 
 
 def train_recipe(
     recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
 ) -> None:
-    """Train the vectors of a recipe on the suite's training text. Raises InputError."""
-    train_on_suite(training_settings(recipe.embeddings, recipe.train), suite, data_dir, held_out, path, device)
+    """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
+    training, files = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).files
+    assert files is not None
+    with _alone(path):
+        if not files.exists(path):
+            logger.info("training %s on the suite's training text", path)
+            _train_on_suite(training, suite, data_dir, held_out, path, device)
+
+
+def _alone(path: Path) -> AbstractContextManager[None]:
+    """Within the block, no other process trains these vectors. If one does, wait until it has ended."""
+    return waiting_lock(path.with_name(f".{path.name}.lock"), f"{path}: another process is training these vectors")
 
 
 def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
-    note = _source_file(path)
-    if not note.is_file() or note.read_text(encoding="utf-8").strip() != _source(suite, data_dir, held_out):
+    if noted_source(path) != _source(suite, data_dir, held_out):
         raise InputError(
             f"{path}: was trained on other texts than the present training rows: the data or the choice of held-out rows has "
             "changed; remove it, and the same command trains it again"
         )
-
-
-def _source_file(path: Path) -> Path:
-    """The file beside the vectors that identifies the texts they were trained on."""
-    return path.with_name(f"{path.name}.source")
 
 
 def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:

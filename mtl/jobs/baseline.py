@@ -19,7 +19,9 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
     command: the command line that the summary records. Raises InputError for bad data, for a run folder with another
     configuration, and for one that another process uses; DivergedError for training that diverges.
     """
-    if runs_apart(job.config):
+    if runs_apart(
+        job.config
+    ):  # also a last seed that is left: with all threads, its scores would have other last digits
         run_together([NamedRun("", job)], command, lambda run: None)
         summary: dict[str, Any] = read_json(job.folder.summary)
         return summary

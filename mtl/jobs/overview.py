@@ -10,7 +10,8 @@ from typing import Any
 from mtl.files import read_json
 from mtl.jobs.expected import expected_seconds, finished_seconds
 from mtl.jobs.job import Job, NamedRun
-from mtl.jobs.seed_lock import NAME, STALE_AFTER, Holder, holder
+from mtl.jobs.seed_lock import NAME, holder
+from mtl.locks import STALE_AFTER, Holder
 from mtl.progress import format_duration
 
 FINISHED = "finished"

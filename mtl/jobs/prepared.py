@@ -50,6 +50,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     config, folder = job.config, job.folder
     _log_left_out(job)
     check_precision(config.trainer)
+    precision = training_precision(config.trainer)
+    folder.check_precision(precision)
     if awaits_generation(job.suite, job.data_dir):
         fetch_suite(job.suite, job.run_tasks, job.data_dir)
     # Missing files are found before minutes of reading and tokenizing.
@@ -57,7 +59,7 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     METHODS[config.method].check(config, job.suite)
     dataset, method = prepare(job)
     inputs = {**dataset.fingerprints, **method.fingerprints}
-    folder.claim(config, inputs, training_precision(config.trainer))
+    folder.claim(config, inputs, precision)
     _record(job, dataset)
     method.save(folder.path)
     held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
@@ -75,11 +77,9 @@ def begin_apart(job: Job) -> Prepared:
 def prepare(job: Job) -> tuple[Dataset, Method]:
     """Read the data and build the method, from caches if they exist.
 
-    Raises InputError for bad data, for files that the method needs and cannot find, and if the run was begun in another precision than
-    this machine's.
+    Raises InputError for bad data, and for files that the method needs and cannot find.
     """
     config = job.config
-    job.folder.check_precision(training_precision(config.trainer))
     if device_of(config.trainer.accelerator).type == "cpu":
         keep_memory()
     if config.trainer.threads:

@@ -1,6 +1,7 @@
 """One seed of a run: training, predictions, scores and submission."""
 
 import logging
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -8,6 +9,7 @@ from typing import Any
 
 from mtl.data.dataset import Dataset
 from mtl.device import device_of, exact_arithmetic
+from mtl.errors import InputError
 from mtl.files import read_json, write_json
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
@@ -19,18 +21,37 @@ from mtl.runs.formats import FORMATS
 from mtl.runs.formats.kind import Submitted
 from mtl.runs.submission import write_predictions
 from mtl.tasks.metrics import further_scores, score
+from mtl.training.precision import training_precision
 
 logger = logging.getLogger("mtl")
 
 
 @exact_arithmetic()
 def run_apart(job: Job, seed: int) -> None:
-    """Run one seed in a separate process. Its environment sets how many threads it uses."""
+    """Run one seed of a run that has begun (`mtl.jobs.prepared.begin`) in a separate process, perhaps on another machine.
+
+    The environment sets how many threads it uses. Raises InputError also if the data, the vectors or the precision are not those that
+    the run was begun with: a machine may have other copies.
+    """
     logger.setLevel(logging.WARNING)  # the first process has logged what it read
     config = job.config
     dataset, method = prepare(replace(job, config=replace(config, trainer=replace(config.trainer, threads=None))))
     logger.setLevel(logging.INFO)
+    _check_same(job, dataset, method)
     run_seed(job, dataset, method, seed)
+
+
+def _check_same(job: Job, dataset: Dataset, method: Method) -> None:
+    host, folder = socket.gethostname(), job.folder
+    if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
+        raise InputError(
+            f"{folder.path}: on {host}, its inputs are not those that it was begun with ({', '.join(changed)}); all machines must have"
+            " the same files in data_dir and embeddings_dir"
+        )
+    try:
+        folder.check_precision(training_precision(job.config.trainer))
+    except InputError as error:
+        raise InputError(f"on {host}: {error}") from None
 
 
 def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:

@@ -54,7 +54,9 @@ def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> di
         else:
             prepared[names[unit.name]] = value
 
-    engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
+    # A single preparation has all threads.
+    at_a_time = min(len(units), units_at_a_time(runs[0].job.config, units))
+    engine.run([*map(returning_errors, units)], at_a_time, done)
     return prepared
 
 

@@ -12,7 +12,8 @@ import torch
 
 from mtl.device import exact_arithmetic
 from mtl.errors import InputError
-from mtl.files import check_new_folder, check_space, read_json, replacing, waiting_lock, write_json
+from mtl.files import check_new_folder, check_space, read_json, replacing, write_json
+from mtl.locks import waiting_lock
 from mtl.pretraining.library import import_transformers
 from mtl.pretraining.settings import PretrainingSettings
 from mtl.pretraining.texts import PretrainingTexts

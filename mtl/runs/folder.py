@@ -8,13 +8,12 @@ from pathlib import Path
 from mtl.config.files import differences, flatten, save_config
 from mtl.config.schema import Config
 from mtl.errors import InputError
-from mtl.files import Busy, lock, read_json, write_json
+from mtl.files import read_json, write_json
+from mtl.locks import Busy, lock
 from mtl.methods import FORMER_NAMES
+from mtl.methods.folders import FORMAT
 from mtl.untrusted import read_yaml
 
-# Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
-# no version of the code continues a run that an incompatible version started.
-FORMAT = "3"
 SAME_RESULTS = ("2",)  # older formats whose finished runs have the same results as runs of this version
 
 
@@ -133,11 +132,15 @@ class RunFolder:
             write_json(self.inputs, {"format": FORMAT, "precision": precision, **inputs})
             save_config(config, self.config)
 
-    def check_inputs(self, inputs: dict[str, str]) -> None:
-        """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
+    def changed_inputs(self, inputs: dict[str, str]) -> list[str]:
+        """The names of those of these inputs that are not what they were when the run was started."""
         before = read_json(self.inputs)
         names = {*inputs, *(name for name in before if name.startswith("tasks."))}
-        if changed := sorted(name for name in names if before.get(name) != inputs.get(name)):
+        return sorted(name for name in names if before.get(name) != inputs.get(name))
+
+    def check_inputs(self, inputs: dict[str, str]) -> None:
+        """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
+        if changed := self.changed_inputs(inputs):
             raise InputError(
                 f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
                 "set run_dir= or remove the folder"

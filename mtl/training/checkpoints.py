@@ -32,11 +32,21 @@ def load_weights(network: nn.Module, path: Path) -> None:
     network.load_state_dict({**network.state_dict(), **read_weights(path)})
 
 
+def weights_fit(network: nn.Module, path: Path) -> bool:
+    """Whether the file has each weight of the network in its shape, and no others. False for a file that is damaged or does not exist."""
+    try:
+        weights = read_weights(path)
+        found = {name: weight.shape for name, weight in weights.items()}
+    except (InputError, AttributeError):
+        return False
+    return found == {name: weight.shape for name, weight in network.state_dict().items()}
+
+
 def read_weights(path: Path) -> dict[str, Tensor]:
     """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged."""
     try:
         weights: dict[str, Tensor] = torch.load(path, map_location="cpu", weights_only=True)["state_dict"]
-    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError, KeyError) as error:
+    except (OSError, EOFError, RuntimeError, pickle.UnpicklingError, KeyError, TypeError) as error:
         reason = str(error).partition("\n")[0] or "it ends too early"
         raise InputError(f"{path}: not a checkpoint that can be read: {reason}") from None
     return weights

@@ -14,7 +14,8 @@ from mtl.files import write_json
 from mtl.jobs.expected import expected_seconds
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.overview import CLOCKS, plan_text, watch_text
-from mtl.jobs.seed_lock import NAME, STALE_AFTER, seed_lock
+from mtl.jobs.seed_lock import NAME, seed_lock
+from mtl.locks import STALE_AFTER
 
 # Settings that floors do not read.
 TRAINING = ("encoder.", "head.", "embeddings.", "pretrain.", "finetune.")

@@ -11,7 +11,8 @@ import numpy as np
 from mtl.embedders.elmo.model import ELMo
 from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
-from mtl.files import check_space, format_bytes, replacing, reserve, waiting_lock
+from mtl.files import check_space, format_bytes, replacing, reserve
+from mtl.locks import waiting_lock
 from mtl.progress import Progress
 
 logger = logging.getLogger("mtl")

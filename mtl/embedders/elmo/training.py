@@ -18,8 +18,10 @@ from mtl.embedders.elmo.corpus import Corpus, batches, build_corpus
 from mtl.embedders.elmo.language_model import LanguageModel
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.elmo.weights import write_weights
+from mtl.embedders.source import note_source
 from mtl.errors import InputError
-from mtl.files import waiting_lock, write_text
+from mtl.files import write_text
+from mtl.locks import waiting_lock
 from mtl.progress import Progress
 from mtl.resumable import ResumableTraining, check_claim
 
@@ -148,6 +150,7 @@ def _train(
     }
     write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     write_text(folder / OPTIONS, settings.options().to_json())
+    note_source(folder, source)
     write_weights(folder / WEIGHTS, trainer.network.bilm)  # last: a folder that has weights is complete
     for path in (checkpoint, prepared, claim):
         path.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mtl.encoders.kind import SentenceEncoder
 from mtl.errors import InputError
-from mtl.files import Busy, lock
+from mtl.locks import Busy, lock
 
 FINGERPRINT_DIGITS = 12  # of the encoder's fingerprint, in the folder's name
 

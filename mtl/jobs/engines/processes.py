@@ -36,14 +36,15 @@ class Running:
 class Processes:
     """`mtl.jobs.engines.kind.Engine` that starts a process for each unit.
 
-    The processes share the CPU threads equally, unless a unit asks for a number; if there are several GPUs, they are assigned in turn.
+    Unless a unit asks for a number of CPU threads, it has an equal share of the machine's: that of `at_a_time` units, also if fewer are
+    left, so that its results do not depend on the others. If there are several GPUs, they are assigned in turn.
     """
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         context = multiprocessing.get_context("spawn")
         lock = context.RLock()  # of the lines of progress bars
-        slots = list(range(_places(units, at_a_time)))
-        threads = max(1, torch.get_num_threads() // max(1, len(slots)))
+        places = {unit.name: _places(unit, at_a_time) for unit in units}
+        slots = list(range(min([len(units), *places.values()])))
         waiting, ended = list(units), set[str]()
         running: dict[Any, Running] = {}  # by the end of the pipe on which the process reports
         with sigterm_as_interrupt():
@@ -54,7 +55,7 @@ class Processes:
                         report, its_end = context.Pipe(duplex=False)
                         process = context.Process(target=_execute, args=(unit, its_end, lock))
                         slot = slots.pop(0)
-                        with _environment(_share(slot, unit.needs.threads or threads)):
+                        with _environment(_share(slot, unit.needs.threads or _threads(places[unit.name]))):
                             process.start()
                         its_end.close()  # so that the pipe ends with the process
                         running[report] = Running(unit, slot, process)
@@ -69,18 +70,21 @@ class Processes:
                 _stop([of.process for of in running.values()])
 
 
-def _places(units: Sequence[Unit], at_a_time: int) -> int:
-    """How many of the units can run at the same time. Raises InputError if one asks for more memory than the machine has."""
-    places, total = min(at_a_time, len(units)), machine_memory()
-    for unit in units:
-        if unit.needs.memory is not None:
-            if unit.needs.memory > total:
-                raise InputError(
-                    f"resources.memory: {unit.name} asks for {format_bytes(unit.needs.memory)};"
-                    f" this machine has {format_bytes(total)}"
-                )
-            places = min(places, total // unit.needs.memory)
-    return places
+def _places(unit: Unit, at_a_time: int) -> int:
+    """How many units like this one can run at the same time. Raises InputError if it asks for more memory than the machine has."""
+    total, memory = machine_memory(), unit.needs.memory
+    if memory is None:
+        return at_a_time
+    if memory > total:
+        raise InputError(
+            f"resources.memory: {unit.name} asks for {format_bytes(memory)}; this machine has {format_bytes(total)}"
+        )
+    return min(at_a_time, total // memory)
+
+
+def _threads(places: int) -> int:
+    """The CPU threads of one of so many units."""
+    return max(1, torch.get_num_threads() // places)
 
 
 def _share(slot: int, threads: int) -> dict[str, str]:

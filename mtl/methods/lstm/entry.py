@@ -53,10 +53,10 @@ def shared(config: Config, seed: int) -> str:
     from mtl.methods.lstm.shared_stage1 import stage1_key
 
     settings = flatten_config(config)
-    places = ("suite", "data_dir", "tasks", "embeddings.path", "trainer.accelerator", "trainer.precision")
+    places = ("suite", "data_dir", "embeddings.path", "trainer.accelerator", "trainer.precision")
     inputs = {key: str(settings.get(key)) for key in places}
     trainer = replace(config.trainer, accelerator="cpu", precision="32-true")
-    return stage1_key(replace(config, trainer=trainer), inputs, seed)
+    return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed)
 
 
 def build(request: BuildRequest) -> Method:

@@ -1,28 +1,32 @@
 """Stage 1 that several runs share: runs that would train it exactly alike train it once.
 
 A seed's stage 1 depends on the data, the embeddings and the settings that stage 1 reads. The key of a stage 1 is a hash of all of
-these. A finished stage 1 is recorded in the cache under its key; another run with the same key takes its weights.
+these. A finished stage 1 is recorded beside the folders of the runs, under its key; another run with the same key takes its weights.
 """
 
 import hashlib
 import json
 import logging
+import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from torch import nn
 
 import mtl
 from mtl.config.files import flatten_config
 from mtl.config.schema import INDIFFERENT, Config
 from mtl.device import device_of
 from mtl.errors import InputError
-from mtl.files import link_or_copy, read_json, waiting_lock, write_json
+from mtl.files import link_or_copy, read_json, write_json
+from mtl.locks import waiting_lock
+from mtl.methods.folders import FORMAT
 from mtl.methods.lstm.entry import LSTM
-from mtl.training.checkpoints import DONE, WEIGHTS
+from mtl.training.checkpoints import DONE, WEIGHTS, weights_fit
 from mtl.training.precision import training_precision
 
 logger = logging.getLogger("mtl")
@@ -32,10 +36,11 @@ logger = logging.getLogger("mtl")
 UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
 
 
-def stage1_key(config: Config, inputs: Mapping[str, str], seed: int) -> str:
-    """The hash of all that a seed's stage 1 depends on. inputs: fingerprints of the data and the embeddings, by name.
+def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
+    """The hash of all that a seed's stage 1 depends on.
 
-    The number of threads does not count, as it does not when a run continues.
+    tasks: their ids, in the order that the network's heads and their first weights have. inputs: fingerprints of the data and the
+    embeddings, by name. The number of threads does not count, as it does not when a run continues.
     """
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
     settings = {
@@ -46,13 +51,21 @@ def stage1_key(config: Config, inputs: Mapping[str, str], seed: int) -> str:
         and not key.startswith(tuple(n for n in left_out if n.endswith(".")))
     }
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
-    content = [settings, dict(inputs), seed, where, mtl.__version__, torch.__version__]
+    content = [settings, list(tasks), dict(inputs), seed, where, FORMAT, mtl.__version__, torch.__version__]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def records_beside(run: Path) -> Path:
+    """The folder of the records that a run shares: beside its own folder, where other runs of the suite are."""
+    return run.absolute().parent / ".stage1"
 
 
 @dataclass(frozen=True)
 class SharedStage1:
-    """A seed's stage 1 as other runs share it. records: the folder of the records. key: as `stage1_key` returns."""
+    """A seed's stage 1 as other runs share it. records: the folder of the records. key: as `stage1_key` returns.
+
+    Where the folder of the records cannot be written to, nothing is shared.
+    """
 
     records: Path
     key: str
@@ -60,38 +73,65 @@ class SharedStage1:
     @contextmanager
     def reserved(self, title: str) -> Iterator[None]:
         """Within the block, no other process trains this stage 1. title: of the stage, in messages."""
+        if not self._writable:
+            yield
+            return
         with waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same"):
             yield
 
-    def take(self, folder: Path, checkpoint: str, title: str) -> bool:
+    def take(self, folder: Path, checkpoint: str, network: nn.Module, title: str) -> bool:
         """If another run has finished this stage 1, put its weights and its record into `folder`. Return whether it has.
 
         checkpoint: the validation whose weights are kept. They are linked, so they need no further space on one file system.
+        network: the weights must fit it.
         """
-        source = self._finished(WEIGHTS[checkpoint])
+        weights = WEIGHTS[checkpoint]
+        finished = (self._resolved(of) for of in self._recorded())
+        source = next((of for of in finished if self._is_done(of) and weights_fit(network, of / weights)), None)
         if source is None:
             return False
+        done = {"trained_in": str(source), **read_json(source / DONE)}
         shutil.rmtree(folder, ignore_errors=True)
-        link_or_copy(source / WEIGHTS[checkpoint], folder / WEIGHTS[checkpoint])
-        write_json(folder / DONE, {**read_json(source / DONE), "trained_in": str(source)})
+        link_or_copy(source / weights, folder / weights)
+        write_json(folder / DONE, done)
+        self.record(folder)  # other runs can take it from here if the first run is removed
         logger.info("%s · trained already, in %s", title, source)
         return True
 
     def record(self, folder: Path) -> None:
-        """Let other runs take the finished stage 1 in this folder."""
-        write_json(self._path, {"folder": str(folder.resolve())})
+        """Let other runs take the finished stage 1 in this folder, if it is this one."""
+        recorded = self._recorded()
+        # Relative, so that the folder with all runs can be moved.
+        here = os.path.relpath(folder.resolve(), self.records.resolve())
+        if here not in recorded and self._is_done(folder) and self._writable:
+            write_json(self._path, {"folders": [*recorded, here]})
+
+    @property
+    def _writable(self) -> bool:
+        try:
+            self.records.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return False
+        return os.access(self.records, os.W_OK)
 
     @property
     def _path(self) -> Path:
         return self.records / f"{self.key}.json"
 
-    def _finished(self, weights: str) -> Path | None:
-        """The folder of a finished stage 1 with this key, if the record names one that still has these weights."""
-        if not self._path.exists():
-            return None
+    def _recorded(self) -> list[str]:
+        """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
         try:
-            source = Path(read_json(self._path)["folder"])
-            whole = read_json(source / DONE).get("key") == self.key
-        except (InputError, KeyError, TypeError, AttributeError):
-            return None
-        return source if whole and (source / weights).exists() else None
+            return [of for of in read_json(self._path)["folders"] if isinstance(of, str)]
+        except (InputError, OSError, KeyError, TypeError):
+            return []
+
+    def _resolved(self, recorded: str) -> Path:
+        return (self.records / recorded).resolve()
+
+    def _is_done(self, folder: Path) -> bool:
+        """Whether the folder has this stage 1, finished."""
+        try:
+            found: object = read_json(folder / DONE).get("key")
+        except (InputError, OSError, AttributeError):
+            return False
+        return found == self.key

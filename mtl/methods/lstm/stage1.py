@@ -35,10 +35,11 @@ def pretrain(
     checkpoint = config.pretrain.checkpoint
     network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
     if load_finished(network, folder, checkpoint):
+        shared.record(folder)  # the process that finished it may have been killed before it did so
         return network
     title = f"seed {seed} · stage 1"
     with shared.reserved(title):
-        if shared.take(folder, checkpoint, title):
+        if shared.take(folder, checkpoint, network, title):
             load_finished(network, folder, checkpoint)
             return network
         _train(network, config, data, sequences, seed, title, folder, shared.key)

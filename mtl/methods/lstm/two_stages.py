@@ -19,7 +19,7 @@ from mtl.methods.coded import Coded
 from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.lstm.shared_stage1 import SharedStage1, stage1_key
+from mtl.methods.lstm.shared_stage1 import SharedStage1, records_beside, stage1_key
 from mtl.methods.lstm.stage1 import pretrain
 from mtl.methods.lstm.trained import TrainedLstm
 from mtl.methods.stage2 import Finetuning
@@ -63,6 +63,7 @@ class TwoStages:
         thresholds = [task.id for task in dataset.trained_tasks if METRICS[task.metric].one_label]
         if thresholds and config.finetune.threshold == "dev":
             self.facts["notes"] = [f"The decision threshold was chosen on dev: {', '.join(thresholds)}."]
+        self._stage1_records = records_beside(request.folder)
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 
@@ -72,7 +73,7 @@ class TwoStages:
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config, dataset = self.config, self.dataset
-        shared = SharedStage1(Path(config.cache_dir) / "stage1", self.shared(seed))
+        shared = SharedStage1(self._stage1_records, self.shared(seed))
         network = pretrain(config, self.data, self.sequences, self.embeddings, seed, pretrain_folder(folder), shared)
         encoder, heads = network.encoder, network.heads
         assert encoder is not None
@@ -96,7 +97,8 @@ class TwoStages:
 
     def shared(self, seed: int) -> str:
         """The key of stage 1."""
-        return stage1_key(self.config, {**self.dataset.fingerprints, **self.fingerprints}, seed)
+        tasks = [task.id for task in self.dataset.tasks]
+        return stage1_key(self.config, tasks, {**self.dataset.fingerprints, **self.fingerprints}, seed)
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder and all heads. The parameters of an ELMo count as embeddings."""
