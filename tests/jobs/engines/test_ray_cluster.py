@@ -15,6 +15,7 @@ from command_line import content, job
 from ray_units import complain, diverge, fail_at_first, wait_at_first, who
 from small_suite import small_settings
 
+from mtl.cli import main
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines.kind import Needs, Unit
@@ -92,6 +93,41 @@ def test_the_scores_are_those_of_processes(cluster: Any, tmp_path: Path) -> None
     for of in runs.values():
         run_baseline(of)
     assert content(tmp_path / "one") == content(tmp_path / "ray") != {}
+
+
+@pytest.fixture
+def without_device(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """This process finds no device to train on; the nodes do."""
+
+    def nothing(*_: Any) -> Any:
+        raise InputError("no such device here")
+
+    for module in ("mtl.jobs.prepared", "mtl.training.precision"):
+        monkeypatch.setattr(f"{module}.device_of", nothing)
+    return monkeypatch
+
+
+def test_a_sweep_on_ray_gives_the_same_as_one_run_after_another(
+    cluster: Any, tmp_path: Path, without_device: pytest.MonkeyPatch
+) -> None:
+    settings = [setting for setting in small_settings(tmp_path) if not setting.startswith("run_dir=")]
+    settings += ["seeds=[1]", "pretrain.max_steps=8", "pretrain.validate_every=4"]
+    sweep = tmp_path / "sweep.yaml"
+    sweep.write_text("runs: [{}, {variant: finetune}]", encoding="utf-8")
+    for name, engine in (("ray", "ray"), ("one", "processes")):
+        more = [f"runs_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache", f"engine={engine}"]
+        assert main(["sweep", str(sweep), *settings, *more, "--out", str(tmp_path / "out")]) == 0
+        without_device.undo()
+    for run_name in ("random-frozen", "random-finetune"):
+        assert content(tmp_path / f"one/liten/{run_name}") == content(tmp_path / f"ray/liten/{run_name}") != {}
+
+
+def test_the_device_is_that_of_the_machine_that_trains(
+    cluster: Any, tmp_path: Path, without_device: pytest.MonkeyPatch
+) -> None:
+    settings = [*small_settings(tmp_path), "seeds=[1]", "engine=ray", "trainer.precision=16-mixed"]
+    with pytest.raises(InputError, match="^preparation: trainer.precision=16-mixed: needs a GPU"):  # says the node
+        run_baseline(job(settings))
 
 
 def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -> None:
