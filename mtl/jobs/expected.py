@@ -31,16 +31,20 @@ def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
     These are other seeds of the run, or else seeds of finished runs beside it with the same title and the same size of the encoder; the
     time of their stage 1 is scaled to this run's number of steps. Of seeds with the same stage 1, only the first trains it.
     """
-    trained = {_shared(run, seed) for run in runs for seed in run.job.config.seeds if _is_done(run, seed)}
+    parts = {run.name: run.job.shared_part for run in runs}
+    waiting = {run.name: [seed for seed in run.job.config.seeds if not _is_done(run, seed)] for run in runs}
+    trained = {
+        (parts[run.name], seed) for run in runs for seed in run.job.config.seeds if seed not in waiting[run.name]
+    }
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
-        time = _expected_time(run.job)
+        time, part = _expected_time(run.job), parts[run.name]
         expected[run.name] = {}
-        for seed in [seed for seed in run.job.config.seeds if not _is_done(run, seed)]:
-            key = _shared(run, seed)
+        for seed in waiting[run.name]:
+            takes = part is not None and (part, seed) in trained
+            trained.add((part, seed))
             if time is not None:
-                expected[run.name][seed] = time.rest + (0.0 if key is not None and key in trained else time.stage1)
-            trained.add(key)
+                expected[run.name][seed] = time.rest + (0.0 if takes else time.stage1)
     return expected
 
 
@@ -51,11 +55,6 @@ def finished_seconds(done: Any) -> float | None:
 
 def _is_done(run: NamedRun, seed: int) -> bool:
     return run.job.folder.scores(seed).exists()
-
-
-def _shared(run: NamedRun, seed: int) -> str | None:
-    config = run.job.config
-    return METHODS[config.method].shared(config, seed)
 
 
 def _expected_time(job: Job) -> SeedTime | None:

@@ -108,10 +108,6 @@ def _nothing(config: Config, suite: Suite) -> None:
     return None
 
 
-def _shares_nothing(config: Config, seed: int) -> None:
-    return None
-
-
 @dataclass(frozen=True)
 class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
@@ -122,8 +118,8 @@ class MethodKind:
     method has them. chosen_on_dev: returns what is chosen on dev, as tables name it; empty: nothing. check: called before any data is read; raises
     InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
     is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
-    answer a task; its runs leave out the others. shared: `Method.shared`, estimated from the configuration alone, before any data is
-    read.
+    answer a task; its runs leave out the others. shared: `Method.shared` of any seed, estimated from the configuration alone,
+    before any data is read; None: seeds share nothing.
     """
 
     family: str
@@ -137,7 +133,7 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
     is_constant: bool = False
     answers: Callable[[Task], bool] = lambda task: True
-    shared: Callable[[Config, int], str | None] = _shares_nothing
+    shared: Callable[[Config], str] | None = None
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""

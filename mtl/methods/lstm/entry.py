@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from mtl.config.files import flatten_config
 from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
@@ -47,16 +46,18 @@ def check(config: Config, suite: Suite) -> None:
     check_obtainable(config, suite)
 
 
-def shared(config: Config, seed: int) -> str:
-    """The key of stage 1, with paths in place of the content of files, and the chosen device and precision in place of those of a
+def shared(config: Config) -> str:
+    """The key of a seed's stage 1, with paths in place of the content of files, and the chosen device and precision in place of those of a
     machine."""
     from mtl.methods.lstm.shared_stage1 import stage1_key
 
-    settings = flatten_config(config)
-    places = ("suite", "data_dir", "embeddings.path", "trainer.accelerator", "trainer.precision")
-    inputs = {key: str(settings.get(key)) for key in places}
+    inputs = {
+        "data": f"{config.suite} {config.data_dir}",
+        "embeddings": str(getattr(config.embeddings, "path", None)),  # random ones have none
+        "device": f"{config.trainer.accelerator} {config.trainer.precision}",
+    }
     trainer = replace(config.trainer, accelerator="cpu", precision="32-true")
-    return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed)
+    return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
 
 
 def build(request: BuildRequest) -> Method:
