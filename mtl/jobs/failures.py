@@ -33,7 +33,8 @@ class Failures:
 
     def add(self, run: str, unit: Unit, error: InputError | DivergedError) -> None:
         """Count the run as failed. error: what a unit of it has returned."""
-        named = type(error)(f"{unit.name}: {error}")
+        text = str(error)
+        named = type(error)(text if text.startswith(unit.name) else f"{unit.name}: {text}")
         if self.runs > 1:
             logger.error("%s", named)
         self.first.setdefault(run, named)

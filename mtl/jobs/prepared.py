@@ -48,8 +48,8 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     machine cannot train the run.
     """
     config, folder = job.config, job.folder
-    _log_left_out(job)
     check_precision(config.trainer)
+    _log_left_out(job)
     precision = training_precision(config.trainer)
     folder.check_precision(precision)
     if awaits_generation(job.suite, job.data_dir):

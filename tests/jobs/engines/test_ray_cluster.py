@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from command_line import content, job
 from ray_units import complain, diverge, fail_at_first, wait_at_first, who
 from small_suite import small_settings
@@ -87,23 +88,25 @@ def test_the_scores_are_those_of_processes(cluster: Any, tmp_path: Path) -> None
     settings = [*small_settings(tmp_path), "seeds=[1,2]", "pretrain.max_steps=8", "pretrain.validate_every=4"]
     settings += ["trainer.threads=1"]
     runs = {
-        name: job([*settings, f"run_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache", *more])
+        # Each in a folder of its own, so that neither takes the other's stage 1.
+        name: job([*settings, f"run_dir={tmp_path / name / 'run'}", f"cache_dir={tmp_path / name}-cache", *more])
         for name, more in (("one", []), ("ray", ["engine=ray"]))
     }
     for of in runs.values():
         run_baseline(of)
-    assert content(tmp_path / "one") == content(tmp_path / "ray") != {}
+    assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
 
 
 @pytest.fixture
 def without_device(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """This process finds no device to train on; the nodes do."""
+    """This process is not asked which device trains; the nodes are."""
 
-    def nothing(*_: Any) -> Any:
-        raise InputError("no such device here")
+    def cpu_only(accelerator: str, *_: Any) -> torch.device:
+        assert accelerator == "cpu"
+        return torch.device("cpu")
 
     for module in ("mtl.jobs.prepared", "mtl.training.precision"):
-        monkeypatch.setattr(f"{module}.device_of", nothing)
+        monkeypatch.setattr(f"{module}.device_of", cpu_only)
     return monkeypatch
 
 
@@ -155,19 +158,19 @@ def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
     settings = [*small_settings(tmp_path), "seeds=[1]", "pretrain.max_steps=600", "pretrain.validate_every=10"]
     # Many validations, so that the command is killed long before it would end.
     settings += ["pretrain.patience=60", "trainer.threads=1"]
-    undisturbed = job([*settings, f"run_dir={tmp_path / 'one'}", f"cache_dir={tmp_path / 'one-cache'}"])
+    undisturbed = job([*settings, f"run_dir={tmp_path / 'one/run'}", f"cache_dir={tmp_path / 'one-cache'}"])
     run_baseline(undisturbed)
-    settings += ["engine=ray", f"run_dir={tmp_path / 'ray'}", f"cache_dir={tmp_path / 'ray-cache'}"]
+    settings += ["engine=ray", f"run_dir={tmp_path / 'ray/run'}", f"cache_dir={tmp_path / 'ray-cache'}"]
     command = subprocess.Popen(
         [sys.executable, "-m", "mtl", "baseline", *settings], env={**os.environ, "RAY_ADDRESS": cluster.address}
     )
-    seed = tmp_path / "ray/seed-1"
+    seed = tmp_path / "ray/run/seed-1"
     while not (seed / "pretrain/last.ckpt").exists() and command.poll() is None:
         time.sleep(0.01)
     command.kill()
     assert command.wait() == -signal.SIGKILL and not (seed / "scores.json").exists()
     run_baseline(job(settings))  # waits until Ray has ended the seed that the first command began
-    assert content(tmp_path / "one") == content(tmp_path / "ray") != {}
+    assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
 
 
 def test_what_a_node_lacks_is_said() -> None:
