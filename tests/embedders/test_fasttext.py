@@ -1,6 +1,8 @@
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import fasttext
 import numpy as np
@@ -12,6 +14,7 @@ from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import fasttext as module
 from mtl.embedders.fasttext import FASTTEXT, FastTextOptions, FastTextTraining, fasttext_embeddings, train_fasttext
 from mtl.embedders.kind import BuildRequest, LoadRequest
+from mtl.embedders.source import note_source, noted_source
 from mtl.errors import InputError
 from mtl.progress import Progress
 
@@ -183,7 +186,7 @@ def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:
     for name in ("a.bin", "b.bin"):
         train_fasttext(LINES, tmp_path / name, SMALL)
     assert (tmp_path / "a.bin").read_bytes() == (tmp_path / "b.bin").read_bytes()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "b.bin"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.bin", "a.bin.source", "b.bin", "b.bin.source"]
 
 
 def test_nothing_to_learn(tmp_path: Path) -> None:
@@ -205,3 +208,34 @@ def test_nothing_to_learn(tmp_path: Path) -> None:
 def test_the_audit_s_note_says_which_words_are_unknown(changes: dict[str, int], note: str) -> None:
     options = FastTextOptions("fasttext", 0.2, trainable=True, **{"min_count": 1, **changes})
     assert FASTTEXT.audit_note(options) == note
+
+
+@pytest.mark.parametrize("former", [False, True])
+def test_vectors_never_have_the_source_of_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, former: bool) -> None:
+    """At whatever moment the process is killed."""
+    path = tmp_path / "v.bin"
+    if former:
+        note_source(path, "former")
+        path.write_text("former", encoding="utf-8")
+    seen = []
+
+    def look() -> None:
+        seen.append((path.read_bytes()[:6] if path.exists() else None, noted_source(path)))
+
+    def observed(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*given: Any, **named: Any) -> Any:
+            result = real(*given, **named)
+            look()
+            return result
+
+        return call
+
+    for name in ("replace", "unlink"):
+        monkeypatch.setattr(Path, name, observed(getattr(Path, name)))
+    look()
+    train_fasttext(LINES, path, SMALL, "new")
+    monkeypatch.undo()
+    trained = path.read_bytes()[:6]
+    assert seen[-1] == (trained, "new") and (None, "new") in seen
+    assert {note for vectors, note in seen if vectors == trained} == {"new"}
+    assert {note for vectors, note in seen if vectors == b"former"} == ({"former"} if former else set())

@@ -1,15 +1,19 @@
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import torch
 from command_line import job
 from elmo_files import write_elmo
 from embedding_requests import build_request
 
-from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors
+from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors, obtain_vectors
 from mtl.embedders.kind import Embeddings
 from mtl.embedders.recipes import load_recipe
 from mtl.errors import InputError
 from mtl.jobs.job import Job
+from mtl.locks import waiting_lock
 
 
 def small_job(suite_file: Path, *settings: str, fasttext: str | None = None) -> Job:
@@ -92,3 +96,25 @@ def test_a_recipe_that_can_be_trained_is_trained_once(suite_file: Path) -> None:
         file.write("ny rad\tglad\n")
     with pytest.raises(InputError, match=r"klej-sample\.bin: was trained on other texts"):
         build(suite_file, run)
+
+
+def test_a_recipe_that_another_process_trains_is_waited_for(
+    suite_file: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = small_job(suite_file, fasttext="fasttext-sample")
+    build(suite_file, run)
+    path = suite_file.parent / "vectors/klej-sample.bin"
+    made = {file: file.read_bytes() for file in (path, path.with_name(f"{path.name}.source"))}
+    for file in made:
+        file.unlink()
+    monkeypatch.setattr("mtl.embedders.fasttext.train_fasttext", None)  # must not be called
+    caplog.clear()
+    with caplog.at_level("INFO", logger="mtl"), ThreadPoolExecutor() as pool:
+        with waiting_lock(path.with_name(f".{path.name}.lock"), ""):
+            found = pool.submit(obtain_vectors, run.config, run.suite, run.data_dir, torch.device("cpu"))
+            while "another process is training these vectors; waiting for it" not in caplog.text and not found.done():
+                time.sleep(0.01)
+            for file in reversed(made):
+                file.write_bytes(made[file])
+        assert found.result() == path
+    assert "on the suite's training text" not in caplog.text

@@ -9,6 +9,7 @@ from mtl.data.text import tokenized
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.recipes import load_recipe
+from mtl.embedders.source import note_source
 from mtl.embedders.train import check_recipe, train_on_files, train_on_suite, train_recipe, training_settings
 from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
@@ -18,11 +19,12 @@ CPU = torch.device("cpu")
 
 @pytest.fixture
 def trained_on(monkeypatch: pytest.MonkeyPatch) -> list[set[str]]:
-    """The texts of each training. Nothing else happens in a training."""
+    """The texts of each training. No vectors are written."""
     seen: list[set[str]] = []
 
     def record(self: object, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         seen.append({" ".join(words) for words in lines})
+        note_source(path, source)
 
     monkeypatch.setattr(FastTextTraining, "train", record)
     return seen

@@ -320,7 +320,7 @@ def test_finished_runs_are_not_run_again(
     assert [line.rpartition(" in ")[2] for line in first] == [str(runs / name) for name in others]
     assert sum("random-frozen: this run is finished" in message for message in caplog.messages) == 1
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    assert sorted(path.name for path in runs.iterdir()) == sorted(["random-frozen", *others])
+    assert sorted(path.name for path in runs.iterdir()) == sorted([".stage1", "random-frozen", *others])
     report = (tmp_path / "out/costs.csv").read_text(encoding="utf-8")
     assert f"mtl sweep {file} " in report and all(name in report for name in ["random-frozen", *others])
     # A run of a sweep is the one that `mtl baseline` makes.

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from small_suite import small_settings
 
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines.kind import Needs, Unit, longest_first
+from mtl.jobs.engines.kind import Done, Needs, Unit, longest_first
 from mtl.jobs.engines.processes import Processes
 from mtl.locks import LOST
 
@@ -45,6 +45,25 @@ def test_the_results_are_those_of_one_after_another(finished: list[str], tmp_pat
 
 def test_a_run_may_continue_with_another_number_of_processes(finished: list[str]) -> None:
     assert run_baseline(job([*finished, "seeds_in_parallel=2"])) == run_baseline(job(finished))
+
+
+def test_a_last_seed_runs_as_it_would_have_beside_the_others(
+    floor_settings: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = job([*floor_settings, "method=constant", "seeds=[1,2]", "seeds_in_parallel=2"])
+    given = []
+
+    def execute(engine: Processes, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+        given.append(([unit.name for unit in units], at_a_time))
+        for unit in units:
+            unit.call(*unit.arguments)
+
+    monkeypatch.setattr(Processes, "run", execute)
+    first = run_baseline(run)
+    for written in (run.folder.summary, run.folder.scores(2)):
+        written.unlink()
+    assert run_baseline(run)["tasks"] == first["tasks"]
+    assert given == [(["seed 1", "seed 2"], 2), (["seed 2"], 2)]
 
 
 def children_of(process: BaseProcess) -> list[int]:
@@ -151,6 +170,8 @@ def test_each_process_has_its_threads_and_its_line_of_progress(tmp_path: Path, m
     shares = [(tmp_path / name).read_text(encoding="utf-8") for name in "abc"]
     assert shares[:2] == ["1 0", "1 1"] and shares[2] in shares[:2]  # the third takes the place of the first that ends
     assert dict(os.environ) == before
+    run(write_share, tmp_path, "e")  # as many threads as it would have with another one beside it
+    assert (tmp_path / "e").read_text(encoding="utf-8") == "1 0"
     run(write_share, tmp_path, "d", needs=Needs(threads=3))
     assert (tmp_path / "d").read_text(encoding="utf-8") == "3 0"
 
@@ -173,8 +194,9 @@ def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
 
 def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.jobs.engines.processes.machine_memory", lambda: 10 * 10**9)
+    monkeypatch.setattr("torch.get_num_threads", lambda: 5)
     run(write_share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
-    assert {(tmp_path / name).read_text(encoding="utf-8").split()[1] for name in "abc"} == {"0"}
+    assert {(tmp_path / name).read_text(encoding="utf-8") for name in "abc"} == {"5 0"}
     with pytest.raises(InputError, match=r"resources.memory: a asks for 11.0 GB; this machine has 10.0 GB"):
         run(write_share, tmp_path, "a", needs=Needs(memory=11 * 10**9))
 

@@ -67,6 +67,15 @@ def test_each_unit_has_a_process_and_begins_after_those_that_it_names(cluster: A
     assert list((tmp_path / "runs").iterdir()) == []  # nothing of the check of the nodes is left
 
 
+def test_a_node_that_does_not_see_the_folder_is_named(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the nodes were started elsewhere, where a relative path is another folder
+    with pytest.raises(InputError, match="^node .+: does not see runs; results, data and caches must be"):
+        run([Unit("a", who, (tmp_path, "a"), folder=Path("runs"))])
+    assert list(tmp_path.iterdir()) == [tmp_path / "runs"] and list((tmp_path / "runs").iterdir()) == []
+
+
 @pytest.mark.parametrize(("call", "error"), [(complain, InputError), (diverge, DivergedError)])
 def test_an_error_is_raised_here(cluster: Any, tmp_path: Path, call: Any, error: type[Exception]) -> None:
     with pytest.raises(error, match="^seed 7"):

@@ -49,7 +49,11 @@ def test_a_finished_stage_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     parts = lstm_parts(tmp_path)
     trained = train(parts, tmp_path / "pretrain")
     monkeypatch.setattr("mtl.methods.lstm.stage1.fit", None)
+    record = next((tmp_path / "shared").glob("*.json"))
+    written = record.read_bytes()
+    record.unlink()  # as if the process had been killed before it wrote the record
     assert same(train(parts, tmp_path / "pretrain"), trained)
+    assert record.read_bytes() == written
 
 
 def test_the_last_weights_are_kept_where_the_configuration_says_so(
