@@ -10,6 +10,7 @@ from mtl.jobs.prepared import begin
 from mtl.jobs.seed import run_seed
 from mtl.jobs.together import run_together
 from mtl.jobs.units import runs_apart
+from mtl.training.precision import check_precision
 
 
 @exact_arithmetic()
@@ -25,6 +26,8 @@ def run_baseline(job: Job, command: str = "") -> dict[str, Any]:
         run_together([NamedRun("", job)], command, lambda run: None)
         summary: dict[str, Any] = read_json(job.folder.summary)
         return summary
+    if not job.folder.summary.exists():
+        check_precision(job.config.trainer)
     with job.folder.locked():
         if (finished := check_begun(job)) is not None:
             return finished

@@ -44,11 +44,9 @@ class Prepared:
 def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     """Read the data, build the method, and claim the run's folder, which must be locked and have passed `RunFolder.check`.
 
-    Raises InputError for bad data, for files that the method needs and cannot find, for a folder whose inputs have changed, and if this
-    machine cannot train the run.
+    Raises InputError for bad data, for files that the method needs and cannot find, and for a folder whose inputs have changed.
     """
     config, folder = job.config, job.folder
-    check_precision(config.trainer)
     _log_left_out(job)
     precision = training_precision(config.trainer)
     folder.check_precision(precision)
@@ -69,8 +67,9 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
 
 @exact_arithmetic()
 def begin_apart(job: Job) -> Prepared:
-    """`begin` in a process of its own."""
+    """`begin` in a process of its own, perhaps on another machine. Raises InputError also if this machine cannot train the run."""
     logger.setLevel(logging.INFO)
+    check_precision(job.config.trainer)
     return begin(job)[0]
 
 
