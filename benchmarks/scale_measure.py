@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from mtl.files import read_json, write_json
-from mtl.jobs.baseline import sum_up
 from mtl.jobs.engines.kind import Unit
 from mtl.jobs.job import load_job
+from mtl.jobs.outcome import sum_up
 from mtl.jobs.prepared import Prepared
 from mtl.report.report import write_report
 

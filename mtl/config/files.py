@@ -1,6 +1,6 @@
 """Find configuration files; read and write the configuration that a run saves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -100,12 +100,17 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
 
 
 def differences(path: Path, config: Config) -> list[str]:
-    """The keys in which the configuration saved at `path` differs from this one, as "key: value there, value here".
+    """`differing_keys` of the configuration saved at `path`. Raises InputError if there is none."""
+    return differing_keys(flatten(_read(path)), config)
+
+
+def differing_keys(saved: Mapping[str, Any], config: Config) -> list[str]:
+    """The keys in which a saved configuration, by dotted keys, differs from this one, as "key: value there, value here".
 
     Keys that do not change the results (INDIFFERENT) do not count. A key that the saved configuration lacks, because it is that of an
-    older version, has its default. Raises InputError if there is no configuration at `path`.
+    older version, has its default.
     """
-    there, here = {**defaults(config), **flatten(_read(path))}, flatten_config(config)
+    there, here = {**defaults(config), **saved}, flatten_config(config)
     return [
         f"{key}: {there.get(key)} there, {here.get(key)} here"
         for key in there | here

@@ -1,5 +1,6 @@
 """The configuration of a run, as typed values; configs/baseline.yaml explains each key."""
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -174,17 +175,21 @@ class LeadConfig:
 
 @dataclass
 class ResourcesConfig:
-    """What each seed asks of the machine that trains it. gpu: the share of a GPU. memory: in GB. None: an equal share."""
+    """What each seed asks of the machine that trains it. gpu: the share of a GPU, or a number of them. memory: in GB. None: an equal
+    share."""
 
     gpu: float | None = None
     memory: float | None = None
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        for key in ("gpu", "memory"):
-            value = getattr(self, key)
-            if value is not None and not value > 0:
-                raise InputError(f"resources.{key}={value}: must be greater than 0")
+        gpu, memory = self.gpu, self.memory
+        if gpu is not None and not (gpu >= 0 and (gpu.is_integer() or (gpu < 1 and gpu == round(gpu, 4)))):
+            raise InputError(
+                f"resources.gpu={gpu}: must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs"
+            )
+        if memory is not None and not (memory >= 1e-9 and math.isfinite(memory * 1e9)):
+            raise InputError(f"resources.memory={memory}: must be a number of GB, at least 1e-9 (one byte)")
 
 
 @dataclass

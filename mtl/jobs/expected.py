@@ -1,6 +1,8 @@
 """How long a seed is expected to take, from seeds that are finished."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
@@ -9,38 +11,70 @@ from typing import Any
 from mtl.config.files import flatten
 from mtl.errors import InputError
 from mtl.files import read_json
-from mtl.jobs.job import Job
+from mtl.jobs.job import Job, NamedRun
 from mtl.methods import METHODS
+from mtl.methods.folders import pretrain_folder
 from mtl.untrusted import read_yaml
 
 
-def expected_seconds(job: Job) -> dict[int, float]:
-    """Seconds by seed, of the seeds that are not done and whose time can be told from finished ones.
+@dataclass(frozen=True)
+class SeedTime:
+    """How long a seed takes. stage1: seconds of stage 1, also where another run has trained it. rest: of everything else."""
+
+    stage1: float
+    rest: float
+
+
+def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
+    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones.
 
     These are other seeds of the run, or else seeds of finished runs beside it with the same title and the same size of the encoder; the
-    time of their stage 1 is scaled to this run's number of steps.
+    time of their stage 1 is scaled to this run's number of steps. Of seeds with the same stage 1, only the first trains it.
     """
-    waiting = [seed for seed in job.config.seeds if not job.folder.scores(seed).exists()]
-    own = [float(done["seconds"]) for done in _finished(job.folder.path)]
-    if own:
-        return dict.fromkeys(waiting, median(own))
-    found = list(_beside(job))
-    return dict.fromkeys(waiting, median(found)) if found else {}
+    parts = {run.name: run.job.shared_part for run in runs}
+    waiting = {run.name: [seed for seed in run.job.config.seeds if not _is_done(run, seed)] for run in runs}
+    trained = {
+        (parts[run.name], seed) for run in runs for seed in run.job.config.seeds if seed not in waiting[run.name]
+    }
+    expected: dict[str, dict[int, float]] = {}
+    for run in runs:
+        time, part = _expected_time(run.job), parts[run.name]
+        expected[run.name] = {}
+        for seed in waiting[run.name]:
+            takes = part is not None and (part, seed) in trained
+            trained.add((part, seed))
+            if time is not None:
+                expected[run.name][seed] = time.rest + (0.0 if takes else time.stage1)
+    return expected
 
 
-def _beside(job: Job) -> Iterator[float]:
-    """Seconds of finished seeds of other runs of the method, scaled to this run's training."""
+def finished_seconds(done: Any) -> float | None:
+    """The seconds that a seed took by its scores.json; None if it does not say."""
+    return _seconds(done.get("seconds")) if isinstance(done, dict) else None
+
+
+def _is_done(run: NamedRun, seed: int) -> bool:
+    return run.job.folder.scores(seed).exists()
+
+
+def _expected_time(job: Job) -> SeedTime | None:
+    """The time of a seed of this run that trains its own stage 1, if it can be told."""
+    times = list(_finished(job.folder.path)) or list(_beside(job))
+    return SeedTime(median(of.stage1 for of in times), median(of.rest for of in times)) if times else None
+
+
+def _beside(job: Job) -> Iterator[SeedTime]:
+    """The times of finished seeds of other runs of the method, scaled to this run's training."""
     config = job.config
     title, steps = METHODS[config.method].title(config), config.pretrain.max_steps
     for path in sorted(job.folder.path.parent.glob("*/summary.json")):
         found, settings = _described(path.parent, path.stat().st_mtime_ns)
         if found != title or not _alike(settings, job):
             continue
-        for done in _finished(path.parent):
-            pretraining = done["cost"].get("pretrain_seconds") or 0.0
-            there = settings.get("pretrain.max_steps")
-            scale = steps / there if isinstance(there, int) and there > 0 else 1.0
-            yield float(done["seconds"]) + (scale - 1) * float(pretraining)
+        there = settings.get("pretrain.max_steps")
+        scale = steps / there if isinstance(there, int) and there > 0 else 1.0
+        for time in _finished(path.parent):
+            yield SeedTime(scale * time.stage1, time.rest)
 
 
 @cache
@@ -64,12 +98,31 @@ def _alike(settings: Mapping[str, Any], job: Job) -> bool:
     )
 
 
-def _finished(run: Path) -> Iterator[Mapping[str, Any]]:
-    """The content of the scores.json of a run's finished seeds."""
+def _finished(run: Path) -> Iterator[SeedTime]:
+    """The times of a run's finished seeds."""
     for path in sorted(run.glob("seed-*/scores.json")):
         try:
             done = read_json(path)
-            if isinstance(done["seconds"], float) and isinstance(done["cost"], dict):
-                yield done
-        except (InputError, KeyError, TypeError):
+            seconds, cost = finished_seconds(done), done["cost"]
+            if seconds is not None:
+                yield _time(seconds, cost, _took_stage1(path.parent))
+        except (InputError, KeyError, TypeError, AttributeError):
             continue
+
+
+def _time(seconds: float, cost: Mapping[str, Any], took: bool) -> SeedTime:
+    """seconds: of the process that finished the seed, which has trained stage 1 unless it took it from another run or continued an
+    interrupted seed."""
+    stage1 = _seconds(cost.get("pretrain_seconds")) or 0.0
+    return SeedTime(stage1, max(seconds - (0.0 if took else stage1), _seconds(cost.get("finetune_seconds")) or 0.0))
+
+
+def _took_stage1(seed_folder: Path) -> bool:
+    """Whether a seed has taken its stage 1 from another run."""
+    done = pretrain_folder(seed_folder) / "done.json"
+    return done.exists() and "trained_in" in read_json(done)
+
+
+def _seconds(value: Any) -> float | None:
+    """A number of seconds in a file; None for anything else."""
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) and value >= 0 else None

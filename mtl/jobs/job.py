@@ -79,6 +79,12 @@ class Job:
             answered = [task for task in answered if has_files(task, self.data_dir)]
         return not answered
 
+    @cached_property
+    def shared_part(self) -> str | None:
+        """The key of what each seed shares with the same seed of other runs (`MethodKind.shared`); None: nothing."""
+        shared = METHODS[self.config.method].shared
+        return None if shared is None else shared(self.config)
+
     @property
     def data_dir(self) -> Path:
         """Where the suite's data is."""

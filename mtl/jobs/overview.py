@@ -1,18 +1,22 @@
 """What a sweep consists of and how far it is, from its runs' folders alone: nothing is locked, read into memory or trained."""
 
 import csv
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mtl.files import read_json
-from mtl.jobs.expected import expected_seconds
+from mtl.jobs.expected import expected_seconds, finished_seconds
 from mtl.jobs.job import Job, NamedRun
-from mtl.jobs.seed_lock import holder
+from mtl.jobs.seed_lock import NAME, holder
+from mtl.locks import STALE_AFTER, Holder
 from mtl.progress import format_duration
 
 FINISHED = "finished"
 WAITING = "waiting"
+CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file system may differ
 
 
 @dataclass(frozen=True)
@@ -29,26 +33,41 @@ class SeedState:
 
 def seed_states(runs: Sequence[NamedRun]) -> list[SeedState]:
     """How far each seed of these runs is, run by run."""
-    return [state for run in runs for state in _states(run)]
+    expected = expected_seconds(runs)
+    return [state for run in runs for state in _states(run, expected[run.name])]
 
 
-def _states(run: NamedRun) -> Iterator[SeedState]:
-    job, expected = run.job, expected_seconds(run.job)
+def _states(run: NamedRun, expected: Mapping[int, float]) -> Iterator[SeedState]:
+    job = run.job
     for seed in job.config.seeds:
         folder = job.folder.seed(seed)
         if job.folder.scores(seed).exists():
             done = read_json(job.folder.scores(seed))
-            average = "" if done["average"] is None else f"average {job.suite.shown.show(done['average'])}"
-            yield SeedState(run.name, seed, FINISHED, average, done["seconds"])
+            yield SeedState(run.name, seed, FINISHED, _average(job, done), finished_seconds(done))
             continue
         by = holder(folder)
         begun = _reached(job, folder)
-        if by is not None and not by.is_dead:
+        if by is not None and not _is_lost(folder, by):
             yield SeedState(run.name, seed, "running", f"{by.host}, {begun or 'beginning'}", expected.get(seed))
         elif begun:
             yield SeedState(run.name, seed, "interrupted", begun, expected.get(seed))
         else:
             yield SeedState(run.name, seed, WAITING, "", expected.get(seed))
+
+
+def _average(job: Job, done: Any) -> str:
+    """The average that a finished seed has reached; empty if its scores.json names none."""
+    average = done.get("average") if isinstance(done, dict) else None
+    return f"average {job.suite.shown.show(average)}" if isinstance(average, int | float) else ""
+
+
+def _is_lost(folder: Path, by: Holder) -> bool:
+    """Whether the process that trains the seed in this folder has ended, or has long not renewed its lock."""
+    try:
+        renewed = (folder / NAME).stat().st_mtime
+    except OSError:
+        return True  # the seed has just ended
+    return by.is_dead or time.time() - renewed > STALE_AFTER + CLOCKS
 
 
 def _reached(job: Job, folder: Path) -> str:
@@ -111,7 +130,7 @@ def is_over(runs: Sequence[NamedRun]) -> bool:
 
 
 def _line(state: SeedState) -> str:
-    time = "" if state.seconds is None else format_duration(state.seconds)
-    if time and state.state != FINISHED:
-        time = f"about {time}"
-    return " · ".join(filter(None, [f"{state.run}, seed {state.seed}", state.state, state.detail, time]))
+    duration = "" if state.seconds is None else format_duration(state.seconds)
+    if duration and state.state != FINISHED:
+        duration = f"about {duration}"
+    return " · ".join(filter(None, [f"{state.run}, seed {state.seed}", state.state, state.detail, duration]))

@@ -19,7 +19,7 @@ from mtl.methods import METHODS
 from mtl.methods.kind import BuildRequest, Method
 from mtl.runs.submission import write_predictions
 from mtl.tasks.constant import best_constant, constant_score
-from mtl.training.precision import training_precision
+from mtl.training.precision import check_precision, training_precision
 
 logger = logging.getLogger("mtl")
 
@@ -67,8 +67,9 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
 
 @exact_arithmetic()
 def begin_apart(job: Job) -> Prepared:
-    """`begin` in a process of its own."""
+    """`begin` in a process of its own, perhaps on another machine. Raises InputError also if this machine cannot train the run."""
     logger.setLevel(logging.INFO)
+    check_precision(job.config.trainer)
     return begin(job)[0]
 
 

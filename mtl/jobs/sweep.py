@@ -16,6 +16,7 @@ from mtl.data.fetch import awaits_generation
 from mtl.data.splits import check_present
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.job import Job, NamedRun, load_job
+from mtl.jobs.made_before import folders_made_before
 from mtl.methods import METHODS
 from mtl.untrusted import read_yaml
 
@@ -64,8 +65,10 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     found = list(_load_all(path, entries, given or {}))
     if not found:
         raise InputError(f"{path}: the suite has no task for any of its runs")
-    runs = [PlannedRun(name, job) for name, job in zip(_names(path, found), (run.job for run in found), strict=True)]
-    runs = [replace(run, job=_in_folder(run.job, run.name)) for run in runs]
+    names = _names(path, found)
+    jobs = [_in_folder(run.job, name) for run, name in zip(found, names, strict=True)]
+    folders = folders_made_before(jobs, [run.label is None for run in found])
+    runs = [PlannedRun(folder.name, _in_folder(job, folder.name)) for job, folder in zip(jobs, folders, strict=True)]
     _check_folders(path, runs)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.job.config, key) for run in runs}) > 1:
@@ -98,19 +101,20 @@ def run_sweep(sweep: Sweep, make: Callable[[Job], Any], make_together: Callable[
         if run.finished or not together:
             logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
             torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
-            with _named(sweep, run):
+            with _named(f"{sweep.path}: run {run.name}"):
                 (run_baseline if run.finished else make)(run.job)
     if together:
-        make_together(waiting)
+        with _named(str(sweep.path)):
+            make_together(waiting)
 
 
 @contextmanager
-def _named(sweep: Sweep, run: NamedRun) -> Iterator[None]:
-    """Errors within the block name the sweep and the run."""
+def _named(where: str) -> Iterator[None]:
+    """Errors within the block name where they are."""
     try:
         yield
     except (InputError, DivergedError) as error:
-        raise type(error)(f"{sweep.path}: run {run.name}: {error}") from None
+        raise type(error)(f"{where}: {error}") from None
 
 
 def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:

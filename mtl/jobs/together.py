@@ -6,15 +6,16 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from mtl.config.schema import Config
+from mtl.errors import DivergedError, InputError
 from mtl.files import allow_open_files
-from mtl.jobs.baseline import check_begun, check_device, sum_up
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.kind import Engine, Unit, longest_first
 from mtl.jobs.expected import expected_seconds
+from mtl.jobs.failures import Failures, returning_errors
 from mtl.jobs.job import NamedRun
-from mtl.jobs.prepared import Prepared, begin_apart
-from mtl.jobs.units import needs, seed_name, seed_units, units_at_a_time
+from mtl.jobs.outcome import check_begun, sum_up
+from mtl.jobs.prepared import Prepared
+from mtl.jobs.units import preparation_unit, seed_name, seed_units, units_at_a_time
 
 logger = logging.getLogger("mtl")
 
@@ -24,56 +25,75 @@ def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[Nam
 
     What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
     exactly alike is trained once. finished: called after each run whose summary is written. The runs must have the same `engine` and
-    `seeds_in_parallel`. Raises InputError and DivergedError as a run does.
+    `seeds_in_parallel`. Raises InputError and DivergedError as a run does, of a unit that fails only when all other runs have ended.
     """
-    config = runs[0].job.config
-    engine = ENGINES[config.engine]()
     allow_open_files(len(runs))  # a lock for each run
     with ExitStack() as held:
         waiting = []
         for run in runs:
-            check_device(run.job)
             held.enter_context(run.job.folder.locked())
             if check_begun(run.job) is None:
                 waiting.append(run)
-        prepared = _prepare(waiting, engine, config)
-        units = _seed_units(waiting, prepared)
-        left = {run.name: {seed_name(run.name, seed) for seed in run.job.config.seeds} for run in waiting}
-        for name in left:
-            left[name] &= {unit.name for unit in units}
-
-        def sum_up_finished() -> None:
-            for run in [run for run in waiting if not left.get(run.name, {"done"})]:
-                del left[run.name]
-                sum_up(run.job, prepared[run.name], command)
-                finished(run)
-
-        def done(unit: Unit, value: Any) -> None:
-            for names in left.values():
-                names.discard(unit.name)
-            sum_up_finished()
-
-        sum_up_finished()
-        engine.run(units, units_at_a_time(config, units), done)
+        if waiting:
+            failures = Failures(len(waiting))
+            engine = ENGINES[waiting[0].job.config.engine]()
+            prepared = _prepare(waiting, engine, failures)
+            _train([run for run in waiting if run.name in prepared], prepared, engine, failures, command, finished)
+            failures.check()
 
 
-def _prepare(runs: Sequence[NamedRun], engine: Engine, config: Config) -> dict[str, Prepared]:
+def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> dict[str, Prepared]:
     """By name, what is known of the runs before they train. What several of them need, the first makes; the others wait for it."""
     prepared: dict[str, Prepared] = {}
-    units = [
-        Unit(
-            f"{run.name}, preparation",
-            begin_apart,
-            (run.job,),
-            prefix=f"{run.name} · ",
-            folder=run.job.folder.path.parent,
-            needs=needs(run.job.config),
-        )
-        for run in runs
-    ]
+    units = [preparation_unit(run.job, run.name) for run in runs]
     names = {unit.name: run.name for unit, run in zip(units, runs, strict=True)}
-    engine.run(units, units_at_a_time(config, units), lambda unit, value: prepared.update({names[unit.name]: value}))
+
+    def done(unit: Unit, value: Any) -> None:
+        if isinstance(value, InputError | DivergedError):
+            failures.add(names[unit.name], unit, value)
+        else:
+            prepared[names[unit.name]] = value
+
+    # A single preparation has all threads.
+    at_a_time = min(len(units), units_at_a_time(runs[0].job.config, units))
+    engine.run([*map(returning_errors, units)], at_a_time, done)
     return prepared
+
+
+def _train(
+    runs: Sequence[NamedRun],
+    prepared: dict[str, Prepared],
+    engine: Engine,
+    failures: Failures,
+    command: str,
+    finished: Callable[[NamedRun], None],
+) -> None:
+    """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
+    units = _seed_units(runs, prepared)
+    run_of = {seed_name(run.name, seed): run for run in runs for seed in run.job.config.seeds}
+    left = {run.name: {unit.name for unit in units if run_of[unit.name] is run} for run in runs}
+
+    def sum_up_if_done(run: NamedRun) -> None:
+        if not left.get(run.name, {"failed"}):
+            del left[run.name]
+            sum_up(run.job, prepared[run.name], command)
+            finished(run)
+
+    def done(unit: Unit, value: Any) -> None:
+        run = run_of[unit.name]
+        if isinstance(value, InputError | DivergedError):
+            failures.add(run.name, unit, value)
+            left.pop(run.name, None)
+        elif run.name in left:
+            left[run.name].discard(unit.name)
+            sum_up_if_done(run)
+        if not left:
+            failures.check()  # ends the other seeds of runs that failed
+
+    for run in runs:
+        sum_up_if_done(run)
+    if units:
+        engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
 
 
 def _seed_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
@@ -81,9 +101,9 @@ def _seed_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list
     trains it, and the others begin when that one has ended."""
     units = list[Unit]()
     keys: dict[str, str] = {}  # of what a unit shares, by its name
+    expected = expected_seconds(runs)
     for run in runs:
-        of = seed_units(run.job, prepared[run.name], run.name, expected_seconds(run.job))
-        units += of
+        units += seed_units(run.job, run.name, expected[run.name])
         keys.update({seed_name(run.name, seed): key for seed, key in prepared[run.name].shared.items()})
     first: dict[str, str] = {}
     ordered = []

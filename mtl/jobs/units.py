@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from mtl.config.schema import Config
 from mtl.jobs.engines.kind import Needs, Unit
 from mtl.jobs.job import Job
-from mtl.jobs.prepared import Prepared
+from mtl.jobs.prepared import begin_apart
 from mtl.jobs.seed import run_apart
+from mtl.methods import METHODS
 
 GB = 10**9
 
@@ -22,15 +23,28 @@ def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
 
 
 def needs(config: Config) -> Needs:
-    """What each unit of a run asks for."""
+    """What each unit of a run asks for: its preparation as well, which computes vectors, and records the precision of the device."""
     memory = config.resources.memory
-    return Needs(config.trainer.threads, config.resources.gpu, None if memory is None else round(memory * GB))
+    gpu = config.resources.gpu if METHODS[config.method].uses_device(config) else 0.0
+    return Needs(config.trainer.threads, gpu, None if memory is None else round(memory * GB))
 
 
-def seed_units(job: Job, prepared: Prepared, run: str = "", expected: Mapping[int, float] | None = None) -> list[Unit]:
+def preparation_unit(job: Job, run: str) -> Unit:
+    """What is done before the seeds of a run. run: its name; empty if there is only one run."""
+    return Unit(
+        name=f"{run}, preparation" if run else "preparation",
+        call=begin_apart,
+        arguments=(job,),
+        prefix=f"{run} · " if run else "",
+        folder=job.folder.path.parent,
+        needs=needs(job.config),
+    )
+
+
+def seed_units(job: Job, run: str, expected: Mapping[int, float]) -> list[Unit]:
     """The seeds of a run that are not done yet, as units.
 
-    run: its name, if there are several runs. expected: seconds by seed, where they are known.
+    run: its name; empty if there is only one run. expected: seconds by seed, where they are known.
     """
     waiting = [seed for seed in job.config.seeds if not job.folder.scores(seed).exists()]
     return [
@@ -41,7 +55,7 @@ def seed_units(job: Job, prepared: Prepared, run: str = "", expected: Mapping[in
             prefix=f"{run} · " if run else "",
             folder=job.folder.path.parent,
             needs=needs(job.config),
-            seconds=(expected or {}).get(seed),
+            seconds=expected.get(seed),
         )
         for seed in waiting
     ]

@@ -126,7 +126,8 @@ class MethodKind:
     method has them. chosen_on_dev: returns what is chosen on dev, as tables name it; empty: nothing. check: called before any data is read; raises
     InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
     is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
-    answer a task; its runs leave out the others.
+    answer a task; its runs leave out the others. shared: `Method.shared` of any seed, estimated from the configuration alone,
+    before any data is read; None: seeds share nothing.
     """
 
     family: str
@@ -140,11 +141,16 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
     is_constant: bool = False
     answers: Callable[[Task], bool] = lambda task: True
+    shared: Callable[[Config], str] | None = None
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""
         names = (*COMMON_KEYS, *self.reads)
         return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
+
+    def uses_device(self, config: Config) -> bool:
+        """Whether its runs compute on the device that `trainer.accelerator` chooses, and that is not the CPU."""
+        return self.reads_key("trainer.accelerator") and config.trainer.accelerator != "cpu"
 
     def unanswered(self, suite: Suite) -> list[str]:
         """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""

@@ -1,7 +1,7 @@
 """Which runs of a leaderboard are tested against which, and the tests."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
@@ -17,8 +17,8 @@ class PairTests:
     """Paired tests between runs.
 
     comparisons: by the indices of two rows (first minus second), then by task id and AVERAGE; only what can be compared. references:
-    the indices of the rows that every run was compared with; empty: every pair. Holm's correction is for `family` tests. Where the
-    references were chosen by their scores (`by_score`), these are the tests of every pair: the choice depends on all of them.
+    the indices of the rows that every run was compared with; empty: every pair. Holm's correction is for `family` tests: those that are
+    made, or, where the references were chosen by their scores (`by_score`), those of every pair, since the choice depends on all of them.
     """
 
     comparisons: Mapping[tuple[int, int], Mapping[str, Comparison]] = field(default_factory=dict)
@@ -28,8 +28,8 @@ class PairTests:
 
     @property
     def made(self) -> int:
-        """The number of comparisons."""
-        return sum(map(len, self.comparisons.values()))
+        """The number of tests: of the comparisons of runs that both have enough seeds."""
+        return _tested(test for tests in self.comparisons.values() for test in tests.values())
 
 
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
@@ -48,7 +48,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
             (one, other) for other in chosen for one in runs if one != other and not (one in chosen and one < other)
         ]
     tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
-    family = _number_of_all(rows) if by_score else len(tests)
+    family = _number_of_all(rows) if by_score else _tested(tests.values())
     comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
     for (pair, column), test in with_holm(tests, family).items():
         comparisons.setdefault(pair, {})[column] = test
@@ -57,7 +57,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
 
 def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     """A note on the paired tests that were made, if there are any."""
-    if not tests.made:
+    if not tests.comparisons:
         return []
     against = ", ".join(rows[place].name for place in tests.references)
     note = (
@@ -65,11 +65,13 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
         f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
         f"interval of the difference then does not contain 0; but with five groups of rows or fewer, p is never below {LEVEL:g}. If a run "
         f"has fewer than {LEAST_SEEDS} seeds, there is no verdict. Of tests "
-        f"between equal runs, {100 * LEVEL:g} % give better or worse by chance. "
+        f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
     )
+    if not tests.made:
+        return [note]
     if tests.by_score:
         note += (
-            f"Of more than {MOST_FOR_PAIRS} runs, each is tested only against the one with the best average of each split "
+            f" Of more than {MOST_FOR_PAIRS} runs, each is tested only against the one with the best average of each split "
             f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same rows, so without "
             f"Holm's correction, worse is too frequent. The correction is therefore for the {tests.family:,} tests of every pair of runs, "
             f"every task and the average, of which {tests.made:,} are made"
@@ -77,7 +79,7 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     else:
         pairs = f"every run against {against}" if tests.references else "every pair of runs"
         note += (
-            f"With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
+            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
         )
     return [f"{note}; the probability of even one such error is then at most {100 * LEVEL:g} %."]
 
@@ -93,6 +95,11 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
 def rank(row: Row) -> tuple[bool, bool, float]:
     """The larger, the better the row's average; a row with a partial average comes after all others, one without an average last."""
     return row.average is not None, not row.missing, row.average.median if row.average else 0.0
+
+
+def _tested(comparisons: Iterable[Comparison]) -> int:
+    """How many of the comparisons are tests: there is none of a run with too few seeds."""
+    return sum(comparison.p is not None for comparison in comparisons)
 
 
 def _number_of_all(rows: Sequence[Row]) -> int:

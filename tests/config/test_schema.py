@@ -50,6 +50,15 @@ def defaults() -> Config:
 @pytest.mark.parametrize(
     ("key", "value", "complaint"),
     [
+        ("resources.gpu", -1.0, "resources.gpu=-1.0: must be a share from 0 to 1"),
+        ("resources.gpu", 1.5, "resources.gpu=1.5: must be a share from 0 to 1 with at most four decimals, or a whole"),
+        ("resources.gpu", 0.00001, "resources.gpu=1e-05: must be a share from 0 to 1 with at most four decimals"),
+        ("resources.gpu", float("inf"), "resources.gpu=inf: must be a share"),
+        ("resources.gpu", float("nan"), "resources.gpu=nan: must be a share"),
+        ("resources.memory", float("inf"), "resources.memory=inf: must be a number of GB, at least 1e-9 (one byte)"),
+        ("resources.memory", 1e-10, "resources.memory=1e-10: must be a number of GB"),
+        ("resources.memory", 1e300, "resources.memory=1e+300: must be a number of GB"),
+        ("resources.memory", 0.0, "resources.memory=0.0: must be a number of GB"),
         ("encoder.hidden_size", 0, "encoder.hidden_size=0: must be greater than 0"),
         ("head.attention_size", -1, "head.attention_size=-1: must be greater than 0"),
         ("max_length", 0, "max_length=0: must be greater than 0"),
@@ -94,6 +103,15 @@ def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value:
     with pytest.raises(InputError) as caught:
         config.check()
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "memory"), [(0.0, 1e-9), (0.2, 0.5), (1.0, 8.0), (2.0, 1e4), (0.0001, None), (None, None)]
+)
+def test_resources(defaults: Config, gpu: float | None, memory: float | None) -> None:
+    config = copy.deepcopy(defaults)
+    config.resources.gpu, config.resources.memory = gpu, memory
+    config.check()
 
 
 def test_the_dropout_of_an_encoder_that_is_trained_is_not_an_ablation() -> None:

@@ -1,7 +1,10 @@
 """What a sweep consists of and how far it is."""
 
 import json
+import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import job
@@ -9,15 +12,22 @@ from command_line import job
 from mtl.cli import main
 from mtl.files import write_json
 from mtl.jobs.expected import expected_seconds
-from mtl.jobs.job import NamedRun
-from mtl.jobs.overview import plan_text, watch_text
-from mtl.jobs.seed_lock import seed_lock
+from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.overview import CLOCKS, plan_text, watch_text
+from mtl.jobs.seed_lock import NAME, seed_lock
+from mtl.locks import STALE_AFTER
+
+# Settings that floors do not read.
+TRAINING = ("encoder.", "head.", "embeddings.", "pretrain.", "finetune.")
 
 
-def finish(folder: Path, seconds: float, pretraining: float | None = None) -> None:
-    write_json(
-        folder / "scores.json", {"average": 61.25, "seconds": seconds, "cost": {"pretrain_seconds": pretraining}}
-    )
+def finish(folder: Path, seconds: float, pretraining: float | None = None, finetuning: float = 0.0) -> None:
+    cost = {"pretrain_seconds": pretraining, "finetune_seconds": finetuning}
+    write_json(folder / "scores.json", {"average": 61.25, "seconds": seconds, "cost": cost})
+
+
+def seconds_of(alone: Job) -> dict[int, float]:
+    return expected_seconds([NamedRun("", alone)])[""]
 
 
 @pytest.fixture
@@ -50,6 +60,24 @@ def test_how_far_each_seed_is(run: NamedRun) -> None:
     ]
 
 
+@pytest.mark.parametrize(("age", "state"), [(0.0, "running"), (STALE_AFTER + CLOCKS + 60.0, "interrupted")])
+def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(
+    run: NamedRun, age: float, state: str
+) -> None:
+    folder = run.job.folder.seed(2)
+    write_json(folder / NAME, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
+    os.utime(folder / NAME, (time.time() - age,) * 2)
+    assert f" · {state} · " in watch_text([run]).splitlines()[1]
+
+
+@pytest.mark.parametrize("content", [{"average": 3.0}, {"average": None, "seconds": "long", "cost": {}}, [], {}])
+def test_a_finished_seed_whose_time_is_not_known(run: NamedRun, content: Any) -> None:
+    write_json(run.job.folder.scores(1), content)
+    lines = plan_text([run], None).splitlines()
+    assert lines[0] == "random-frozen, seed 1 · finished" + (" · average 3.0" if content == {"average": 3.0} else "")
+    assert lines[-1] == "expected: unknown, since no run like these is finished"
+
+
 def test_a_plan_says_the_hours_that_are_left(run: NamedRun, settings: list[str], tmp_path: Path) -> None:
     assert plan_text([run], 2).splitlines()[-2:] == [
         "4 seeds in all, 1 finished",
@@ -72,9 +100,35 @@ def test_the_time_of_a_like_run_is_scaled_to_the_steps(settings: list[str], tmp_
     for seed in (1, 2):
         finish(done.folder.seed(seed), 100.0 * seed, 60.0)
     longer = job([*settings, "seeds=[1,2]", "pretrain.max_steps=40", f"run_dir={tmp_path / 'runs/longer'}"])
-    assert expected_seconds(longer) == dict.fromkeys([1, 2], 150.0 + 3 * 60.0)
+    assert seconds_of(longer) == dict.fromkeys([1, 2], 150.0 + 3 * 60.0)
     for change in ("encoder.hidden_size=31", "variant=finetune"):
-        assert expected_seconds(job([*settings, change, f"run_dir={tmp_path / 'runs/longer'}"])) == {}
+        assert seconds_of(job([*settings, change, f"run_dir={tmp_path / 'runs/longer'}"])) == {}
+    # Seconds of seeds that took stage 1 from another run, or continued after it, do not contain it.
+    for seed in (1, 2):
+        write_json(done.folder.seed(seed) / "pretrain/done.json", {"trained_in": "elsewhere"})
+        finish(done.folder.seed(seed), 10.0, 60.0)
+    assert seconds_of(longer) == dict.fromkeys([1, 2], 10.0 + 4 * 60.0)
+    for seed in (1, 2):
+        write_json(done.folder.seed(seed) / "pretrain/done.json", {})
+        finish(done.folder.seed(seed), 10.0, 60.0, 12.0)
+    assert seconds_of(longer) == dict.fromkeys([1, 2], 12.0 + 4 * 60.0)
+
+
+def test_a_stage_1_that_several_runs_share_counts_once(settings: list[str], tmp_path: Path) -> None:
+    settings = [*settings, "seeds=[1,2]"]
+    frozen = NamedRun("frozen", job([*settings, f"run_dir={tmp_path / 'runs/frozen'}"]))
+    finetune = NamedRun("finetune", job([*settings, "variant=finetune", f"run_dir={tmp_path / 'runs/finetune'}"]))
+    other = NamedRun("other", job([*settings, "encoder.dropout=0.3", f"run_dir={tmp_path / 'runs/other'}"]))
+    for run, stage2 in ((frozen, 5.0), (finetune, 20.0), (other, 5.0)):
+        finish(run.job.folder.seed(1), 60.0 + stage2, 60.0)
+    runs = [frozen, finetune, other]
+    assert expected_seconds(runs) == {"frozen": {2: 65.0}, "finetune": {2: 20.0}, "other": {2: 65.0}}
+    # A finished seed has trained it, wherever it stands in the list.
+    finish(finetune.job.folder.seed(2), 80.0, 60.0)
+    assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 65.0}}
+    floor = job([setting for setting in settings if not setting.startswith(TRAINING)] + ["method=constant"])
+    finish(floor.folder.seed(1), 3.0)
+    assert seconds_of(floor) == {2: 3.0}
 
 
 def test_the_command_runs_nothing(
@@ -107,5 +161,5 @@ def test_every_finished_run_is_read_once(settings: list[str], tmp_path: Path, mo
     read: list[Path] = []
     monkeypatch.setattr("mtl.jobs.expected.read_yaml", lambda path: read.append(path) or {})
     for name in ("second", "third", "fourth"):
-        expected_seconds(job([*settings, f"run_dir={tmp_path / 'runs' / name}"]))
+        seconds_of(job([*settings, f"run_dir={tmp_path / 'runs' / name}"]))
     assert read == [done.folder.config]

@@ -1,13 +1,17 @@
 """Several runs at once: the same scores as one after another, and nothing is trained twice."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import content, job
 
 from mtl.cli import main
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
+from mtl.jobs.engines import ENGINES
+from mtl.jobs.engines.kind import Done, Unit
 from mtl.jobs.job import NamedRun, parse_settings
 from mtl.jobs.prepared import Prepared
 from mtl.jobs.sweep import load_sweep
@@ -78,3 +82,80 @@ def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: 
     with runs[1].job.folder.locked(), pytest.raises(InputError, match="b: another process is running in this folder"):
         run_together(runs, "", lambda run: None)
     assert not (tmp_path / "a/config.yaml").exists()
+
+
+def test_a_run_that_fails_is_named_and_the_others_end(
+    small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sweep.yaml"
+    # Rates at which the weights overflow in the first steps.
+    rates = "pretrain.learning_rate: 1e30, pretrain.final_learning_rate: 1e30"
+    path.write_text(f"runs: [{{}}, {{name: bad, {rates}}}]", encoding="utf-8")
+    small = [setting for setting in small if not setting.startswith("pretrain.learning_rate=")]
+    command = ["sweep", str(path), *small, f"runs_dir={tmp_path / 'runs'}", "seeds_in_parallel=2", "seeds=[1]"]
+    assert main(command) == 1
+    printed = capfd.readouterr()
+    assert printed.err.splitlines()[-1].startswith(f"mtl: error: {path}: bad, seed 1: seed 1 · stage 1")
+    assert (tmp_path / "runs/liten/random-frozen/summary.json").exists()
+    assert not (tmp_path / "runs/liten/bad/summary.json").exists()
+
+
+class Here:
+    """An engine that calls units in this process, and fails those of some runs."""
+
+    def __init__(self, errors: dict[str, Exception]) -> None:
+        self.errors, self.called = errors, list[str]()
+
+    def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
+        for unit in units:
+            self.called.append(unit.name)
+            call, *arguments = unit.arguments
+
+            def fail(*_: Any, name: str = unit.name) -> Any:
+                raise self.errors[name]
+
+            failing = unit.name in self.errors
+            done(unit, unit.call(fail if failing else call, *arguments))
+
+
+@pytest.mark.parametrize(
+    ("errors", "kind", "message", "untouched"),
+    [
+        ({"a, seed 1": DivergedError("loss")}, DivergedError, "^a, seed 1: loss$", set()),
+        (
+            {"a, preparation": InputError("bad row")},
+            InputError,
+            "^a, preparation: bad row$",
+            {"a, seed 1", "a, seed 2"},
+        ),
+        (
+            {"a, seed 2": DivergedError("loss"), "b, seed 1": InputError("no file")},
+            *(InputError, r"^2 of 3 runs failed \(a, b\); the first: a, seed 2: loss$", set()),
+        ),
+        # Once only failed runs are left, their other seeds do not begin.
+        (
+            {f"{name}, seed 1": DivergedError("loss") for name in "abc"},
+            *(DivergedError, r"^3 of 3 runs failed \(a, b, c\); ", {"c, seed 2"}),
+        ),
+    ],
+)
+def test_errors_of_runs(
+    floor_settings: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    errors: dict[str, Exception],
+    kind: type[Exception],
+    message: str,
+    untouched: set[str],
+) -> None:
+    settings = [*floor_settings, "method=constant", "seeds=[1,2]", "seeds_in_parallel=2"]
+    runs = [NamedRun(name, job([*settings, f"run_dir={tmp_path / name}"])) for name in "abc"]
+    engine = Here(errors)
+    monkeypatch.setitem(ENGINES, "processes", lambda: engine)
+    ended = list[str]()
+    with pytest.raises(kind, match=message):
+        run_together(runs, "", lambda run: ended.append(run.name))
+    failed = {name.partition(",")[0] for name in errors}
+    assert ended == [name for name in "abc" if name not in failed]
+    every = {f"{name}, {part}" for name in "abc" for part in ("preparation", "seed 1", "seed 2")}
+    assert set(engine.called) == every - untouched

@@ -66,7 +66,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     assert sorted(test.p_holm or 0 for test in made) == pytest.approx(corrected)
     note = " ".join(board.facts)
     assert "only against the one with the best average of each split (partial)" in note
-    assert "for the 12 tests of every pair of runs, every task and the average, of which 4 are made" in note
+    assert "for the 12 tests of every pair of runs, every task and the average, of which 3 are made" in note
 
 
 def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
@@ -84,6 +84,27 @@ def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
     assert {rows[place].name for place in pairs.pair_tests(rows).references} == {"best", "short"}
 
 
+def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Path) -> None:
+    board = leaderboard(find_runs(runs_dir))
+    made = [test for tests in board.comparisons.values() for test in tests.values()]
+    with_p = {key: test for key, test in enumerate(made) if test.p is not None}
+    assert board.tests.family == board.tests.made == len(with_p) < len(made)
+    corrected = np.maximum.accumulate(
+        [min(1, (len(with_p) - n) * p) for n, p in enumerate(sorted(t.p or 0 for t in with_p.values()))]
+    )
+    assert sorted(test.p_holm or 0 for test in with_p.values()) == pytest.approx(corrected)
+    assert f"for the {len(with_p)} tests of this suite (every pair of runs" in " ".join(board.facts)
+
+
+def test_a_note_without_a_test_names_no_correction(tmp_path: Path) -> None:
+    for name, share in (("one", 0.9), ("other", 0.3)):
+        make_run(tmp_path / name, right(share), tasks=TASKS, seeds=[1, 2])
+    board = leaderboard(find_runs(tmp_path))
+    note = " ".join(board.facts)
+    assert board.comparisons and board.tests.made == 0
+    assert "there is no verdict" in note and "Holm" not in note
+
+
 @pytest.mark.parametrize("names", [["middle"], ["middle", "worst"]])
 def test_named_references(runs_dir: Path, tmp_path: Path, names: list[str]) -> None:
     arguments = ["report", str(runs_dir), "--out", str(tmp_path), "--cache", str(tmp_path / "cache")]
@@ -96,8 +117,8 @@ def test_named_references(runs_dir: Path, tmp_path: Path, names: list[str]) -> N
     assert {frozenset(pair) for pair in found} == {frozenset((a, b)) for a in names for b in others if a != b}
     assert len(found) == (4 if names == ["middle"] else 7) and {other for _, other in found} <= set(names)
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    rows = [line["one"] for line in lines]
-    assert f"for the {len(rows)} tests of this suite (every run against " in text
+    tested = sum(line["verdict"] != "too few seeds" for line in lines)
+    assert 0 < tested < len(lines) and f"for the {tested} tests of this suite (every run against " in text
 
 
 def test_an_unknown_reference_is_one_line(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

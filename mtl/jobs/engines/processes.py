@@ -18,6 +18,7 @@ from mtl.errors import DivergedError, InputError
 from mtl.files import format_bytes
 from mtl.jobs.engines.interrupt import sigterm_as_interrupt
 from mtl.jobs.engines.kind import Done, Unit, ready
+from mtl.locks import LOST
 from mtl.memory import machine_memory
 from mtl.progress import log_to_standard_error
 
@@ -153,6 +154,11 @@ def _exit_error(unit: Unit, status: int) -> Exception:
         return InputError(
             f"{unit.name}: its process was killed ({signal.Signals(-status).name}); "
             "if memory ran out, set a smaller seeds_in_parallel=; run the same command again to continue"
+        )
+    if status == LOST:
+        return InputError(
+            f"{unit.name}: another process has taken over its lock, because this one was cut off for a while; run the same command again"
+            " to continue"
         )
     return RuntimeError(f"{unit.name}: its process ended with status {status}; its error message is above")
 

@@ -89,7 +89,7 @@ class RayCluster:
         return remote.options(name=unit.name).remote(unit)
 
     def _gpu(self, share: float | None) -> float:
-        """The share of a GPU that a unit gets: a whole one by default, if the cluster has any."""
+        """The share of a GPU that a unit gets; None: a whole one, if the cluster has any."""
         return share if share is not None else float("GPU" in self.ray.cluster_resources())
 
     def _result(self, reference: Any, unit: Unit) -> Any:

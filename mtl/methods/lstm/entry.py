@@ -1,5 +1,7 @@
 """The registry entry of the LSTM."""
 
+from dataclasses import replace
+
 from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
@@ -44,6 +46,20 @@ def check(config: Config, suite: Suite) -> None:
     check_obtainable(config, suite)
 
 
+def shared(config: Config) -> str:
+    """The key of a seed's stage 1, with paths in place of the content of files, and the chosen device and precision in place of those of a
+    machine."""
+    from mtl.methods.lstm.shared_stage1 import stage1_key
+
+    inputs = {
+        "data": f"{config.suite} {config.data_dir}",
+        "embeddings": str(getattr(config.embeddings, "path", None)),  # random ones have none
+        "device": f"{config.trainer.accelerator} {config.trainer.precision}",
+    }
+    trainer = replace(config.trainer, accelerator="cpu", precision="32-true")
+    return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
+
+
 def build(request: BuildRequest) -> Method:
     """The method, which trains in two stages."""
     from mtl.methods.lstm.two_stages import TwoStages
@@ -72,4 +88,5 @@ LSTM = MethodKind(
     chosen_on_dev=chosen_on_dev,
     check=check,
     answers=reads_texts,
+    shared=shared,
 )

@@ -17,6 +17,7 @@ from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines.kind import Done, Needs, Unit, longest_first
 from mtl.jobs.engines.processes import Processes
+from mtl.locks import LOST
 
 # Stage 1 takes until it is interrupted.
 LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000", "pretrain.patience=100000"]
@@ -142,6 +143,10 @@ def die(folder: Path, name: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def lose_its_lock(folder: Path, name: str) -> None:
+    os._exit(LOST)
+
+
 def fail(folder: Path, name: str) -> None:
     raise ValueError("a defect of the program")
 
@@ -202,6 +207,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
         (complain, InputError, "seed 7 has bad data"),
         (diverge, DivergedError, "^seed 7: training diverged$"),
         (die, InputError, r"seed 7: its process was killed \(SIGKILL\); if memory ran out, set a smaller seeds_in"),
+        (lose_its_lock, InputError, "^seed 7: another process has taken over its lock, .* run the same command again"),
         (fail, RuntimeError, "seed 7: its process ended with status 1"),
     ],
 )

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from command_line import content, job
 from ray_units import complain, diverge, fail_at_first, wait_at_first, who
 from small_suite import small_settings
 
+from mtl.cli import main
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines.kind import Needs, Unit
@@ -95,12 +97,49 @@ def test_the_scores_are_those_of_processes(cluster: Any, tmp_path: Path) -> None
     settings = [*small_settings(tmp_path), "seeds=[1,2]", "pretrain.max_steps=8", "pretrain.validate_every=4"]
     settings += ["trainer.threads=1"]
     runs = {
-        name: job([*settings, f"run_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache", *more])
+        # Each in a folder of its own, so that neither takes the other's stage 1.
+        name: job([*settings, f"run_dir={tmp_path / name / 'run'}", f"cache_dir={tmp_path / name}-cache", *more])
         for name, more in (("one", []), ("ray", ["engine=ray"]))
     }
     for of in runs.values():
         run_baseline(of)
-    assert content(tmp_path / "one") == content(tmp_path / "ray") != {}
+    assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
+
+
+@pytest.fixture
+def without_device(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """This process is not asked which device trains; the nodes are."""
+
+    def cpu_only(accelerator: str, *_: Any) -> torch.device:
+        assert accelerator == "cpu"
+        return torch.device("cpu")
+
+    for module in ("mtl.jobs.prepared", "mtl.training.precision"):
+        monkeypatch.setattr(f"{module}.device_of", cpu_only)
+    return monkeypatch
+
+
+def test_a_sweep_on_ray_gives_the_same_as_one_run_after_another(
+    cluster: Any, tmp_path: Path, without_device: pytest.MonkeyPatch
+) -> None:
+    settings = [setting for setting in small_settings(tmp_path) if not setting.startswith("run_dir=")]
+    settings += ["seeds=[1]", "pretrain.max_steps=8", "pretrain.validate_every=4"]
+    sweep = tmp_path / "sweep.yaml"
+    sweep.write_text("runs: [{}, {variant: finetune}]", encoding="utf-8")
+    for name, engine in (("ray", "ray"), ("one", "processes")):
+        more = [f"runs_dir={tmp_path / name}", f"cache_dir={tmp_path / name}-cache", f"engine={engine}"]
+        assert main(["sweep", str(sweep), *settings, *more, "--out", str(tmp_path / "out")]) == 0
+        without_device.undo()
+    for run_name in ("random-frozen", "random-finetune"):
+        assert content(tmp_path / f"one/liten/{run_name}") == content(tmp_path / f"ray/liten/{run_name}") != {}
+
+
+def test_the_device_is_that_of_the_machine_that_trains(
+    cluster: Any, tmp_path: Path, without_device: pytest.MonkeyPatch
+) -> None:
+    settings = [*small_settings(tmp_path), "seeds=[1]", "engine=ray", "trainer.precision=16-mixed"]
+    with pytest.raises(InputError, match="^preparation: trainer.precision=16-mixed: needs a GPU"):  # says the node
+        run_baseline(job(settings))
 
 
 def test_a_unit_of_a_lost_node_goes_on_elsewhere(cluster: Any, tmp_path: Path) -> None:
@@ -128,19 +167,19 @@ def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
     settings = [*small_settings(tmp_path), "seeds=[1]", "pretrain.max_steps=600", "pretrain.validate_every=10"]
     # Many validations, so that the command is killed long before it would end.
     settings += ["pretrain.patience=60", "trainer.threads=1"]
-    undisturbed = job([*settings, f"run_dir={tmp_path / 'one'}", f"cache_dir={tmp_path / 'one-cache'}"])
+    undisturbed = job([*settings, f"run_dir={tmp_path / 'one/run'}", f"cache_dir={tmp_path / 'one-cache'}"])
     run_baseline(undisturbed)
-    settings += ["engine=ray", f"run_dir={tmp_path / 'ray'}", f"cache_dir={tmp_path / 'ray-cache'}"]
+    settings += ["engine=ray", f"run_dir={tmp_path / 'ray/run'}", f"cache_dir={tmp_path / 'ray-cache'}"]
     command = subprocess.Popen(
         [sys.executable, "-m", "mtl", "baseline", *settings], env={**os.environ, "RAY_ADDRESS": cluster.address}
     )
-    seed = tmp_path / "ray/seed-1"
+    seed = tmp_path / "ray/run/seed-1"
     while not (seed / "pretrain/last.ckpt").exists() and command.poll() is None:
         time.sleep(0.01)
     command.kill()
     assert command.wait() == -signal.SIGKILL and not (seed / "scores.json").exists()
     run_baseline(job(settings))  # waits until Ray has ended the seed that the first command began
-    assert content(tmp_path / "one") == content(tmp_path / "ray") != {}
+    assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
 
 
 def test_what_a_node_lacks_is_said() -> None:
