@@ -51,19 +51,20 @@ def test_a_last_seed_runs_as_it_would_have_beside_the_others(
     floor_settings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = job([*floor_settings, "method=constant", "seeds=[1,2]", "seeds_in_parallel=2"])
-    given = []
+    given: list[tuple[list[str], int]] = []
 
     def execute(engine: Processes, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         given.append(([unit.name for unit in units], at_a_time))
         for unit in units:
-            unit.call(*unit.arguments)
+            done(unit, unit.call(*unit.arguments))
 
     monkeypatch.setattr(Processes, "run", execute)
     first = run_baseline(run)
     for written in (run.folder.summary, run.folder.scores(2)):
         written.unlink()
     assert run_baseline(run)["tasks"] == first["tasks"]
-    assert given == [(["seed 1", "seed 2"], 2), (["seed 2"], 2)]
+    preparation = (["preparation"], 1)
+    assert given == [preparation, (["seed 1", "seed 2"], 2), preparation, (["seed 2"], 2)]
 
 
 def children_of(process: BaseProcess) -> list[int]:
