@@ -67,23 +67,8 @@ def train_on_suite(
     gzipped; they come first.
     """
     with _alone(path):
-        _train_on_suite(training, suite, data_dir, held_out, path, device, files)
-
-
-def _train_on_suite(
-    training: Training,
-    suite: Suite,
-    data_dir: Path,
-    held_out: float,
-    path: Path,
-    device: "torch.device",
-    files: Sequence[Path] = (),
-) -> None:
-    lines, source = _training_text(suite, data_dir, held_out)
-    if files:
-        first, source_of_files = _file_text(files, suite.language)
-        lines, source = chain(first, lines), f"{source_of_files} {source}"
-    training.train(lines, path, source, device)
+        lines, source = _training_text(suite, data_dir, held_out, files)
+        training.train(lines, path, source, device)
 
 
 def train_recipe(
@@ -95,7 +80,8 @@ def train_recipe(
     with _alone(path):
         if not files.exists(path):
             logger.info("training %s on the suite's training text", path)
-            _train_on_suite(training, suite, data_dir, held_out, path, device)
+            lines, source = _training_text(suite, data_dir, held_out)
+            training.train(lines, path, source, device)
 
 
 def _alone(path: Path) -> AbstractContextManager[None]:
@@ -134,16 +120,20 @@ def _file_text(files: Sequence[Path], language: str) -> tuple[Lines, str]:
     return tokenized_lines(files, moses(language)), f"{language} {' '.join(map(sha256, files))}"
 
 
-def _training_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, str]:
-    """The distinct training texts of all tasks of the suite that have their files, tokenized and not cut, and their `_source`.
+def _training_text(suite: Suite, data_dir: Path, held_out: float, files: Sequence[Path] = ()) -> tuple[Lines, str]:
+    """The distinct training texts of all tasks of the suite that have their files, tokenized and not cut, and what identifies them.
 
     All runs on the suite that hold out this share of rows can use vectors trained on them, with any `tasks` and `max_length`. A dev
-    text is among them only if it also occurs in the training rows of a task.
+    text is among them only if it also occurs in the training rows of a task. files: text files whose lines come first.
     """
     read = training_texts(suite, data_dir, held_out)
     texts = tokenized(read, suite.language, max_length=LONGEST)
     lines = (texts.words(text) for text in range(len(texts)))
-    return lines, _source(suite, data_dir, held_out)
+    source = _source(suite, data_dir, held_out)
+    if not files:
+        return lines, source
+    first, source_of_files = _file_text(files, suite.language)
+    return chain(first, lines), f"{source_of_files} {source}"
 
 
 def _source(suite: Suite, data_dir: Path, held_out: float) -> str:
