@@ -1,4 +1,4 @@
-"""How long a seed is expected to take, from seeds that are finished."""
+"""How long a seed is expected to take, from seeds that are finished, or else from a measurement on this machine."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from mtl.config.files import flatten
+from mtl.data.dataset import load_dataset
 from mtl.errors import InputError
 from mtl.files import read_json
 from mtl.jobs.job import Job, NamedRun
@@ -25,11 +27,14 @@ class SeedTime:
     rest: float
 
 
-def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
-    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones.
+def expected_seconds(
+    runs: Sequence[NamedRun], measured: Mapping[str, float] = MappingProxyType({})
+) -> dict[str, dict[int, float]]:
+    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones or is measured.
 
-    These are other seeds of the run, or else seeds of finished runs beside it with the same title and the same size of the encoder; the
-    time of their stage 1 is scaled to this run's number of steps. Of seeds with the same stage 1, only the first trains it.
+    Finished ones are other seeds of the run, or else seeds of finished runs beside it with the same title and the same size of the
+    encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the same stage 1, only the first trains it.
+    measured: as `measured_seconds` returns; nothing else is known of the time of these runs.
     """
     parts = {run.name: run.job.shared_part for run in runs}
     waiting = {run.name: [seed for seed in run.job.config.seeds if not _is_done(run, seed)] for run in runs}
@@ -38,7 +43,8 @@ def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
     }
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
-        time, part = _expected_time(run.job), parts[run.name]
+        time = SeedTime(measured[run.name], 0.0) if run.name in measured else _expected_time(run.job)
+        part = parts[run.name]
         expected[run.name] = {}
         for seed in waiting[run.name]:
             takes = part is not None and (part, seed) in trained
@@ -46,6 +52,36 @@ def expected_seconds(runs: Sequence[NamedRun]) -> dict[str, dict[int, float]]:
             if time is not None:
                 expected[run.name][seed] = time.rest + (0.0 if takes else time.stage1)
     return expected
+
+
+def measured_seconds(runs: Sequence[NamedRun]) -> dict[str, float]:
+    """The seconds of stage 1 on this machine by run, of those that no finished seed tells the time of and whose method measures it.
+
+    Runs whose data cannot be read are left out. Runs with the same stage 1 share a measurement.
+    """
+    by_part: dict[str | None, float | None] = {}
+    seconds: dict[str, float] = {}
+    for run in runs:
+        job = run.job
+        if all(_is_done(run, seed) for seed in job.config.seeds) or _expected_time(job) is not None:
+            continue
+        part = job.shared_part
+        if part not in by_part:
+            by_part[part] = _measured(job)
+        if (measured := by_part[part]) is not None:
+            seconds[run.name] = measured
+    return seconds
+
+
+def _measured(job: Job) -> float | None:
+    measured = METHODS[job.config.method].measured
+    if measured is None:
+        return None
+    try:
+        dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, job.config.held_out)
+    except InputError:
+        return None
+    return measured(job.config, dataset)
 
 
 def finished_seconds(done: Any) -> float | None:

@@ -1,14 +1,15 @@
-"""What a sweep consists of and how far it is, from its runs' folders alone: nothing is locked, read into memory or trained."""
+"""What a sweep consists of and how far it is, from its runs' folders: nothing is locked, written or trained."""
 
 import csv
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from mtl.files import read_json
-from mtl.jobs.expected import expected_seconds, finished_seconds
+from mtl.jobs.expected import expected_seconds, finished_seconds, measured_seconds
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.seed_lock import NAME, holder
 from mtl.locks import STALE_AFTER, Holder
@@ -22,19 +23,23 @@ CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file sy
 @dataclass(frozen=True)
 class SeedState:
     """How far a seed is. state: FINISHED, WAITING, "running" or "interrupted". detail: the average × 100 that it has reached, where it runs
-    and the stage. seconds: how long it took or is expected to take in all; None: unknown."""
+    and the stage. seconds: how long it took or is expected to take in all; None: unknown. stage1: whether they are those of stage 1 alone."""
 
     run: str
     seed: int
     state: str
     detail: str
     seconds: float | None
+    stage1: bool = False
 
 
-def seed_states(runs: Sequence[NamedRun]) -> list[SeedState]:
-    """How far each seed of these runs is, run by run."""
-    expected = expected_seconds(runs)
-    return [state for run in runs for state in _states(run, expected[run.name])]
+def seed_states(runs: Sequence[NamedRun], measured: Mapping[str, float] = MappingProxyType({})) -> list[SeedState]:
+    """How far each seed of these runs is, run by run. measured: as `mtl.jobs.expected.measured_seconds` returns."""
+    expected = expected_seconds(runs, measured)
+    states = [state for run in runs for state in _states(run, expected[run.name])]
+    return [
+        replace(state, stage1=True) if state.run in measured and state.state != FINISHED else state for state in states
+    ]
 
 
 def _states(run: NamedRun, expected: Mapping[int, float]) -> Iterator[SeedState]:
@@ -94,23 +99,26 @@ def _validations(log: Path) -> Iterator[tuple[int, float]]:
 
 def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
     """The units of a sweep, what is finished, and the hours that the others are expected to take. at_a_time: seeds at once."""
-    states = seed_states(runs)
+    states = seed_states(runs, measured_seconds(runs))
     lines = [_line(state) for state in states]
     left = [state for state in states if state.state != FINISHED]
-    known = [state.seconds for state in left if state.seconds is not None]
     lines.append(f"{len(states)} seeds in all, {len(states) - len(left)} finished")
     if left:
-        lines.append(f"expected: {_expected(known, len(left) - len(known), at_a_time or 1)}")
+        lines.append(f"expected: {_expected(left, at_a_time or 1)}")
     return "\n".join(lines)
 
 
-def _expected(known: Sequence[float], unknown: int, at_a_time: int) -> str:
-    """known: the expected seconds of the seeds that are left. unknown: of how many seeds they are not known."""
+def _expected(left: Sequence[SeedState], at_a_time: int) -> str:
+    """left: the seeds that are not finished."""
+    known = [state.seconds for state in left if state.seconds is not None]
+    unknown, stage1 = len(left) - len(known), sum(state.stage1 for state in left)
     if not known:
         return "unknown, since no run like these is finished"
-    text = f"{format_duration(sum(known))} one after another"
+    text = f"{'at least ' if stage1 else ''}{format_duration(sum(known))} one after another"
     if at_a_time > 1:
         text += f", at least {format_duration(max(max(known), sum(known) / at_a_time))} with {at_a_time} at a time"
+    if stage1:
+        text += f"; of {stage1} seeds, stage 1 alone, as measured with the encoder on this machine"
     return text + (f"; unknown for {unknown} more, since no run like theirs is finished" if unknown else "")
 
 
@@ -130,7 +138,7 @@ def is_over(runs: Sequence[NamedRun]) -> bool:
 
 
 def _line(state: SeedState) -> str:
-    duration = "" if state.seconds is None else format_duration(state.seconds)
+    duration = format_duration(state.seconds) if state.seconds else ""  # none of a stage 1 that another seed trains
     if duration and state.state != FINISHED:
-        duration = f"about {duration}"
+        duration = f"{'at least' if state.stage1 else 'about'} {duration}"
     return " · ".join(filter(None, [f"{state.run}, seed {state.seed}", state.state, state.detail, duration]))

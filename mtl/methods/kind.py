@@ -127,7 +127,8 @@ class MethodKind:
     InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
     is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
     answer a task; its runs leave out the others. shared: `Method.shared` of any seed, estimated from the configuration alone,
-    before any data is read; None: seeds share nothing.
+    before any data is read; None: seeds share nothing. measured: the seconds of a seed's first stage, told by measuring a part of it on
+    this machine; None: it cannot be told.
     """
 
     family: str
@@ -142,6 +143,7 @@ class MethodKind:
     is_constant: bool = False
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None
+    measured: Callable[[Config, "Dataset"], float] | None = None
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""

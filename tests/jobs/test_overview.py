@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,15 @@ import pytest
 from command_line import job
 
 from mtl.cli import main
+from mtl.config.schema import Config
+from mtl.data.dataset import Dataset
 from mtl.files import write_json
-from mtl.jobs.expected import expected_seconds
+from mtl.jobs.expected import expected_seconds, measured_seconds
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.overview import CLOCKS, plan_text, watch_text
 from mtl.jobs.seed_lock import NAME, seed_lock
 from mtl.locks import STALE_AFTER
+from mtl.methods import METHODS
 
 # Settings that floors do not read.
 TRAINING = ("encoder.", "head.", "embeddings.", "pretrain.", "finetune.")
@@ -28,6 +32,12 @@ def finish(folder: Path, seconds: float, pretraining: float | None = None, finet
 
 def seconds_of(alone: Job) -> dict[int, float]:
     return expected_seconds([NamedRun("", alone)])[""]
+
+
+@pytest.fixture(autouse=True)
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is measured unless a test says so."""
+    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=None))
 
 
 @pytest.fixture
@@ -76,6 +86,42 @@ def test_a_finished_seed_whose_time_is_not_known(run: NamedRun, content: Any) ->
     lines = plan_text([run], None).splitlines()
     assert lines[0] == "random-frozen, seed 1 · finished" + (" · average 3.0" if content == {"average": 3.0} else "")
     assert lines[-1] == "expected: unknown, since no run like these is finished"
+
+
+def test_without_finished_seeds_a_plan_measures_stage_1(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = list[int]()
+
+    def seconds(config: Config, dataset: Dataset) -> float:
+        measured.append(config.encoder.hidden_size)
+        assert dataset.trained_tasks
+        return 60.0 * config.pretrain.max_steps
+
+    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=seconds))
+    frozen, finetune, large = (
+        NamedRun(
+            name, job([*settings, change, "seeds=[1,2]", "pretrain.max_steps=2", f"run_dir={tmp_path / 'runs' / name}"])
+        )
+        for name, change in (
+            ("frozen", "variant=frozen"),
+            ("finetune", "variant=finetune"),
+            ("large", "encoder.hidden_size=24"),
+        )
+    )
+    lines = plan_text([frozen, finetune, large], 2).splitlines()
+    assert measured == [frozen.job.config.encoder.hidden_size, 24]
+    assert lines[0] == "frozen, seed 1 · waiting · at least 2 min 00 s"
+    assert lines[2] == "finetune, seed 1 · waiting"
+    assert lines[4] == "large, seed 1 · waiting · at least 2 min 00 s"
+    assert lines[-1] == (
+        "expected: at least 8 min 00 s one after another, at least 4 min 00 s with 2 at a time; of 6 seeds, stage 1 alone, as"
+        " measured with the encoder on this machine"
+    )
+    # What a finished seed tells is used instead.
+    finish(frozen.job.folder.seed(1), 70.0, 60.0)
+    assert measured_seconds([frozen]) == {}
+    assert set(measured_seconds([frozen, finetune, large])) == {"finetune", "large"}
 
 
 def test_a_plan_says_the_hours_that_are_left(run: NamedRun, settings: list[str], tmp_path: Path) -> None:

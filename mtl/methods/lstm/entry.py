@@ -1,11 +1,15 @@
 """The registry entry of the LSTM."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
 from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
 from mtl.tasks.suite import Suite
+
+if TYPE_CHECKING:
+    from mtl.data.dataset import Dataset
 
 
 def title(config: Config) -> str:
@@ -60,6 +64,13 @@ def shared(config: Config) -> str:
     return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
 
 
+def measured(config: Config, dataset: "Dataset") -> float:
+    """The seconds of a seed's stage 1, by measured steps of the encoder."""
+    from mtl.methods.lstm.rate import stage1_seconds
+
+    return stage1_seconds(config, dataset)
+
+
 def build(request: BuildRequest) -> Method:
     """The method, which trains in two stages."""
     from mtl.methods.lstm.two_stages import TwoStages
@@ -89,4 +100,5 @@ LSTM = MethodKind(
     check=check,
     answers=reads_texts,
     shared=shared,
+    measured=measured,
 )
