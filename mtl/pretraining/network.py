@@ -27,12 +27,23 @@ def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM
         attention_probs_dropout_prob=settings.dropout,
         max_position_embeddings=settings.max_length,
         pad_token_id=PAD,
+        initializer_range=settings.initial_deviation,
     )
     torch.manual_seed(settings.seed)
     try:
-        return BertForMaskedLM(config)
+        model = BertForMaskedLM(config)
     except (RuntimeError, MemoryError) as error:
         raise InputError(f"cannot create a BERT of this size: {str(error).splitlines()[0]}") from None
+    if settings.positions == "sinusoids":
+        weight = model.bert.embeddings.position_embeddings.weight
+        weight.data.copy_(2 * settings.initial_deviation * sinusoids(*weight.shape))
+    return model
+
+
+def sinusoids(positions: int, dim: int) -> Tensor:
+    """Vaswani et al. 2017, section 3.5: (positions, dim), alternately sine and cosine, of wavelengths from 2π to 10,000 · 2π."""
+    angles = torch.arange(positions)[:, None] * 10_000 ** (-torch.arange(0, dim, 2) / dim)
+    return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)[:, :dim]
 
 
 def parameter_count(settings: PretrainingSettings) -> int:

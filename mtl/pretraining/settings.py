@@ -19,9 +19,10 @@ CHOICES = {
     "documents": ("line", "block"),
     "segments": ("packed", "document"),
     "precision": ("32-true", "bf16-mixed"),
+    "positions": ("random", "sinusoids"),
 }
 BUDGET = {"max_steps", "max_minutes"}
-SHARES = ("dropout", "held_out", "mask_share")
+SHARES = ("dropout", "held_out", "mask_share", "initial_deviation", "beta2")
 NOT_NEGATIVE = ("min_tokens", "learning_rate", "warmup", "weight_decay", "gradient_clip", "seed", "threads")
 
 
@@ -45,6 +46,8 @@ class PretrainingSettings:
     segments: str = "packed"
     held_out: float = 0.01
     intermediate_size: int | None = None
+    initial_deviation: float = 0.02
+    positions: str = "random"
     dropout: float = 0.1
     mask_share: float = 0.15
     whole_words: bool = True
@@ -53,6 +56,7 @@ class PretrainingSettings:
     accumulate: int = 1
     warmup: float = 0.1  # steps, or a share of the training if below 1
     final_learning_rate: float = 0.0
+    beta2: float = 0.999
     weight_decay: float = 0.01
     gradient_clip: float = 1.0
     precision: str = "32-true"

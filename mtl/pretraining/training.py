@@ -65,7 +65,11 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
         self.rate = Rate(settings)
         # Fused: one pass over the weights in place of one for each of Adam's operations.
         optimizer = torch.optim.AdamW(
-            decayed_groups(model, settings.weight_decay), settings.learning_rate, eps=1e-6, fused=device.type != "mps"
+            decayed_groups(model, settings.weight_decay),
+            settings.learning_rate,
+            betas=(0.9, settings.beta2),
+            eps=1e-6,
+            fused=device.type != "mps",
         )
         super().__init__(model, [optimizer], checkpoint, device, settings.validate_every)
         self.precision = TrainerConfig(device.type, settings.precision, settings.force_precision)

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from pretraining_parts import small
@@ -39,6 +41,25 @@ def test_sizes_are_counted_without_memory_for_them() -> None:
 def test_weights_follow_from_the_seed() -> None:
     one, two, other = (new_bert(small(seed=seed), 120).bert.embeddings.word_embeddings.weight for seed in (1, 1, 2))
     assert torch.equal(one, two) and not torch.equal(one, other)
+
+
+def test_the_deviation_of_the_initial_weights() -> None:
+    weights = (
+        new_bert(small(initial_deviation=0.07, hidden_size=64), 120).bert.encoder.layer[0].intermediate.dense.weight
+    )
+    assert weights.std().item() == pytest.approx(0.07, rel=0.1)
+
+
+def test_positions_may_begin_as_sinusoids() -> None:
+    settings = small(initial_deviation=0.05, positions="sinusoids")
+    vectors = new_bert(settings, 120).bert.embeddings.position_embeddings.weight
+    dim = settings.hidden_size
+    for position in (0, 1, 7):
+        for place in (0, 1, 4, dim - 1):
+            function = math.cos if place % 2 else math.sin
+            expected = 0.1 * function(position / 10_000 ** ((place - place % 2) / dim))
+            assert vectors[position, place].item() == pytest.approx(expected, abs=1e-6)
+    assert vectors.requires_grad and parameter_count(settings) == parameter_count(small())
 
 
 def test_biases_and_scales_do_not_decay() -> None:
