@@ -33,8 +33,9 @@ def expected_seconds(
     """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones or is measured.
 
     Finished ones are other seeds of the run, or else seeds of finished runs beside it with the same title and the same size of the
-    encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the same stage 1, only the first trains it.
-    measured: as `measured_seconds` returns; nothing else is known of the time of these runs.
+    encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the same stage 1, only the first trains it,
+    and none if it is finished. measured: as `measured_seconds` returns; of these runs nothing else is known, so those of their seeds that
+    do not train stage 1 are left out.
     """
     parts = {run.name: run.job.shared_part for run in runs}
     waiting = {run.name: [seed for seed in run.job.config.seeds if not _is_done(run, seed)] for run in runs}
@@ -43,14 +44,16 @@ def expected_seconds(
     }
     expected: dict[str, dict[int, float]] = {}
     for run in runs:
-        time = SeedTime(measured[run.name], 0.0) if run.name in measured else _expected_time(run.job)
-        part = parts[run.name]
+        time, part = _expected_time(run.job), parts[run.name]
         expected[run.name] = {}
         for seed in waiting[run.name]:
-            takes = part is not None and (part, seed) in trained
+            takes = (part, seed) in trained if part is not None else False
+            takes = takes or _stage1_done(run.job.folder.seed(seed)).exists()
             trained.add((part, seed))
             if time is not None:
                 expected[run.name][seed] = time.rest + (0.0 if takes else time.stage1)
+            elif run.name in measured and not takes:
+                expected[run.name][seed] = measured[run.name]
     return expected
 
 
@@ -155,8 +158,13 @@ def _time(seconds: float, cost: Mapping[str, Any], took: bool) -> SeedTime:
 
 def _took_stage1(seed_folder: Path) -> bool:
     """Whether a seed has taken its stage 1 from another run."""
-    done = pretrain_folder(seed_folder) / "done.json"
+    done = _stage1_done(seed_folder)
     return done.exists() and "trained_in" in read_json(done)
+
+
+def _stage1_done(seed_folder: Path) -> Path:
+    """The file that a finished stage 1 has."""
+    return pretrain_folder(seed_folder) / "done.json"
 
 
 def _seconds(value: Any) -> float | None:

@@ -111,9 +111,9 @@ def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
 def _expected(left: Sequence[SeedState], at_a_time: int) -> str:
     """left: the seeds that are not finished."""
     known = [state.seconds for state in left if state.seconds is not None]
-    unknown, stage1 = len(left) - len(known), sum(state.stage1 for state in left)
+    unknown, stage1 = len(left) - len(known), sum(state.stage1 and state.seconds is not None for state in left)
     if not known:
-        return "unknown, since no run like these is finished"
+        return "unknown, since no run like these is finished, and training steps are measured for LSTMs alone, once their data is there"
     text = f"{'at least ' if stage1 else ''}{format_duration(sum(known))} one after another"
     if at_a_time > 1:
         text += f", at least {format_duration(max(max(known), sum(known) / at_a_time))} with {at_a_time} at a time"
@@ -138,7 +138,7 @@ def is_over(runs: Sequence[NamedRun]) -> bool:
 
 
 def _line(state: SeedState) -> str:
-    duration = format_duration(state.seconds) if state.seconds else ""  # none of a stage 1 that another seed trains
+    duration = "" if state.seconds is None else format_duration(state.seconds)
     if duration and state.state != FINISHED:
-        duration = f"{'at least' if state.stage1 else 'about'} {duration}"
+        duration = f"{'at least' if state.stage1 else 'about'} {duration} in all"
     return " · ".join(filter(None, [f"{state.run}, seed {state.seed}", state.state, state.detail, duration]))
