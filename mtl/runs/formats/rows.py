@@ -22,7 +22,7 @@ from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, prediction_va
 from mtl.tasks.kind import Target
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import Suite
-from mtl.untrusted import is_inside
+from mtl.untrusted import is_inside, is_web_address
 
 Files = dict[str, dict[str, RowFile]]
 """Files of rows by task id and split."""
@@ -33,10 +33,14 @@ def problem(suite: Suite) -> str | None:
     declared = suite.submission
     if declared.template is not None and not is_inside(declared.template):
         return f"template: {declared.template!r} must be a path below the data folder, without '..'"
+    if (source := declared.template_source) is not None and not is_web_address(source.url):
+        return f"template_source.url: {source.url!r} must begin with https:// or http://"
     for key, fact in declared.fill.items():
         if fact not in FACTS:
             return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
     for name, metrics in declared.measures.items():
+        if not metrics:
+            return f"measures.{name}: names no metric"
         if unknown := [metric for metric in metrics if metric not in (ROWS, *METRICS)]:
             return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
     for task in suite.tasks.values():
@@ -73,9 +77,10 @@ def write(submitted: Submitted) -> list[str]:
         remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
     if template is None and suite.submission.template is not None:
         missing = data_dir / suite.submission.template
-        remarks.append(f"{missing}: no such file; {name} has only what is known of the system")
+        how = f"; get it with mtl data {suite.name}" if suite.submission.template_source else ""
+        remarks.append(f"{missing}: no such file; {name} has only what is known of the system{how}")
     if keys := list(unfilled(entry)):
-        remarks.append(f"{name} is as empty as the template in {', '.join(keys)}")
+        remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
     return remarks
 
 
