@@ -12,6 +12,7 @@ from mtl.audit.questions import question_findings
 from mtl.audit.report import render
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.audit.tokens import Tokens, count_tokens, token_findings
+from mtl.data.checksums import changed_splits, hash_files
 from mtl.data.lines import read_lines
 from mtl.data.records import column_names
 from mtl.data.splits import hold_out, read_split
@@ -62,6 +63,7 @@ def audit(job: Job) -> Audit:
         same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
         found = findings[files.task.id]
         found += _row_counts(files)
+        found += _changed_files(files, folder)
         found += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
         found += [finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)]
         found += question_findings(files.files)
@@ -155,6 +157,18 @@ def _row_counts(files: TaskFiles) -> list[Finding]:
             )
             meaning = f"{why}; scores cannot be compared with published ones"
             findings.append(part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file))
+    return findings
+
+
+def _changed_files(files: TaskFiles, folder: Path) -> list[Finding]:
+    """The files that differ from those whose checksums the suite names, if their numbers of rows do not say so already."""
+    findings = []
+    for split in changed_splits(hash_files([files.task], folder)).get(files.task.id, ()):
+        part = files.files.get(split)
+        if part is not None and files.task.rows.get(split) in (None, len(part.rows)):
+            what = "the file differs from the one whose checksum the suite names"
+            meaning = "tables mark the task as changed; scores cannot be compared with published ones"
+            findings.append(part.finding("checksum", 1, what, meaning, part.file))
     return findings
 
 

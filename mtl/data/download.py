@@ -12,6 +12,7 @@ import pooch
 import requests
 from urllib3 import exceptions as urllib3_errors
 
+from mtl.data.checksums import GIT
 from mtl.errors import InputError
 from mtl.files import git_blob_id, write_text
 from mtl.progress import Progress
@@ -23,7 +24,6 @@ PAUSE = 1.0
 TIMEOUT = (15.0, 60.0)
 """The longest time in seconds to wait for a connection, and for the next bytes."""
 CHUNK = 2**16
-GIT = "git:"  # before a checksum that is the id of a git blob
 
 log = logging.getLogger("mtl")
 

@@ -137,12 +137,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if others := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
         notes.append(f"Not in this run: {', '.join(others)}.")
     if summary["reduced"]:
-        sizes = "; ".join(
-            f"{id} {_sizes(here)} of {_sizes(official)}"
-            if (official := suite.tasks[id].rows) and dict(official) != (here := summary["tasks"][id]["rows"])
-            else f"{id} answered by {suite.tasks[id].answered_by}"
-            for id in summary["reduced"]
-        )
+        sizes = "; ".join(_difference_of_data(id, summary, suite) for id in summary["reduced"])
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
         notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).{average}")
     notes += summary.get("notes", [])  # from the method
@@ -155,6 +150,16 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
             "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."
         )
     return notes
+
+
+def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
+    """In what the data of a task in `reduced` differs from the published data."""
+    official, here = suite.tasks[id].rows, summary["tasks"][id]["rows"]
+    if official and dict(official) != here:
+        return f"{id} {_sizes(here)} of {_sizes(official)}"
+    if splits := summary.get("changed", {}).get(id):
+        return f"{id} changed, as the checksum of {' and '.join(splits)} says"
+    return f"{id} answered by {suite.tasks[id].answered_by}"
 
 
 def _over_seeds(seeds: Sequence[int]) -> str:

@@ -90,6 +90,19 @@ def test_unreadable_file_is_a_finding_and_the_audit_continues(
     assert "| kansla | train" in done.report and "| kansla | dev            | none" in done.report
 
 
+def test_a_file_with_another_checksum_is_a_finding_unless_its_rows_are_counted(
+    settings: list[str], suite_file: Path
+) -> None:
+    zeros = f"'sha256:{'0' * 64}'"
+    text = suite_file.read_text(encoding="utf-8")
+    text = text.replace("tasks:", "source: {url: 'https://example.org/{folder}/{file}'}\ntasks:", 1)
+    declared = f"checksums: {{train: {zeros}, dev: {zeros}}}\n    rows: {{train: 60, dev: 31, test: 10}}"
+    suite_file.write_text(text.replace("  betyg:\n", f"  betyg:\n    {declared}\n"), encoding="utf-8")
+    done = run(settings)
+    assert kinds(done) == [("row count", "betyg", "dev", 1), ("checksum", "betyg", "train", 1)]
+    assert "the file differs from the one whose checksum the suite names (scores/train.tsv)" in done.report
+
+
 def test_missing_files_are_a_finding(settings: list[str], data: Path) -> None:
     (data / "scores/dev.tsv").unlink()
     (data / "pairs/train.tsv").unlink()

@@ -87,6 +87,17 @@ def test_the_sample_never_stands_beside_published_rows() -> None:
     assert not summary["partial"] and summary["reduced"] == []
 
 
+def test_a_task_with_a_changed_file_is_marked_and_not_compared() -> None:
+    summary, suite = klej(["cdsc-e", "dyk"])
+    plain = cells(render(summary, suite))
+    summary["reduced"], summary["changed"] = ["dyk"], {"dyk": ["train", "dev"]}
+    text = render(summary, suite)
+    assert "(train/dev/test rows: dyk changed, as the checksum of train and dev says)" in text
+    differences = [name for name in plain if name.startswith("ours")]
+    assert differences and plain[differences[0]][-1] != "–"
+    assert all(cells(text)[name][-1] == "–" for name in differences)
+
+
 def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:
     suite = load_suite(write_kinds_suite(tmp_path))
     config = load_job({"suite": "klej", "method": "svm"}).config

@@ -47,7 +47,7 @@ def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
     data: Files = {}
     for task in suite.tasks.values():
         if paths := data_files(task, data_dir):
-            data[task.id] = {split: read_row_file(task, file) for split, file in paths.items()}
+            data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
     if not data:
         raise InputError(f"{data_dir}: has no files of suite {suite.name} to compare with; set data_dir=")
     found = read_submission(path)

@@ -45,7 +45,7 @@ def rejoin(
         ours, paths = submitted_rows(task, found, path), data_files(task, data_dir)
         if not ours or not paths:
             continue
-        data.append({split: read_row_file(task, file) for split, file in paths.items()})
+        data.append({split: read_row_file(task, split, file) for split, file in paths.items()})
         figures[task.id] = {}
         for split, file in data[-1].items():
             rows, wrong = _joined(suite, split, ours, file)

@@ -61,7 +61,7 @@ def write(submitted: Submitted) -> list[str]:
     figures: Figures = {}
     for task in submitted.tasks:
         paths = data_files(task, data_dir)
-        files[task.id] = {split: read_row_file(task, path) for split, path in paths.items()}
+        files[task.id] = {split: read_row_file(task, split, path) for split, path in paths.items()}
         figures[task.id] = {}
         for split, file in files[task.id].items():
             targets = _targets(submitted, split, file)
@@ -100,16 +100,18 @@ def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list
     other = [
         f"{file.task.id} {split} ({len(file.lines)} of {file.task.rows[split]} rows)"
         for split, file in files
-        if split in file.task.rows and not file.is_official(split)
+        if split in file.task.rows and not file.has_official_size(split)
     ]
     parts = [
         f"{file.task.id} {split} ({len(file.lines)} rows)"
         for split, file in files
         if file.task.rows and split not in file.task.rows
     ]
+    changed = [f"{file.task.id} {split}" for split, file in files if file.changed and file.has_official_size(split)]
     found = {
         "rows without labels": bare,
         "not the official numbers of rows": other,
+        "changed, by the checksums of the suite": changed,
         "no official splits, but parts of others": parts,
     }
     remarks = [f"{what}: {', '.join(names)}" for what, names in found.items() if names]

@@ -1,3 +1,4 @@
+import hashlib
 import json
 import re
 import shutil
@@ -32,6 +33,31 @@ def test_a_run_s_submission_is_valid_and_the_check_says_what_is_not_official(
     assert status == 0
     assert lines[0] == "rows without labels: grad test, val test, par test"
     assert lines[-1] == f"{tmp_path / 'copy'}: valid for the rows in {made / 'data'}, which are not the official ones"
+
+
+def test_data_with_another_checksum_is_not_official(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite, data = tmp_path / "rader.yaml", tmp_path / "official"
+    shutil.copytree(made / "official", data)
+    text = (made / "rader.yaml").read_text(encoding="utf-8")
+    digest = hashlib.sha256((data / "grad/dev.jsonl").read_bytes()).hexdigest()
+    text = text.replace("tasks:", "source: {url: 'https://example.org/{folder}/{file}'}\ntasks:", 1)
+    suite.write_text(text.replace("folder: grad", f"folder: grad\n    checksums: {{dev: 'sha256:{digest}'}}"))
+    settings = [f"suite={suite}", f"data_dir={data}"]
+    line = "changed, by the checksums of the suite: grad dev"
+    for changed, out in ((False, "one"), (True, "other")):
+        if changed:
+            rows = read(data / "grad/dev.jsonl")
+            write_lines(data / "grad/dev.jsonl", [row.replace('"label": 1.0', '"label": 4.0') for row in rows])
+        joined = ["rejoin", str(made / "run/seed-1/submission"), *settings, "--out", str(tmp_path / out)]
+        assert main(joined) == 0
+        assert (line in capsys.readouterr().out) == changed
+        assert main(["check-submission", str(tmp_path / out), *settings]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        assert (line in printed) == changed and ("the leaderboard" in printed[-1]) != changed
+    entry = json.loads((tmp_path / "other/Majority or mean.json").read_text(encoding="utf-8"))
+    assert entry["tasks"]["grad"]["dev"]["alpha"] is None
 
 
 def test_a_zip_of_the_files_is_the_same(check: Callable[..., tuple[int, list[str], str]], tmp_path: Path) -> None:
