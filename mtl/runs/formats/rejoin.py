@@ -41,9 +41,13 @@ def rejoin(
     figures: Figures = {}
     data: list[dict[str, RowFile]] = []
     problems: list[str] = []
+    lacking: list[str] = []
     for task in tasks:
         ours, paths = submitted_rows(task, found, path), data_files(task, data_dir)
-        if not ours or not paths:
+        if not ours:
+            continue
+        if not paths:
+            lacking.append(task.id)
             continue
         data.append({split: read_row_file(task, split, file) for split, file in paths.items()})
         figures[task.id] = {}
@@ -61,7 +65,8 @@ def rejoin(
             write_text(out / place, text)
         target = former if name is None else file_name(name)
         write_json(out / target, fill_entry(entry, suite, {"name": name}, figures))
-    return Checked(problems, data_remarks(data, data_dir))
+    remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
+    return Checked(problems, remarks + data_remarks(data, data_dir))
 
 
 def _joined(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile) -> tuple[Rows, list[str]]:
