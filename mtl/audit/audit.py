@@ -55,7 +55,7 @@ def audit(job: Job) -> Audit:
     """
     config, suite, folder, tasks = job.config, job.suite, job.data_dir, job.tasks
     _check_folder(suite, tasks, folder)
-    read = [read_files(task, folder, config.held_out) for task in tasks]
+    read = [read_files(suite, task, folder, config.held_out) for task in tasks]
     tokens = count_tokens(config, suite, folder, [(files.task, files.files, files.parts) for files in read])
     findings = {files.task.id: list(files.findings) for files in read}
     notes = [note for files in read for note in files.notes]
@@ -96,7 +96,7 @@ def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
         raise InputError(f"{folder}: has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}")
 
 
-def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
+def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
     """Read a task's files; a file that cannot be read gives a finding with the reader's message. share: of held-out rows."""
     files: dict[str, Part] = {}
     findings: list[Finding] = []
@@ -106,7 +106,7 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
     if absent:
         names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
         what = f"{'all of its files are' if len(absent) == len(paths) else 'some of its files are'} missing: {names}"
-        meaning = "a run must leave the task out (tasks=), and its average is partial"
+        meaning = _without_task(suite, task, whole=len(absent) == len(paths))
         findings.append(Finding("missing", task.id, "", 1, what, meaning))
     for split, path in paths.items():
         if split in absent:
@@ -133,6 +133,13 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
             what = f"too few groups of rows to hold out {share:.0%} for validation"
             findings.append(whole.finding("unreadable", 1, what, "a run would stop here", whole.file))
     return TaskFiles(task, files, parts, findings, notes)
+
+
+def _without_task(suite: Suite, task: Task, whole: bool) -> str:
+    """What missing files mean for a run. whole: whether all of the task's files are missing."""
+    what = "a run leaves the task out" if whole and suite.allow_missing else "a run must leave the task out (tasks=)"
+    average = ", and its average is partial" if task.id in suite.averaged else "; the average does not count it"
+    return f"{'its publisher has withdrawn the data; ' if task.withdrawn else ''}{what}{average}"
 
 
 def _held_out(files: TaskFiles) -> dict[str, Part]:

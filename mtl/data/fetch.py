@@ -34,7 +34,8 @@ def awaits_generation(suite: Suite, data_dir: Path) -> bool:
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     """Put the files of these tasks below `data_dir`; tasks that have all their files are skipped.
 
-    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used.
+    A task is downloaded from its `source`. If it has none, or the download fails, its copy on the Hugging Face Hub is used. Of a task
+    that its publisher has withdrawn, a line says so.
     If the server does not have a single file of a task, a line says so, and the other files are downloaded before the error is raised.
     Raises InputError if the suite names neither, or if a task still lacks a file.
     """
@@ -47,6 +48,8 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     for task in tasks:
         if task.id not in missing:
             logger.info("%s: already there", task.id)
+        elif task.withdrawn:
+            logger.warning("%s: withdrawn by its publisher; put its files into %s", task.id, data_dir / task.folder)
         elif task.source is not None:
             _fetch(task, task.source, data_dir, outcome)
         elif task.hub is not None:
@@ -64,7 +67,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             f"{data_dir}: {', '.join(outcome.unavailable)} could not be downloaded; all other files of the chosen tasks are there;"
             " put these files there yourself, or run without their tasks"
         )
-    if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks}:
+    if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks if not task.withdrawn}:
         raise InputError(f"{data_dir}: the downloaded archives lack files of {', '.join(sorted(still))}")
 
 

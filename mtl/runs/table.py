@@ -33,7 +33,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
         *([name, "", *(scale.show(scores[id][name]) for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
     ]
     rows = suite.published
-    for row in rows:
+    for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
         body.append(
             [
                 _name(row, rows),
@@ -49,7 +49,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             whole = comparable and columns >= set(suite.averaged)
             body.append(
                 [
-                    f"ours − {row.model}{_split(row, rows)}",
+                    f"ours − {_model(row)}{_split(row, rows)}",
                     _difference(average, row.average if whole else None, scale),
                     *(
                         _difference(scores[id]["median"], row.scores[id] if id in columns else None, scale)
@@ -91,9 +91,12 @@ def _same(row: Published, summary: dict[str, Any]) -> bool:
 
 
 def _name(row: Published, rows: Sequence[Published]) -> str:
+    return f"{_model(row)} (published{_split(row, rows)})"
+
+
+def _model(row: Published) -> str:
     # A published floor is called Random, which is also the name of embeddings.
-    guess = " guess" if row.family == "floor" and row.model.lower() in EMBEDDERS else ""
-    return f"{row.model}{guess} (published{_split(row, rows)})"
+    return f"{row.model}{' guess' if row.family == 'floor' and row.model.lower() in EMBEDDERS else ''}"
 
 
 def _split(row: Published, rows: Sequence[Published]) -> str:

@@ -277,3 +277,11 @@ def test_the_leaderboard_s_empty_entry_is_fetched_too(
     (single.parent / "data/entry.json").write_text("{}", encoding="utf-8")
     assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 0
     assert (tmp_path / "target/board/empty.json").read_text(encoding="utf-8") == "{}"
+
+
+def test_withdrawn_data_is_not_asked_for(single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = single.read_text(encoding="utf-8").replace("  samma:\n", "  samma:\n    withdrawn: true\n")
+    single.write_text(text, encoding="utf-8")
+    assert fetch(single, tmp_path / "target") == 0
+    assert f"samma: withdrawn by its publisher; put its files into {tmp_path / 'target/pairs'}" in caplog.text
+    assert not (tmp_path / "target/pairs").exists() and (tmp_path / "target/scores/dev.tsv").exists()

@@ -45,7 +45,7 @@ def test_the_swedish_sample_has_superlim_s_tasks() -> None:
     superlim, sample = (
         load_suite(shipped("configs") / "suite" / f"{name}.yaml") for name in ("superlim", "superlim-sample")
     )
-    own = {"rows": {}, "checksums": {}, "source": None}
+    own = {"rows": {}, "checksums": {}, "source": None, "withdrawn": False}
     for id, task in sample.tasks.items():
         assert replace(task, chance=None) == replace(superlim.tasks[id], chance=None, **own)
     assert set(superlim.tasks) - set(sample.tasks) == {"supersim-superlim-relatedness"}

@@ -72,10 +72,10 @@ def rejoin(
 def _joined(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile) -> tuple[Rows, list[str]]:
     """The submission's row for each row of a data file, and the problems, as ":line: message". ours: its files by split."""
     id = next((id for id in suite.submission.ids if all(_has(id, each) for each in (file, *ours.values()))), None)
-    keys = {name: _keys(each, id) for name, each in ours.items()}
+    keys = {name: row_keys(each, id) for name, each in ours.items()}
     for each in ours.values():
-        _check_predictions(each)
-    wanted = _keys(file, id)
+        check_predictions(each)
+    wanted = row_keys(file, id)
     if keys.get(split) == wanted:
         return ours[split].rows, []
     same, all_rows = defaultdict[str, Rows](list), defaultdict[str, Rows](list)
@@ -105,7 +105,7 @@ def _has(id: str, file: RowFile) -> bool:
     return all(row.get(id) is not None for row in file.rows)
 
 
-def _keys(file: RowFile, id: str | None) -> list[str]:
+def row_keys(file: RowFile, id: str | None) -> list[str]:
     """For each row what identifies it: its texts and spans, and its id if the task has ids. Raises InputError if it lacks one of these."""
     task, keys = file.task, []
     for number, row in enumerate(file.rows, start=1):
@@ -117,7 +117,7 @@ def _keys(file: RowFile, id: str | None) -> list[str]:
     return keys
 
 
-def _check_predictions(file: RowFile) -> None:
+def check_predictions(file: RowFile) -> None:
     """Raise InputError for the first row whose prediction is not valid."""
     for number, row in enumerate(file.rows, start=1):
         try:
