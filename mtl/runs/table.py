@@ -142,7 +142,7 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if summary["reduced"]:
         sizes = "; ".join(_difference_of_data(id, summary, suite) for id in summary["reduced"])
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
-        notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).{average}")
+        notes.append(f"† other data than the published data, not comparable (train/dev/test rows: {sizes}).{average}")
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
