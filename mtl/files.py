@@ -8,7 +8,7 @@ import resource
 import shutil
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,18 @@ def new_folder(path: Path) -> Iterator[Path]:
         partial.replace(path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def without_empty_folders(folder: Path) -> Iterator[None]:
+    """Remove the folder and its parents at the end, as far as they were made meanwhile and are empty."""
+    absent = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for each in absent:
+                each.rmdir()
 
 
 def write_text(path: Path, text: str) -> None:

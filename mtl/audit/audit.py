@@ -12,6 +12,7 @@ from mtl.audit.questions import question_findings
 from mtl.audit.report import render
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.audit.tokens import Tokens, count_tokens, token_findings
+from mtl.data.checksums import changed_splits, hash_files
 from mtl.data.lines import read_lines
 from mtl.data.records import column_names
 from mtl.data.splits import hold_out, read_split
@@ -54,7 +55,7 @@ def audit(job: Job) -> Audit:
     """
     config, suite, folder, tasks = job.config, job.suite, job.data_dir, job.tasks
     _check_folder(suite, tasks, folder)
-    read = [read_files(task, folder, config.held_out) for task in tasks]
+    read = [read_files(suite, task, folder, config.held_out) for task in tasks]
     tokens = count_tokens(config, suite, folder, [(files.task, files.files, files.parts) for files in read])
     findings = {files.task.id: list(files.findings) for files in read}
     notes = [note for files in read for note in files.notes]
@@ -62,6 +63,7 @@ def audit(job: Job) -> Audit:
         same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
         found = findings[files.task.id]
         found += _row_counts(files)
+        found += _changed_files(files, folder)
         found += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
         found += [finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)]
         found += question_findings(files.files)
@@ -94,7 +96,7 @@ def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
         raise InputError(f"{folder}: has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}")
 
 
-def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
+def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
     """Read a task's files; a file that cannot be read gives a finding with the reader's message. share: of held-out rows."""
     files: dict[str, Part] = {}
     findings: list[Finding] = []
@@ -104,7 +106,7 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
     if absent:
         names = ", ".join(f"{task.folder}/{task.files[split]}".lstrip("/") for split in absent)
         what = f"{'all of its files are' if len(absent) == len(paths) else 'some of its files are'} missing: {names}"
-        meaning = "a run must leave the task out (tasks=), and its average is partial"
+        meaning = _without_task(suite, task, whole=len(absent) == len(paths))
         findings.append(Finding("missing", task.id, "", 1, what, meaning))
     for split, path in paths.items():
         if split in absent:
@@ -133,6 +135,13 @@ def read_files(task: Task, folder: Path, share: float) -> TaskFiles:
     return TaskFiles(task, files, parts, findings, notes)
 
 
+def _without_task(suite: Suite, task: Task, whole: bool) -> str:
+    """What missing files mean for a run. whole: whether all of the task's files are missing."""
+    what = "a run leaves the task out" if whole and suite.allow_missing else "a run must leave the task out (tasks=)"
+    average = ", and its average is partial" if task.id in suite.averaged else "; the average does not count it"
+    return f"{'its publisher has withdrawn the data; ' if task.withdrawn else ''}{what}{average}"
+
+
 def _held_out(files: TaskFiles) -> dict[str, Part]:
     return {} if "dev" in files.files or "dev" not in files.parts else {HELD_OUT: files.parts["dev"]}
 
@@ -155,6 +164,18 @@ def _row_counts(files: TaskFiles) -> list[Finding]:
             )
             meaning = f"{why}; scores cannot be compared with published ones"
             findings.append(part.finding("row count", abs(len(part.rows) - published), what, meaning, part.file))
+    return findings
+
+
+def _changed_files(files: TaskFiles, folder: Path) -> list[Finding]:
+    """The files that differ from those whose checksums the suite names, if their numbers of rows do not say so already."""
+    findings = []
+    for split in changed_splits(hash_files([files.task], folder)).get(files.task.id, ()):
+        part = files.files.get(split)
+        if part is not None and files.task.rows.get(split) in (None, len(part.rows)):
+            what = "the file differs from the one whose checksum the suite names"
+            meaning = "tables mark the task as changed; scores cannot be compared with published ones"
+            findings.append(part.finding("checksum", 1, what, meaning, part.file))
     return findings
 
 

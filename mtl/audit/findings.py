@@ -1,5 +1,6 @@
 """Checks of the rows of one split: each function gets the rows and returns findings."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -110,7 +111,14 @@ def excerpt(text: str) -> str:
 
 def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
-    found = [blank(part), quoting(part), half_quoting(part), *damaged_texts(part), *constant_columns(part)]
+    found = [
+        blank(part),
+        candidates(part),
+        quoting(part),
+        half_quoting(part),
+        *damaged_texts(part),
+        *constant_columns(part),
+    ]
     return [finding for finding in found if finding]
 
 
@@ -127,6 +135,21 @@ def blank(part: Part) -> Finding | None:
         return None
     what = part.of(len(rows), "have an empty text", "has an empty text") + ", or one with only whitespace"
     return part.finding("blank", len(rows), what, "a model has nothing to predict the target from", part.where(rows))
+
+
+def candidates(part: Part) -> Finding | None:
+    """Rows of a choice whose number of candidates is not that of the declared chance, as in 1/5."""
+    chance = re.fullmatch(r"1/([0-9]+)", part.task.chance or "")
+    if chance is None or part.task.candidates is None:
+        return None
+    rows = [row for row in part.rows if len(row.inputs) != int(chance[1])]
+    if not rows:
+        return None
+    what = (
+        part.of(len(rows), "have", "has") + f" another number of candidates than the {chance[1]} of chance: {chance[0]}"
+    )
+    meaning = "the score assumes that a guess is right with this chance"
+    return part.finding("candidates", len(rows), what, meaning, part.where(rows))
 
 
 def quoting(part: Part) -> Finding | None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from mtl.data.checksums import HashedFile, changed_splits, hash_files
 from mtl.data.examples import Example, span_texts
 from mtl.data.splits import TaskExamples, check_present, missing_tasks, read_task
 from mtl.errors import InputError
-from mtl.files import sha256
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import SPLITS, Task
+from mtl.tasks.task import Task
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ class Dataset:
 
     splits: by task id and split name. held_out: by task id, the lines of the train file that are used as dev rows. answers: by task
     id, the words that the outputs of its head mean (`mtl.tasks.kind`), for tasks that have them. fingerprints: as `fingerprints`
-    returns. scored_rows: by task id, as `describe_rows` returns.
+    returns. changed: by task id, the splits whose files differ from those whose checksums the suite names. scored_rows: by task id, as
+    `describe_rows` returns.
     """
 
     tasks: list[Task]
@@ -95,6 +96,7 @@ class Dataset:
     held_out: dict[str, list[int]]
     answers: dict[str, list[str]] = field(default_factory=dict)
     fingerprints: dict[str, str] = field(default_factory=dict)
+    changed: dict[str, list[str]] = field(default_factory=dict)
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -131,7 +133,9 @@ def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: 
     """
     check_present(suite, tasks, data_dir)
     dataset = build_dataset([read_task(task, data_dir, held_out) for task in tasks])
-    dataset.fingerprints.update(fingerprints(suite, tasks, data_dir))
+    files = hash_files(tasks, data_dir)
+    dataset.fingerprints.update(_marks(suite, tasks, files))
+    dataset.changed.update(changed_splits(files))
     return dataset
 
 
@@ -159,14 +163,15 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
 def fingerprints(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> dict[str, str]:
     """What results depend on, by name: the suite's language, the tasks that its score is the mean of if it names them, and SHA-256 of
     each of these tasks' declarations and of each of their files that exists."""
+    return _marks(suite, tasks, hash_files(tasks, data_dir))
+
+
+def _marks(suite: Suite, tasks: Sequence[Task], files: Sequence[HashedFile]) -> dict[str, str]:
+    """The `fingerprints` of these tasks. files: theirs."""
     marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
     if suite.average is not None:
         marks["average"] = ", ".join(suite.averaged)
-    for task in tasks:
-        for path in filter(None, (task.path(split, data_dir) for split in SPLITS)):
-            if path.is_file():
-                marks[path.relative_to(data_dir).as_posix()] = sha256(path)
-    return marks
+    return {**marks, **{file.name: file.sha256 for file in files}}
 
 
 def build_dataset(read: Sequence[TaskExamples]) -> Dataset:

@@ -12,6 +12,7 @@ import pooch
 import requests
 from urllib3 import exceptions as urllib3_errors
 
+from mtl.data.checksums import GIT
 from mtl.errors import InputError
 from mtl.files import git_blob_id, write_text
 from mtl.progress import Progress
@@ -23,7 +24,6 @@ PAUSE = 1.0
 TIMEOUT = (15.0, 60.0)
 """The longest time in seconds to wait for a connection, and for the next bytes."""
 CHUNK = 2**16
-GIT = "git:"  # before a checksum that is the id of a git blob
 
 log = logging.getLogger("mtl")
 
@@ -72,21 +72,28 @@ class _Part:
         self.validator = self.total = None
 
 
-def download(url: str, path: Path, checksum: str | None = None, size: int | None = None) -> None:
+def download(
+    url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
+) -> None:
     """Download `url` to `path`, unless `path` already exists (and has this checksum, if one is given).
 
     The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
     file has changed on the server. `path` is created only when the file is complete and verified. `checksum` is the SHA-256, 64
     hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob. `size` is the exact number of bytes. Without a
-    `checksum`, the file's SHA-256 is logged.
+    `checksum`, the file's SHA-256 is logged if `log_digest`.
 
     Raises UnavailableError if the server refuses the file or has another one, and InputError if it cannot be downloaded otherwise.
     """
+    new = not path.exists()
     try:
         if checksum is not None and checksum.startswith(GIT):
             _download_blob(url, path, checksum.removeprefix(GIT), size)
         else:
             _download(url, path, checksum, size)
+            if checksum is None and log_digest and new:
+                log.info(
+                    "%s: not verified, since no SHA-256 is given; the file's is %s", url, pooch.file_hash(str(path))
+                )
     except ValueError as error:
         # Its message has the expected digest and the actual one.
         _Part(path, url, checked=True).remove()
@@ -115,8 +122,6 @@ def _download(url: str, path: Path, sha256: str | None, size: int | None) -> Non
     pooch.get_logger().setLevel(logging.WARNING)
     pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
     _Part(path, url, checked=True).remove()
-    if sha256 is None:
-        log.info("%s: not verified, since no SHA-256 is given; the file's is %s", url, pooch.file_hash(str(path)))
 
 
 def _download_blob(url: str, path: Path, blob: str, size: int | None) -> None:

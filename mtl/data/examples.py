@@ -2,14 +2,14 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from mtl.data.lines import read_lines
-from mtl.data.records import Record, Value, is_typed, read_records, text
+from mtl.data.records import Record, Value, column_names, is_typed, read_records, text
 from mtl.errors import InputError
 from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
@@ -106,12 +106,18 @@ def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple
 def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
     """All rows of a task's file. targets: whether to read targets, groups and further columns, or only texts and spans.
 
-    Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line.
+    Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line. A span must mark
+    what stands in the column `text` beside it, if there is one: `pronoun.text` beside `pronoun.location`.
     """
     further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
-    records = read_records(path, [*task.text_columns, *task.span_columns, *further])
+    words = _words_columns(task, path)
+    records = read_records(path, [*task.text_columns, *task.span_columns, *further], list(words))
     kind, typed = target_kind(task), is_typed(path)
-    return [_example(task, kind, path, record, targets, typed) for record in records]
+    examples = [_example(task, kind, path, record, targets, typed) for record in records]
+    if words:
+        for example, record in zip(examples, records, strict=True):
+            _check_words(task, path, example, dict(zip(words.values(), record.values[-len(words) :], strict=True)))
+    return examples
 
 
 def read_rows(task: Task, path: Path) -> list[Row]:
@@ -155,6 +161,22 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
     further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
     group = further.pop(0) if task.group else None
     return Example(record.line, inputs, target, group, tuple(further), spans)
+
+
+def _words_columns(task: Task, path: Path) -> dict[str, str]:
+    """The columns of the file that hold the words that spans mark, each with its span's column."""
+    beside = {f"{column.rpartition('.')[0]}.text": column for _, column in task.marked if "." in column}
+    names = set(column_names(path)) if beside else set()
+    return {words: column for words, column in beside.items() if words in names and words not in task.text_columns}
+
+
+def _check_words(task: Task, path: Path, example: Example, words: Mapping[str, Value | None]) -> None:
+    """Raise InputError for a span that marks other words than these. words: by the span's column."""
+    for (_, column), marked in zip(task.marked, span_texts(task, example.inputs[0], example.spans), strict=True):
+        value = words.get(column)
+        if isinstance(value, str) and value != marked:
+            problem = f"span {column!r} marks {marked!r}, but the text beside it is {value!r}"
+            raise InputError(f"{path}:{example.line}: {problem}")
 
 
 def _span_ends(values: Sequence[Value], typed: bool) -> list[tuple[object, object]]:

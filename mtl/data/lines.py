@@ -11,7 +11,7 @@ from mtl.errors import InputError
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file. Raises InputError for a file that cannot be read, and with the line that is not UTF-8."""
-    return decode(_read_bytes(path), str(path))
+    return decode(read_bytes(path), str(path))
 
 
 def read_lines(path: Path) -> list[str]:
@@ -19,12 +19,12 @@ def read_lines(path: Path) -> list[str]:
 
     A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
     """
-    return split_lines(_read_bytes(path), str(path))
+    return split_lines(read_bytes(path), str(path))
 
 
 def first_lines(path: Path, count: int) -> list[str]:
     """At most `count` lines from the start of a file, as `read_lines` gives them, without reading the rest."""
-    return split_lines(_read_bytes(path, count), str(path))
+    return split_lines(read_bytes(path, count), str(path))
 
 
 def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[str], int]]:
@@ -64,8 +64,8 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
         ) from None
 
 
-def _read_bytes(path: Path, count: int | None = None) -> bytes:
-    """The content of a file, or of its first `count` lines."""
+def read_bytes(path: Path, count: int | None = None) -> bytes:
+    """The content of a file, or of its first `count` lines. Raises InputError for a file that cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read() if count is None else b"".join(islice(file, count))

@@ -55,13 +55,19 @@ class Record:
     values: tuple[Value, ...]
 
 
-def read_records(path: Path, columns: Sequence[str]) -> list[Record]:
-    """All rows of a file, none dropped, with the values of these columns.
+def read_records(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
+    """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
 
+    optional: further columns that the file has; the value is None where a row of a jsonl or parquet file has no text or number there.
     Raises InputError that names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
     a missing column or value, a row with too few or too many cells, and a file with no rows.
     """
-    return _format(path).read(path, columns, value_of)
+    others = set(optional) - set(columns)
+
+    def lookup(row: object, column: str) -> Any:
+        return optional_value(row, column) if column in others else value_of(row, column)
+
+    return _format(path).read(path, [*columns, *optional], lookup if others else value_of)
 
 
 def read_fields(path: Path) -> dict[str, list[Value | None]]:

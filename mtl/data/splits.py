@@ -186,9 +186,11 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     wanted = [task.id for task in tasks if task.id in missing]
     if not wanted:
         return
-    there = [task.id for task in tasks if task.id not in missing]
+    there = [task.id for task in tasks if not {task.id, task.answered_by or task.id} & set(missing)]
     remedy = (
-        f"fetch it with: mtl data {suite.name}"
+        "the publisher has withdrawn this data: put it there if you have it"
+        if all(suite.tasks[id].withdrawn for id in wanted)
+        else f"fetch it with: mtl data {suite.name}"
         if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)
         else "put it there, set data_dir=, or, if the task has no dev or test file, write files: {dev: null} in the suite file"
     )

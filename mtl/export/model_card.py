@@ -180,7 +180,7 @@ def _training(export: Export) -> str:
         numbers: Mapping[str, Any] = summary["tasks"][id].get("rows") or {}
         rows.append([_task_title(export, id), tasks[id].license or NOT_STATED, str(numbers.get("train", MISSING))])
     reduced = [_task_title(export, id) for id in summary["reduced"] if id in trained]
-    note = f"\n\nNot the published data, but data of another size: {', '.join(reduced)}." if reduced else ""
+    note = f"\n\nNot the published data, but reduced or changed data: {', '.join(reduced)}." if reduced else ""
     return (
         "## Training Details\n\nAll tasks trained the encoder together (stage 1), on the training rows of"
         f" {escaped(export.suite.title or export.suite.name)}:\n\n{markdown_table(rows, left=2)}{note}\n\n"

@@ -42,8 +42,13 @@ class Job:
     def run_tasks(self) -> list[Task]:
         """The tasks of a run: the chosen ones without those that are left out (`unanswered`, `absent`).
 
-        Raises InputError if `tasks` names one that the method does not answer, and if the method answers no task of the suite.
+        Raises InputError if `tasks` names one that the method does not answer, or one without the task whose head answers it, and if the
+        method answers no task of the suite.
         """
+        chosen = {task.id for task in self.tasks}
+        for task in self.tasks:
+            if task.answered_by is not None and task.answered_by not in chosen:
+                raise InputError(f"tasks: task {task.id} is answered by {task.answered_by}'s head; name that task too")
         method, unanswered = self.config.method, self.unanswered
         if unanswered and self.config.tasks is not None:
             raise InputError(f"tasks: method {method} does not answer {', '.join(unanswered)}; do not name such tasks")

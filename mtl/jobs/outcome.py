@@ -36,7 +36,7 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> dict[str, Any]:
     done = {seed: read_json(folder.scores(seed)) for seed in config.seeds}
     for remark in done[config.seeds[-1]].get("remarks", []):  # equal for all seeds
         logger.info("submission: %s", remark)
-    summary = summarize(job.suite, job.run_tasks, config, done, prepared.rows, prepared.constants)
+    summary = summarize(job.suite, job.run_tasks, config, done, prepared.rows, prepared.constants, prepared.changed)
     summary["held_out"] = prepared.held_out
     summary |= prepared.facts
     summary |= {"inputs": prepared.inputs, "config": flatten_config(config), "command": command}

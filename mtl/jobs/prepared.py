@@ -28,13 +28,15 @@ logger = logging.getLogger("mtl")
 class Prepared:
     """What is known of a run before its seeds are trained, in plain values.
 
-    inputs: fingerprints by name. rows: the number of rows by task and split. constants: by task, the score × 100 of the best constant
+    inputs: fingerprints by name. rows: the number of rows by task and split. changed: by task, the splits whose files differ from those
+    whose checksums the suite names. constants: by task, the score × 100 of the best constant
     answer. held_out: by task, the number of held-out rows. facts: as `mtl.methods.kind.Method.facts`. shared: by seed, the key of the
     part of its training that other runs may share; without seeds that share nothing.
     """
 
     inputs: dict[str, str]
     rows: dict[str, dict[str, int]]
+    changed: dict[str, list[str]]
     constants: dict[str, float]
     held_out: dict[str, int]
     facts: dict[str, Any]
@@ -62,7 +64,9 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     method.save(folder.path)
     held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
     shared = {seed: key for seed in config.seeds if (key := method.shared(seed)) is not None}
-    return Prepared(inputs, dataset.rows(), _constants(dataset), held_out, method.facts, shared), dataset, method
+    constants = _constants(dataset)
+    prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, method.facts, shared)
+    return prepared, dataset, method
 
 
 @exact_arithmetic()

@@ -38,7 +38,7 @@ class MetricGroup:
         return fmean(scores) if self.has_mean and len(scores) == len(self.tasks) else None
 
     def mark(self, row: Row) -> str:
-        """† for a mean that includes a task whose split sizes differ from the published ones."""
+        """† for a mean that includes a task whose data differs from the published data."""
         return "†" if any(task.id in row.reduced for task in self.tasks) else ""
 
     def rows(self, board: Leaderboard) -> list[Row]:

@@ -32,13 +32,23 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     notes += [f"* AVG is partial, without {ids}: {listed(names)}." for ids, names in partial.items()]
     if reduced := sorted({id for row in rows for id in row.reduced}, key=list(suite.tasks).index):
         notes.append(
-            f"† other split sizes than the published ones, not comparable with published scores: {', '.join(reduced)}; "
-            "an average with † includes such a task."
+            f"† other split sizes than the published ones{_changed(suite, rows)}, not comparable with published scores: "
+            f"{', '.join(reduced)}; an average with † includes such a task."
         )
     bold = "Bold: the best of each split."
     if any(row.missing or row.reduced for row in rows):
         bold += " Marked scores compare only with those marked for the same reason."
     return [*notes, bold]
+
+
+def _changed(suite: Suite, rows: Sequence[Row]) -> str:
+    """In words, the tasks with files that differ from those whose checksums the suite names; empty if there are none."""
+    found = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
+    return (
+        f", or changed files, by their checksums ({', '.join(id for id in suite.tasks if id in found)})"
+        if found
+        else ""
+    )
 
 
 def interval_note() -> str:

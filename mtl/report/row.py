@@ -25,7 +25,7 @@ class Row:
     """One row of the leaderboard.
 
     average: None for a row without one. missing: the tasks of the suite's average that it has no score for. reduced: the tasks whose
-    split sizes differ from the published ones; reduced_average: those of them that the average counts. run: None for a published row.
+    split sizes or files differ from the published ones; reduced_average: those of them that the average counts. run: None for a published row.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Row:
         return {**keys, AVERAGE: repr(averaged)} if averaged else keys
 
     def mark(self, column: str) -> str:
-        """* for a partial average; † for a task whose split sizes differ from the published ones, and for an average with such a task."""
+        """* for a partial average; † for a task whose data differs from the published data, and for an average with such a task."""
         if column == AVERAGE:
             return ("*" if self.missing else "") + ("†" if self.reduced_average else "")
         return "†" if column in self.reduced else ""

@@ -49,7 +49,7 @@ def _score_line(
         *(map(value, score.interval) if score.interval else ("", "")),
         " ".join(str(value(score)) for score in by_seed),
         "yes" if row.missing and column == AVERAGE else "no",
-        "yes" if column in row.reduced else "no",
+        "yes" if "†" in row.mark(column) else "no",
         board.suite.scale,
     ]
 

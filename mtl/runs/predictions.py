@@ -126,10 +126,11 @@ def gold_and_predictions(
             pairs[task.id] = split, np.array([kind.from_line(line) for line in found[name][1:]], dtype=kind.dtype), gold
             break
     if not pairs:
+        example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
         raise InputError(
             f"{path}: no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called "
             f"{FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets are "
-            f"in files like {tasks[0].folder}/test.tsv, with a column {tasks[0].target!r}, or in a run's gold folder"
+            f"in files like {example}, with a column {tasks[0].target!r}, or in a run's gold folder"
         )
     return pairs
 

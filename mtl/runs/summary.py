@@ -27,18 +27,21 @@ def summarize(
     seeds: Mapping[int, Mapping[str, Any]],
     rows: Mapping[str, Mapping[str, int]],
     constants: Mapping[str, float],
+    changed: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """The summary of a run.
 
     seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
     rows: the number of rows in the files, by task id and split.
     constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.constant`) on the scored split.
+    changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.checksums`).
     `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true
     if one of these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that
-    the method cannot answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or whose head belongs to
-    such a task. `not_above_constant` lists those whose median is not above the score of the constant answer, `same_answer`, by task,
-    the seeds that predict the same for every scored row. A task's `also` has the further metrics that every seed has. DESCRIPTION
-    describes the method, so that tables do not depend on methods.
+    the method cannot answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or
+    whose head belongs to such a task; `changed` has the changed splits of those that have the published sizes. `not_above_constant`
+    lists those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict the same for
+    every scored row. A task's `also` has the further metrics that every seed has. DESCRIPTION describes the method, so that tables do
+    not depend on methods.
     """
     by_task: dict[str, Any] = {}
     for task in tasks:
@@ -51,6 +54,8 @@ def summarize(
         }
         if further := _further(task, seeds):
             by_task[task.id]["also"] = further
+    resized = {task.id for task in tasks if task.rows and dict(task.rows) != dict(rows[task.id])}
+    other = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
     return {
         "suite": suite.name,
         "method": config.method,
@@ -62,19 +67,14 @@ def summarize(
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
         "unanswered": METHODS[config.method].unanswered(suite),
-        "reduced": _reduced(tasks, rows),
+        "reduced": [task.id for task in tasks if {task.id, task.answered_by} & {*resized, *other}],
+        "changed": other,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "same_answer": _same_answer(seeds),
         "cost": cost([done["cost"] for done in seeds.values()]),
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
-
-
-def _reduced(tasks: Sequence[Task], rows: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """The tasks that have other numbers of rows than the published ones, or whose head is trained on such a task."""
-    other = {task.id for task in tasks if task.rows and dict(task.rows) != dict(rows[task.id])}
-    return [task.id for task in tasks if {task.id, task.answered_by} & other]
 
 
 def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
         *([name, "", *(scale.show(scores[id][name]) for id, _ in tasks)] for name in ("min", "max") if seeds > 1),
     ]
     rows = suite.published
-    for row in rows:
+    for row in (row for row in rows if any(id in row.scores for id, _ in tasks)):
         body.append(
             [
                 _name(row, rows),
@@ -49,7 +49,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
             whole = comparable and columns >= set(suite.averaged)
             body.append(
                 [
-                    f"ours − {row.model}{_split(row, rows)}",
+                    f"ours − {_model(row)}{_split(row, rows)}",
                     _difference(average, row.average if whole else None, scale),
                     *(
                         _difference(scores[id]["median"], row.scores[id] if id in columns else None, scale)
@@ -91,9 +91,12 @@ def _same(row: Published, summary: dict[str, Any]) -> bool:
 
 
 def _name(row: Published, rows: Sequence[Published]) -> str:
+    return f"{_model(row)} (published{_split(row, rows)})"
+
+
+def _model(row: Published) -> str:
     # A published floor is called Random, which is also the name of embeddings.
-    guess = " guess" if row.family == "floor" and row.model.lower() in EMBEDDERS else ""
-    return f"{row.model}{guess} (published{_split(row, rows)})"
+    return f"{row.model}{' guess' if row.family == 'floor' and row.model.lower() in EMBEDDERS else ''}"
 
 
 def _split(row: Published, rows: Sequence[Published]) -> str:
@@ -137,14 +140,9 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if others := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:
         notes.append(f"Not in this run: {', '.join(others)}.")
     if summary["reduced"]:
-        sizes = "; ".join(
-            f"{id} {_sizes(here)} of {_sizes(official)}"
-            if (official := suite.tasks[id].rows) and dict(official) != (here := summary["tasks"][id]["rows"])
-            else f"{id} answered by {suite.tasks[id].answered_by}"
-            for id in summary["reduced"]
-        )
+        sizes = "; ".join(_difference_of_data(id, summary, suite) for id in summary["reduced"])
         average = " Nor is an average with such a task." if set(summary["reduced"]) & set(suite.averaged) else ""
-        notes.append(f"† other splits than the published ones, not comparable (train/dev/test rows: {sizes}).{average}")
+        notes.append(f"† other data than the published data, not comparable (train/dev/test rows: {sizes}).{average}")
     notes += summary.get("notes", [])  # from the method
     if below := below_constant(summary, suite.shown):
         notes.append(f"Not above the best constant answer: {below}.")
@@ -155,6 +153,16 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
             "This is the embedded sample: generated sentences, for trying the toolkit. Its scores say nothing about real texts."
         )
     return notes
+
+
+def _difference_of_data(id: str, summary: dict[str, Any], suite: Suite) -> str:
+    """In what the data of a task in `reduced` differs from the published data."""
+    official, here = suite.tasks[id].rows, summary["tasks"][id]["rows"]
+    if official and dict(official) != here:
+        return f"{id} {_sizes(here)} of {_sizes(official)}"
+    if splits := summary.get("changed", {}).get(id):
+        return f"{id} changed, as the checksum of {' and '.join(splits)} says"
+    return f"{id} answered by {suite.tasks[id].answered_by}"
 
 
 def _over_seeds(seeds: Sequence[int]) -> str:

@@ -96,6 +96,7 @@ class Task:
     source: Source | None = None
     checksums: dict[str, str] = field(default_factory=dict)  # of single files, by split: sha256:… or git:… (a blob id)
     hub: HubSource | None = None
+    withdrawn: bool = False  # its publisher has withdrawn the data: it is not downloaded
 
     @property
     def scored_split(self) -> str:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from command_line import job
+from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
 from mtl.audit.audit import Audit, audit
@@ -88,6 +89,38 @@ def test_unreadable_file_is_a_finding_and_the_audit_continues(
     assert kinds(done) == [("unreadable", "kansla", "dev", 1), ("duplicates", "betyg", "test", 1)]
     assert f"**kansla dev**: {message}" in done.report
     assert "| kansla | train" in done.report and "| kansla | dev            | none" in done.report
+
+
+def test_a_file_with_another_checksum_is_a_finding_unless_its_rows_are_counted(
+    settings: list[str], suite_file: Path
+) -> None:
+    zeros = f"'sha256:{'0' * 64}'"
+    text = suite_file.read_text(encoding="utf-8")
+    text = text.replace("tasks:", "source: {url: 'https://example.org/{folder}/{file}'}\ntasks:", 1)
+    declared = f"checksums: {{train: {zeros}, dev: {zeros}}}\n    rows: {{train: 60, dev: 31, test: 10}}"
+    suite_file.write_text(text.replace("  betyg:\n", f"  betyg:\n    {declared}\n"), encoding="utf-8")
+    done = run(settings)
+    assert kinds(done) == [("row count", "betyg", "dev", 1), ("checksum", "betyg", "train", 1)]
+    assert "the file differs from the one whose checksum the suite names (scores/train.tsv)" in done.report
+
+
+def test_what_missing_files_mean_follows_from_the_suite(settings: list[str], data: Path, suite_file: Path) -> None:
+    (data / "pairs/train.tsv").unlink()
+    text = suite_file.read_text(encoding="utf-8")
+    assert "a run must leave the task out (tasks=), and its average is partial." in run(settings).report
+    suite_file.write_text(f"allow_missing: true\naverage: [kansla, betyg]\n{text}", encoding="utf-8")
+    assert "a run leaves the task out; the average does not count it." in run(settings).report
+    text = text.replace("  samma:\n", "  samma:\n    withdrawn: true\n")
+    suite_file.write_text(f"allow_missing: true\n{text}", encoding="utf-8")
+    report = run(settings).report
+    assert "its publisher has withdrawn the data; a run leaves the task out, and its average is partial." in report
+
+
+def test_a_task_is_audited_without_the_one_that_answers_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = write_kinds_suite(tmp_path)
+    arguments = [f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"cache_dir={tmp_path / 'c'}"]
+    assert main(["audit", *arguments, "embeddings.dim=12", "tasks=[mood-elsewhere]"]) == 0
+    assert "| mood-elsewhere | test" in capsys.readouterr().out
 
 
 def test_missing_files_are_a_finding(settings: list[str], data: Path) -> None:

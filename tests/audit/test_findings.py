@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from audit_parts import CHOICE, PAIR, POSITIVE, RATING, WORD, only, part
 
@@ -21,6 +23,16 @@ def test_blank_texts() -> None:
 
 def test_blank_texts_are_neither_duplicates_nor_conflicts() -> None:
     assert target_findings(part(" ", "  ", "a", "b", targets=[0, 1, 0, 1])) == []
+
+
+def test_other_numbers_of_candidates_than_chance_says() -> None:
+    rows = [("q", *"abc"), ("r", *"ab"), ("s", *"abc")]
+    task = replace(CHOICE, metric="pseudo_alpha", chance="1/3")
+    found = only(text_findings(part(*rows, task=task)))
+    assert (found.kind, found.count) == ("candidates", 1)
+    assert found.what == "1 of 3 rows has another number of candidates than the 3 of chance: 1/3"
+    for chance in (None, "0.3", "109/2049"):
+        assert text_findings(part(*rows, task=replace(task, chance=chance))) == []
 
 
 def test_csv_quoting() -> None:

@@ -1,3 +1,4 @@
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,6 +72,24 @@ def test_fingerprints_follow_content(suite_file: Path) -> None:
     suite.language = "en"
     other = load_dataset(suite, suite.choose(None), data, 0.1).fingerprints
     assert {name for name in other if other[name] != after[name]} == {"language"}
+
+
+def test_files_with_another_checksum_are_known(suite_file: Path) -> None:
+    suite = load_suite(suite_file)
+    data = suite_file.parent / "data"
+    content = (data / "train.tsv").read_bytes()
+    suite.tasks["kansla"].checksums = {
+        "train": "git:" + hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest(),
+        "dev": "sha256:" + hashlib.sha256((data / "dev.tsv").read_bytes()).hexdigest(),
+    }
+    tasks = suite.choose(None)
+    before = load_dataset(suite, tasks, data, 0.1)
+    assert before.changed == {}
+    for file, suffix in (("train.tsv", "en till\tglad\n"), ("dev.tsv", "en annan\targ\n")):
+        (data / file).write_text((data / file).read_text(encoding="utf-8") + suffix, encoding="utf-8")
+    after = load_dataset(suite, tasks, data, 0.1)
+    assert after.changed == {"kansla": ["train", "dev"]}
+    assert before.fingerprints.keys() == after.fingerprints.keys()
 
 
 def test_a_missing_file_is_named(suite_file: Path) -> None:

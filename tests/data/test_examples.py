@@ -153,6 +153,22 @@ def test_spans_are_read_in_the_order_of_the_texts(tmp_path: Path) -> None:
     assert make_example(SPANS, row) == Example(0, example.inputs, spans=example.spans)
 
 
+def test_a_span_marks_the_text_that_stands_beside_it(tmp_path: Path) -> None:
+    task = replace(SPANS, text=["text"], spans={"text": ["word.at"]})
+
+    def row(start: int, words: object) -> dict[str, object]:
+        word = {"text": words, "at": {"start": start, "stop": start + 4}}
+        return {"text": "hög bank", "word": word, "y": "n"}
+
+    path = write_jsonl(tmp_path / "x.jsonl", [row(4, "bank"), row(4, None), row(4, 7)])
+    assert [example.spans for example in read_examples(task, path)] == [((4, 8),)] * 3
+    write_jsonl(path, [row(4, "bank"), row(3, "bank")])
+    for targets in (True, False):
+        with pytest.raises(InputError) as caught:
+            read_examples(task, path, targets)
+        assert str(caught.value) == (f"{path}:2: span 'word.at' marks ' ban', but the text beside it is 'bank'")
+
+
 def test_spans_of_a_table_are_two_columns_each(tmp_path: Path) -> None:
     task = replace(SPANS, text=["text"], spans={"text": ["at"]})
     for suffix, separator in ((".tsv", "\t"), (".csv", ",")):

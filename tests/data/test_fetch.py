@@ -2,6 +2,8 @@
 
 import hashlib
 import io
+import logging
+import re
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -221,3 +223,65 @@ def test_a_dev_file_that_may_be_missing_is_not_fetched(single: Path, tmp_path: P
     single.write_text(text.replace("folder: scores", "folder: scores\n    scored: dev_or_test"), encoding="utf-8")
     assert fetch(single, tmp_path / "target", "tasks=[betyg]") == 0
     assert sorted(path.name for path in (tmp_path / "target/scores").iterdir()) == ["test.tsv", "train.tsv"]
+
+
+def test_a_task_whose_files_are_all_gone_leaves_no_folder_and_is_not_called_downloaded(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
+    (single.parent / "data/pairs/train.tsv").unlink()
+    (single.parent / "data/scores/dev.tsv").write_text("text\tscore\n", encoding="utf-8")
+    text = single.read_text(encoding="utf-8")
+    wrong = f"folder: scores\n    checksums: {{dev: 'sha256:{'0' * 64}'}}"
+    single.write_text(text.replace("folder: scores", wrong), encoding="utf-8")
+    assert fetch(single, tmp_path / "target") == 2
+    assert not (tmp_path / "target/pairs").exists()
+    done = [line for line in caplog.messages if " downloaded to " in line]
+    assert done == [
+        f"kansla: downloaded to {tmp_path / 'target'}",
+        f"betyg: train.tsv, test.tsv downloaded to {tmp_path / 'target/scores'}",
+    ]
+
+
+def test_without_a_server_no_folder_is_left(
+    single: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mtl.data.download.PAUSE", 0.0)
+    single.write_text(re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:9", single.read_text(encoding="utf-8")), encoding="utf-8")
+    assert fetch(single, tmp_path / "new/target", "tasks=[samma]") == 2
+    assert "cannot connect" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+def test_files_without_a_checksum_are_named_in_one_line(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla,samma]") == 0
+    lines = [line for line in caplog.messages if "not verified" in line]
+    assert lines == ["not verified, since the suite has no checksums of them: test.tsv, train.tsv"]
+
+
+def test_the_leaderboard_s_empty_entry_is_fetched_too(
+    single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = single.read_text(encoding="utf-8")
+    url = next(line for line in text.splitlines() if line.startswith("source:")).split("'")[1]
+    entry = url.replace("{folder}/{file}", "entry.json")
+    declared = f"submission: {{template: board/empty.json, template_source: {{url: '{entry}'}}}}\n"
+    single.write_text(declared + text, encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 0
+    assert "entry.json: the server answers 404" in caplog.text
+    assert f"the leaderboard's empty entry, at {tmp_path / 'target/board/empty.json'}" in caplog.text
+    assert not (tmp_path / "target/board").exists()
+    (single.parent / "data/entry.json").write_text("{}", encoding="utf-8")
+    assert fetch(single, tmp_path / "target", "tasks=[kansla]") == 0
+    assert (tmp_path / "target/board/empty.json").read_text(encoding="utf-8") == "{}"
+
+
+def test_withdrawn_data_is_not_asked_for(single: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    text = single.read_text(encoding="utf-8").replace("  samma:\n", "  samma:\n    withdrawn: true\n")
+    single.write_text(text, encoding="utf-8")
+    assert fetch(single, tmp_path / "target") == 0
+    assert f"samma: withdrawn by its publisher; put its files into {tmp_path / 'target/pairs'}" in caplog.text
+    assert not (tmp_path / "target/pairs").exists() and (tmp_path / "target/scores/dev.tsv").exists()

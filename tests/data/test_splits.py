@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from kinds_suite import write_kinds_suite
 from small_suite import write_tsv
 
 from mtl.config.files import shipped
@@ -141,6 +142,24 @@ def test_missing_tasks_are_named(suite_file: Path) -> None:
         f"{data / 'scores/dev.tsv'}: no such file; tasks of suite liten without their files: betyg;"
     )
     assert "tasks=[kansla,samma]" in str(caught.value)
+
+
+def test_the_tasks_to_run_instead_can_be_run(tmp_path: Path) -> None:
+    suite, data = load_suite(write_kinds_suite(tmp_path)), tmp_path / "data"
+    path = suite.tasks["mood"].path("train", data)
+    assert path is not None
+    path.unlink()
+    with pytest.raises(InputError, match=r"tasks=\[stars,answer,opposite\]$"):
+        check_present(suite, suite.choose(None), data)
+
+
+def test_withdrawn_data_is_not_to_be_fetched(suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8").replace("  samma:\n", "  samma:\n    withdrawn: true\n")
+    suite_file.write_text(f"source: {{url: 'https://example.org/x.zip'}}\n{text}", encoding="utf-8")
+    suite, data = load_suite(suite_file), suite_file.parent / "data"
+    (data / "pairs/train.tsv").unlink()
+    with pytest.raises(InputError, match="the publisher has withdrawn this data: put it there if you have it"):
+        check_present(suite, suite.choose(["samma"]), data)
 
 
 def test_a_task_is_scored_on_dev_if_it_is_there_and_else_on_test(suite_file: Path) -> None:

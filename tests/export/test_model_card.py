@@ -45,7 +45,7 @@ def test_the_scores_and_the_data(export: Export) -> None:
         lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in card.splitlines()]
         assert ["CBD", "F1", "dev", *row] in lines
         assert ["CBD", "BSD-3", "10040"] in lines and ["CDSC-R", "not stated", "8000"] in lines
-        assert "Not the published data, but data of another size: CBD." in card
+        assert "Not the published data, but reduced or changed data: CBD." in card
         assert export.summary["command"] in card and "mtl export x --out y" in card
         assert "looks new words up" in card and "\n- Texts are cut after 7 tokens." in card
 

@@ -64,7 +64,7 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
 def test_seeds_that_share_training_begin_after_the_one_that_trains(small: list[str], tmp_path: Path) -> None:
     runs = [NamedRun(name, job([*small, f"run_dir={tmp_path / name}"])) for name in ("a", "b", "c")]
     keys = {"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {}}
-    prepared = {name: Prepared({}, {}, {}, {}, {}, shared) for name, shared in keys.items()}
+    prepared = {name: Prepared({}, {}, {}, {}, {}, {}, shared) for name, shared in keys.items()}
     units = {unit.name: unit.after for unit in _seed_units(runs, prepared)}
     assert units.pop("b, seed 1") == {"a, seed 1"}
     assert units == dict.fromkeys([seed_name("a", 1), "a, seed 2", "b, seed 2", "c, seed 1", "c, seed 2"], frozenset())

@@ -157,6 +157,17 @@ def test_what_compares_with_nothing_is_not_the_best(tmp_path: Path) -> None:
     assert any(board.is_best(row, "psc") for row in ours)
 
 
+def test_tasks_with_changed_files_are_named(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "one", right(0.8), reduced=["cbd"])
+    summary = read_json(folder.summary)
+    write_json(folder.summary, {**summary, "reduced": ["cbd", "psc"], "changed": {"psc": ["train"]}})
+    notes = leaderboard(find_runs(tmp_path)).notes
+    assert any(
+        "† other split sizes than the published ones, or changed files, by their checksums (psc)" in note
+        for note in notes
+    )
+
+
 @in_browser
 @pytest.mark.parametrize("name", ["rivals", "mixed"])
 def test_the_page_has_the_same_best_ones(name: str, request: pytest.FixtureRequest, opened: Opener) -> None:

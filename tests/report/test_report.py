@@ -99,6 +99,7 @@ def test_csv_holds_every_number(board: Leaderboard) -> None:
         assert (float(line["interval_low"]), float(line["interval_high"])) == score.interval
         assert [float(s) for s in line["by_seed"].split()] == list(row.run.summary["tasks"][id]["scores"].values())
     assert good["ar"]["reduced"] == "yes" and good["cbd"]["reduced"] == "no"
+    assert good["average"]["reduced"] == "yes"  # as report.md marks it
     assert {line["partial"] for line in scores if line["task"] == "average" and line["source"] == "run"} == {
         "yes",
         "no",

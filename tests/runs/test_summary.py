@@ -171,3 +171,16 @@ def test_a_task_is_reduced_with_the_task_whose_head_answers_it() -> None:
     rows["swenli"]["train"] = 15_001
     summary = summarize(job.suite, tasks, job.config, seeds, rows, {task.id: 0.0 for task in tasks})
     assert summary["reduced"] == ["swenli", "swediagnostics"]
+
+
+def test_a_task_with_a_changed_file_is_reduced_and_changed() -> None:
+    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere", "seeds": [1]})
+    tasks = job.suite.choose(["swenli", "swediagnostics", "sweparaphrase", "swewic"])
+    seeds = {1: done(1, **{task.id: 1.0 for task in tasks})}
+    rows = {task.id: dict(task.rows) for task in tasks}
+    rows["swewic"]["train"] = 7
+    changed = {"swenli": ["dev"], "swewic": ["train"]}
+    constants = {task.id: 0.0 for task in tasks}
+    summary = summarize(job.suite, tasks, job.config, seeds, rows, constants, changed)
+    assert summary["reduced"] == ["swenli", "swewic", "swediagnostics"]
+    assert summary["changed"] == {"swenli": ["dev"]}

@@ -50,13 +50,23 @@ def test_medians_stand_beside_the_published_rows_with_differences() -> None:
     assert len(rows) == 2 + 1 + 3 + 10 + 5
 
 
+def test_published_rows_without_a_score_in_the_run_s_tasks_are_left_out() -> None:
+    job = load_job({"suite": "superlim", "method": "constant", "data_dir": "/nowhere", "seeds": [1]})
+    tasks = job.suite.choose(["sweanalogy"])
+    rows = {task.id: dict(task.rows) for task in tasks}
+    summary = summarize(job.suite, tasks, job.config, seeds(tasks, 0.0), rows, {"sweanalogy": 0.0})
+    published = [name for name in cells(render(summary, job.suite)) if "(published" in name]
+    assert published[:2] == ["Random guess (published, test)", "Static word vectors (published, test)"]
+    assert len(published) == 6
+
+
 def test_a_floor_stands_beside_the_published_floor() -> None:
     rows = cells(render(*klej(settings=["method=random"])))
     assert rows["**Random targets**, median of 3"] == ["**60.0**"] * 10
-    assert rows["ours − Random"][0] == "+31.7" and "ours − LSTM" not in rows
+    assert rows["ours − Random guess"][0] == "+31.7" and "ours − LSTM" not in rows
     svm = render(*klej(settings=["method=svm"]))
-    assert cells(svm)["ours − Random"][0] == "+31.7" and "chose their settings on dev" in svm
-    assert "ours − Random" not in cells(render(*klej()))
+    assert cells(svm)["ours − Random guess"][0] == "+31.7" and "chose their settings on dev" in svm
+    assert "ours − Random guess" not in cells(render(*klej()))
 
 
 def test_a_partial_average_is_marked_and_stands_beside_none() -> None:
@@ -85,6 +95,17 @@ def test_the_sample_never_stands_beside_published_rows() -> None:
     assert "BERT" not in table and "published" not in table.lower()
     assert "embedded sample" in table
     assert not summary["partial"] and summary["reduced"] == []
+
+
+def test_a_task_with_a_changed_file_is_marked_and_not_compared() -> None:
+    summary, suite = klej(["cdsc-e", "dyk"])
+    plain = cells(render(summary, suite))
+    summary["reduced"], summary["changed"] = ["dyk"], {"dyk": ["train", "dev"]}
+    text = render(summary, suite)
+    assert "(train/dev/test rows: dyk changed, as the checksum of train and dev says)" in text
+    differences = [name for name in plain if name.startswith("ours")]
+    assert differences and plain[differences[0]][-1] != "–"
+    assert all(cells(text)[name][-1] == "–" for name in differences)
 
 
 def test_the_note_names_the_splits_that_scores_are_on(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def check_sheet(job: Job, path: Path) -> list[str]:
     sheet = read_sheet(path)
     found = form_problems(sheet)
     for task in _tasks_of(job, path):
-        files = read_files(task, job.data_dir, job.config.held_out).files
+        files = read_files(job.suite, task, job.data_dir, job.config.held_out).files
         _log_comparison(task, {split: len(part.rows) for split, part in files.items()})
         found += false_claims(sheet, task, files)
     found = sorted(dict.fromkeys(found), key=lambda problem: problem.line)

@@ -29,7 +29,7 @@ def draft_sheet(job: Job, task_id: str) -> str:
     if task_id not in suite.tasks:
         raise InputError(f"--sheet {task_id}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}")
     task, folder = suite.tasks[task_id], job.data_dir
-    read = read_files(task, folder, job.config.held_out)
+    read = read_files(suite, task, folder, job.config.held_out)
     if not read.files:
         raise InputError(
             f"--sheet {task_id}: no file of the task can be read in {folder}: {'; '.join(f.what for f in read.findings)}"
@@ -64,11 +64,17 @@ def _addresses(task: Task) -> list[str]:
         return found
     if not task.source.single_files:
         return [task.source.url, *found]
-    return [*(task.source.address(task.folder, name) for name in task.files.values() if name is not None), *found]
+    names = [name for split, name in task.files.items() if name is not None and _is_official(task, split)]
+    return [*(task.source.address(task.folder, name) for name in names), *found]
+
+
+def _is_official(task: Task, split: str) -> bool:
+    """Whether the publisher has this split: where the suite file names numbers of rows, they say which splits there are."""
+    return not task.rows or split in task.rows
 
 
 def _usage(task: Task, files: dict[str, Part]) -> dict[str, Sequence[str]]:
-    splits = [split for split in SPLITS if split in files]
+    splits = [split for split in SPLITS if split in files and _is_official(task, split)]
     inputs = " and ".join(f"'{column}'" for column in task.text_columns)
     return {
         "Intended task(s)/usage(s)": [f"Predict '{task.target}' from {inputs}"],
@@ -128,7 +134,7 @@ def _lengths(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
 def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
     """The files and the keys of their rows, with the part that each key has in the task."""
     first = next(iter(files.values()))
-    names = ", ".join(Path(part.file).name for part in files.values())
+    names = ", ".join(Path(part.file).name for split, part in files.items() if _is_official(task, split))
     lines = [f"{Path(first.file).suffix.removeprefix('.').upper()}, UTF-8, one item a line; files: {names}"]
     for name in dict.fromkeys(name for part in files.values() for name in column_names(folder / part.file)):
         lines.append(f"'{name}': {_part_of(name, task)}")

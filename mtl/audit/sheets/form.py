@@ -7,6 +7,7 @@ Blank cells carry no meaning: a spreadsheet pads lines with them, and some publi
 third cell. So a line has the wrong number of cells if more than one cell after the first has text, or if it has no tab at all.
 """
 
+import codecs
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ VERSION = "v1.1"
 TO_COMPLETE = "[to be completed]"
 
 SHOWN = 40  # characters of an unknown field's name that a message quotes
+
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 LAST_HEADING = "VI. OTHER"
 TEMPLATE: dict[str, tuple[str, ...]] = {
@@ -123,8 +126,9 @@ def read_sheet(path: Path) -> Sheet:
         if value and entries:
             entries[-1].values.append((number, value))
     if not any(entry.name in ORDER for entry in entries):
+        hint = "; it looks like UTF-16: save it as UTF-8" if content[:4].count(0) == 2 or content[:2] in UTF_16 else ""
         raise InputError(
-            f"{path}: no documentation sheet: it has none of its headings ({ORDER[0]}, …) and none of its fields"
+            f"{path}: no documentation sheet: it has none of its headings ({ORDER[0]}, …) and none of its fields{hint}"
         )
     return Sheet(entries, problems)
 

@@ -1,7 +1,7 @@
 // The cells of the table.
 
 const VERDICTS = { better: "▲", worse: "▼", undecided: "≈", "too few seeds": "?" };
-const MARKS = { "*": " partial", "†": " other split sizes", "‡": " training rows seen" };
+const MARKS = { "*": " partial", "†": " other data", "‡": " training rows seen" };
 const RELATIONS = { undecided: "undecided against", "too few seeds": "too few seeds to compare with" };
 
 /** A score or an average with its marks; below it, its spread or the verdict of the paired test. */

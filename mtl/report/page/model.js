@@ -134,7 +134,7 @@ function matches(row, choices) {
   );
 }
 
-/** Why a value is not comparable with others (a partial average, other split sizes, training rows seen), as a key; "" if it is comparable. */
+/** Why a value is not comparable with others (a partial average, other data, training rows seen), as a key; "" if it is comparable. */
 function caveat(row, column) {
   const ids = (tasks) => tasks.map((task) => task.id).join();
   if (column === "average")

@@ -1,15 +1,17 @@
 """Check a submission of rows: the data's rows, complete, in order and unchanged, each with a valid prediction, and the entry."""
 
-from collections.abc import Mapping
+import codecs
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mtl.data.lines import split_lines
 from mtl.errors import InputError
 from mtl.runs.formats.compare import file_problems
-from mtl.runs.formats.entry import LEFT_OUT, file_name, parse_entry, system_name
+from mtl.runs.formats.entry import LEFT_OUT, Figures, file_name, measure, parse_entry, read_template, system_name
+from mtl.runs.formats.entry_check import content_problems
 from mtl.runs.formats.kind import Checked
-from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, read_row_file
+from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, prediction_target, read_row_file
 from mtl.runs.formats.rows import Files, data_remarks
 from mtl.runs.predictions import read_zip
 from mtl.tasks.suite import Suite
@@ -47,27 +49,49 @@ def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
     data: Files = {}
     for task in suite.tasks.values():
         if paths := data_files(task, data_dir):
-            data[task.id] = {split: read_row_file(task, file) for split, file in paths.items()}
+            data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
     if not data:
         raise InputError(f"{data_dir}: has no files of suite {suite.name} to compare with; set data_dir=")
     found = read_submission(path)
-    problems, left_out = _entry_problems(path, suite, found)
+    problems = _mark_problems(path, found)
     known = set[str]()
     compared = []
+    missing = []
+    figures: Figures = {}
     for task in suite.tasks.values():
         files = submitted_rows(task, found, path)
         known |= {rows_name(task, split) for split in files}
-        if files:
-            compared.append(data.get(task.id, {}))
-            problems += _task_problems(path, task, files, compared[-1], data_dir)
-        elif task.id not in left_out:
-            problems.append(f"{path}/{task.id}: the task is missing, and the entry does not say so under {LEFT_OUT}")
+        if not files:
+            missing.append(task.id)
+            continue
+        compared.append(data.get(task.id, {}))
+        wrong = _task_problems(path, task, files, compared[-1], data_dir)
+        problems += wrong
+        figures[task.id] = {} if wrong else _figures(suite, files, compared[-1])
+    problems += _entry_problems(path, suite, found, read_template(suite, data_dir), missing, figures)
     problems += [
         f"{path}/{name}: not a file of a submission of suite {suite.name}"
         for name in found
         if name not in known and not _is_entry(name)
     ]
     return Checked(problems, data_remarks(compared, data_dir))
+
+
+def _mark_problems(path: Path, found: Mapping[str, bytes]) -> list[str]:
+    """The files that begin with a byte order mark, which readers of JSON refuse."""
+    return [
+        f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
+        for name, content in found.items()
+        if content.startswith(codecs.BOM_UTF8)
+    ]
+
+
+def _figures(suite: Suite, files: Mapping[str, RowFile], data: Mapping[str, RowFile]) -> dict[str, dict[str, float]]:
+    """The figures of a task's valid predictions, by split and name. files, data: of the submission and of the data folder, by split."""
+    return {
+        split: measure(suite, split, data[split], [prediction_target(file.task, row) for row in file.rows])
+        for split, file in files.items()
+    }
 
 
 def _task_problems(
@@ -96,14 +120,31 @@ def _is_entry(name: str) -> bool:
     return "/" not in name and name.endswith(".json")
 
 
-def _entry_problems(path: Path, suite: Suite, found: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
-    """What is wrong with the submission's entry, and the tasks that it says are left out."""
+def _entry_problems(
+    path: Path,
+    suite: Suite,
+    found: Mapping[str, bytes],
+    template: Mapping[str, Any] | None,
+    missing: Sequence[str],
+    figures: Figures,
+) -> list[str]:
+    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out.
+
+    template: the empty entry, if it is at hand. missing: the tasks that have no files. figures: of the tasks that have.
+    """
     try:
         name, entry = read_entry(path, found)
     except InputError as error:
-        return [str(error)], []
+        return [str(error)]
     called = system_name(suite, entry)
     problems = []
     if called is not None and file_name(called) != name:
         problems.append(f"{path}/{name}: is the entry of {called!r}; its name must be {file_name(called)}")
-    return problems, entry.get(LEFT_OUT, [])
+    left_out = entry.get(LEFT_OUT, [])
+    problems += [
+        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
+        for id in missing
+        if id not in left_out
+    ]
+    content = content_problems(suite, entry, template, list(figures), figures)
+    return [*problems, *(f"{path}/{name}: {problem}" for problem in content)]

@@ -57,7 +57,8 @@ def _row_problems(rows: Sequence[dict[str, Any] | None], data: RowFile) -> Itera
             continue
         if place is None:
             expected -= 1
-            yield number, f"is none of the rows of {data.name}, or stands here once more"
+            if plain[number - 1] is not None:
+                yield number, f"is none of the rows of {data.name}, or stands here once more"
             continue
         if place < furthest and in_order:
             in_order = False

@@ -18,6 +18,7 @@ from mtl.tasks.kind import Target
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
 
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
@@ -69,12 +70,21 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
     predicted = np.array(predictions, dtype=target_kind(task).dtype)
     figures: dict[str, float] = {}
     for name, metrics in suite.submission.measures.items():
-        known = next((metric for metric in metrics if metric in (ROWS, task.metric, *(task.also or ()))), None)
+        known = _measured(task, metrics)
         if known == ROWS:
             figures[name] = len(predicted)
         elif known is not None:
             figures[name] = score(task.measured_by(known), predicted, rows) * suite.scale / 100
     return figures
+
+
+def _measured(task: Task, metrics: Sequence[str]) -> str | None:
+    """Which of a measure's metrics stands in the entry of this task: the first that it has, and of those after the first only its own
+    `metric`. None if it has none."""
+    first, *others = metrics
+    if first in (ROWS, task.metric, *(task.also or ())):
+        return first
+    return task.metric if task.metric in others else None
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:

@@ -41,11 +41,15 @@ def rejoin(
     figures: Figures = {}
     data: list[dict[str, RowFile]] = []
     problems: list[str] = []
+    lacking: list[str] = []
     for task in tasks:
         ours, paths = submitted_rows(task, found, path), data_files(task, data_dir)
-        if not ours or not paths:
+        if not ours:
             continue
-        data.append({split: read_row_file(task, file) for split, file in paths.items()})
+        if not paths:
+            lacking.append(task.id)
+            continue
+        data.append({split: read_row_file(task, split, file) for split, file in paths.items()})
         figures[task.id] = {}
         for split, file in data[-1].items():
             rows, wrong = _joined(suite, split, ours, file)
@@ -61,16 +65,17 @@ def rejoin(
             write_text(out / place, text)
         target = former if name is None else file_name(name)
         write_json(out / target, fill_entry(entry, suite, {"name": name}, figures))
-    return Checked(problems, data_remarks(data, data_dir))
+    remarks = [f"left out, since {data_dir} has no dev or test file of them: {', '.join(lacking)}"] if lacking else []
+    return Checked(problems, remarks + data_remarks(data, data_dir))
 
 
 def _joined(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile) -> tuple[Rows, list[str]]:
     """The submission's row for each row of a data file, and the problems, as ":line: message". ours: its files by split."""
     id = next((id for id in suite.submission.ids if all(_has(id, each) for each in (file, *ours.values()))), None)
-    keys = {name: _keys(each, id) for name, each in ours.items()}
+    keys = {name: row_keys(each, id) for name, each in ours.items()}
     for each in ours.values():
-        _check_predictions(each)
-    wanted = _keys(file, id)
+        check_predictions(each)
+    wanted = row_keys(file, id)
     if keys.get(split) == wanted:
         return ours[split].rows, []
     same, all_rows = defaultdict[str, Rows](list), defaultdict[str, Rows](list)
@@ -100,7 +105,7 @@ def _has(id: str, file: RowFile) -> bool:
     return all(row.get(id) is not None for row in file.rows)
 
 
-def _keys(file: RowFile, id: str | None) -> list[str]:
+def row_keys(file: RowFile, id: str | None) -> list[str]:
     """For each row what identifies it: its texts and spans, and its id if the task has ids. Raises InputError if it lacks one of these."""
     task, keys = file.task, []
     for number, row in enumerate(file.rows, start=1):
@@ -112,7 +117,7 @@ def _keys(file: RowFile, id: str | None) -> list[str]:
     return keys
 
 
-def _check_predictions(file: RowFile) -> None:
+def check_predictions(file: RowFile) -> None:
     """Raise InputError for the first row whose prediction is not valid."""
     for number, row in enumerate(file.rows, start=1):
         try:

@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mtl.data.checksums import is_changed
 from mtl.data.columns import text, value_of
-from mtl.data.lines import read_lines
+from mtl.data.lines import read_bytes, split_lines
 from mtl.data.records import parse_row
 from mtl.errors import InputError
 from mtl.tasks.kind import Target
@@ -21,11 +22,13 @@ SPLITS = ("dev", "test")  # of a submission
 
 @dataclass(frozen=True)
 class RowFile:
-    """The lines of a task's file of rows, without line ends. name: the file's, for messages."""
+    """The lines of a task's file of rows, without line ends. name: the file's, for messages. changed: whether the suite names another
+    checksum for the file."""
 
     task: Task
     name: str
     lines: Sequence[str]
+    changed: bool = False
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -43,6 +46,11 @@ class RowFile:
         return None not in self.labels
 
     def is_official(self, split: str) -> bool:
+        """Whether the file has the checksum and the number of rows that the suite names for this split; also if it names none for the
+        task."""
+        return not self.changed and self.has_official_size(split)
+
+    def has_official_size(self, split: str) -> bool:
         """Whether the file has the number of rows that the suite names for this split; also if it names none for the task."""
         return not self.task.rows or self.task.rows.get(split) == len(self.lines)
 
@@ -55,9 +63,11 @@ class RowFile:
         return "".join(f"{line}\n" for line in lines)
 
 
-def read_row_file(task: Task, path: Path) -> RowFile:
-    """The file of rows at this path. Raises InputError if it cannot be read."""
-    return RowFile(task, str(path), read_lines(path))
+def read_row_file(task: Task, split: str, path: Path) -> RowFile:
+    """The task's data file at this path. Raises InputError if it cannot be read."""
+    content = read_bytes(path)
+    changed = is_changed(content, task.checksums.get(split))
+    return RowFile(task, str(path), split_lines(content, str(path)), changed)
 
 
 def data_files(task: Task, data_dir: Path) -> dict[str, Path]:

@@ -22,7 +22,7 @@ from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, prediction_va
 from mtl.tasks.kind import Target
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import Suite
-from mtl.untrusted import is_inside
+from mtl.untrusted import is_inside, is_web_address
 
 Files = dict[str, dict[str, RowFile]]
 """Files of rows by task id and split."""
@@ -33,10 +33,14 @@ def problem(suite: Suite) -> str | None:
     declared = suite.submission
     if declared.template is not None and not is_inside(declared.template):
         return f"template: {declared.template!r} must be a path below the data folder, without '..'"
+    if (source := declared.template_source) is not None and not is_web_address(source.url):
+        return f"template_source.url: {source.url!r} must begin with https:// or http://"
     for key, fact in declared.fill.items():
         if fact not in FACTS:
             return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
     for name, metrics in declared.measures.items():
+        if not metrics:
+            return f"measures.{name}: names no metric"
         if unknown := [metric for metric in metrics if metric not in (ROWS, *METRICS)]:
             return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
     for task in suite.tasks.values():
@@ -57,7 +61,7 @@ def write(submitted: Submitted) -> list[str]:
     figures: Figures = {}
     for task in submitted.tasks:
         paths = data_files(task, data_dir)
-        files[task.id] = {split: read_row_file(task, path) for split, path in paths.items()}
+        files[task.id] = {split: read_row_file(task, split, path) for split, path in paths.items()}
         figures[task.id] = {}
         for split, file in files[task.id].items():
             targets = _targets(submitted, split, file)
@@ -73,9 +77,10 @@ def write(submitted: Submitted) -> list[str]:
         remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
     if template is None and suite.submission.template is not None:
         missing = data_dir / suite.submission.template
-        remarks.append(f"{missing}: no such file; {name} has only what is known of the system")
+        how = f"; get it with mtl data {suite.name}" if suite.submission.template_source else ""
+        remarks.append(f"{missing}: no such file; {name} has only what is known of the system{how}")
     if keys := list(unfilled(entry)):
-        remarks.append(f"{name} is as empty as the template in {', '.join(keys)}")
+        remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
     return remarks
 
 
@@ -95,16 +100,18 @@ def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list
     other = [
         f"{file.task.id} {split} ({len(file.lines)} of {file.task.rows[split]} rows)"
         for split, file in files
-        if split in file.task.rows and not file.is_official(split)
+        if split in file.task.rows and not file.has_official_size(split)
     ]
     parts = [
         f"{file.task.id} {split} ({len(file.lines)} rows)"
         for split, file in files
         if file.task.rows and split not in file.task.rows
     ]
+    changed = [f"{file.task.id} {split}" for split, file in files if file.changed and file.has_official_size(split)]
     found = {
         "rows without labels": bare,
         "not the official numbers of rows": other,
+        "changed, by the checksums of the suite": changed,
         "no official splits, but parts of others": parts,
     }
     remarks = [f"{what}: {', '.join(names)}" for what, names in found.items() if names]

@@ -69,6 +69,20 @@ def test_official_sizes_come_first(settings: list[str], suite_file: Path) -> Non
     assert numbers[3] == "test: 10 items (none at hand for this draft)"
 
 
+def test_only_splits_that_the_publisher_has_are_linked_and_recommended(settings: list[str], suite_file: Path) -> None:
+    text = suite_file.read_text(encoding="utf-8")
+    source = "    source: {url: 'https://example.org/{folder}/{file}'}\n"
+    suite_file.write_text(f"{text}{source}    rows: {{train: 60, test: 40}}\n", encoding="utf-8")
+    sheet, folder = draft_sheet(job(settings), "betyg"), suite_file.parent
+    assert values(folder, sheet, "Link(s) / permanent identifier(s)*") == [
+        "https://example.org/scores/train.tsv",
+        "https://example.org/scores/test.tsv",
+    ]
+    assert values(folder, sheet, "Dataset function(s)") == ["Training, Testing"]
+    assert values(folder, sheet, "Recommended split(s)") == ["Train, test (provided)"]
+    assert values(folder, sheet, "Format*")[0].endswith("files: train.tsv, test.tsv")
+
+
 @pytest.mark.parametrize("task", ["mood", "stars", "answer", "opposite", "mood-elsewhere"])
 def test_a_draft_of_each_kind_lacks_only_what_is_to_be_completed(tmp_path: Path, task: str) -> None:
     suite = write_kinds_suite(tmp_path)

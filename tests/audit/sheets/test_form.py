@@ -136,6 +136,12 @@ def test_encoding(tmp_path: Path) -> None:
     assert problems(tmp_path, sheet.encode("utf-8-sig"))[0][1].startswith("begins with a byte order mark")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_sheet_in_utf_16_gets_a_hint(tmp_path: Path, encoding: str) -> None:
+    with pytest.raises(InputError, match="no documentation sheet: .*; it looks like UTF-16: save it as UTF-8"):
+        read_sheet(write(tmp_path, complete().encode(encoding)))
+
+
 @pytest.mark.parametrize("text", ["", "text\tlabel\nsol\tglad\n", "{}\n", b"\x00\xff\n"])
 def test_a_file_that_is_no_sheet(tmp_path: Path, text: str | bytes) -> None:
     path = write(tmp_path, text)

@@ -1,9 +1,12 @@
+import codecs
+import hashlib
 import json
 import re
 import shutil
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rows_suite import read, write_lines
@@ -32,6 +35,31 @@ def test_a_run_s_submission_is_valid_and_the_check_says_what_is_not_official(
     assert status == 0
     assert lines[0] == "rows without labels: grad test, val test, par test"
     assert lines[-1] == f"{tmp_path / 'copy'}: valid for the rows in {made / 'data'}, which are not the official ones"
+
+
+def test_data_with_another_checksum_is_not_official(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite, data = tmp_path / "rader.yaml", tmp_path / "official"
+    shutil.copytree(made / "official", data)
+    text = (made / "rader.yaml").read_text(encoding="utf-8")
+    digest = hashlib.sha256((data / "grad/dev.jsonl").read_bytes()).hexdigest()
+    text = text.replace("tasks:", "source: {url: 'https://example.org/{folder}/{file}'}\ntasks:", 1)
+    suite.write_text(text.replace("folder: grad", f"folder: grad\n    checksums: {{dev: 'sha256:{digest}'}}"))
+    settings = [f"suite={suite}", f"data_dir={data}"]
+    line = "changed, by the checksums of the suite: grad dev"
+    for changed, out in ((False, "one"), (True, "other")):
+        if changed:
+            rows = read(data / "grad/dev.jsonl")
+            write_lines(data / "grad/dev.jsonl", [row.replace('"label": 1.0', '"label": 4.0') for row in rows])
+        joined = ["rejoin", str(made / "run/seed-1/submission"), *settings, "--out", str(tmp_path / out)]
+        assert main(joined) == 0
+        assert (line in capsys.readouterr().out) == changed
+        assert main(["check-submission", str(tmp_path / out), *settings]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        assert (line in printed) == changed and ("the leaderboard" in printed[-1]) != changed
+    entry = json.loads((tmp_path / "other/Majority or mean.json").read_text(encoding="utf-8"))
+    assert entry["tasks"]["grad"]["dev"]["alpha"] is None
 
 
 def test_a_zip_of_the_files_is_the_same(check: Callable[..., tuple[int, list[str], str]], tmp_path: Path) -> None:
@@ -125,6 +153,100 @@ def test_a_file_that_is_missing_or_too_many_is_one_line(
     status, lines, _ = check()
     assert status == 2 and len(lines) == 1
     assert lines[0].startswith(problem.replace("COPY", str(tmp_path / "copy")))
+
+
+Entry = dict[str, Any]
+
+
+def edited(*keys: str, value: object = None) -> Callable[[Entry], None]:
+    """Puts a value at this place of an entry; without a value, takes the place out."""
+
+    def edit(entry: Entry) -> None:
+        for key in keys[:-1]:
+            entry = entry[key]
+        if value is None:
+            del entry[keys[-1]]
+        else:
+            entry[keys[-1]] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "problem"),
+    [
+        (edited("tasks", "grad", "dev", "alpha", value=0.99), "tasks.grad.dev.alpha: is 0.99, but the predictions give 0.117647"),
+        (edited("tasks", "grad", "dev", "N", value=5), "tasks.grad.dev.N: is 5, but the predictions give 4"),
+        (edited("tasks", "grad", "dev", "alpha", value="0.3"), 'tasks.grad.dev.alpha: "0.3" must be a number or null'),
+        (edited("tasks", "val", "test", "N", value=True), "tasks.val.test.N: true must be a number or null"),
+        (edited("tasks", "val", "test", "N", value=10**400), "tasks.val.test.N: 10000"),
+        (edited("tasks", "val", "test", "N", value=float("nan")), "tasks.val.test.N: NaN must be a number or null"),
+        (edited("tasks", "val", "test", "beta", value=0.1), "tasks.val.test.beta: unknown key"),
+        (edited("tasks", "val", "tset", value={}), "tasks.val.tset: unknown split, expected dev or test"),
+        (edited("tasks", "ny", value={}), "tasks.ny: unknown task"),
+        (edited("tasks", "grad"), "tasks.grad: is missing, though the submission has the task's files"),
+        (edited("tasks", "grad", "dev"), "tasks.grad.dev: is missing, or no object"),
+        (edited("tasks", "grad", "dev", "alpha"), "tasks.grad.dev.alpha: is missing"),
+        (edited("extra", value=1), "extra: unknown key; the template has link, model, tasks"),
+        (edited("link", value={"a": 1}), "link: must be a single value"),
+        (edited("model", "colour", value="red"), "model.colour: unknown key"),
+        (edited("model", "name"), "model.name: must be the system's name"),
+        (edited("left_out", value=["borta", "val"]), "left_out: val is not left out: the submission has its files"),
+        (edited("left_out", value=["borta", "ny"]), "left_out: suite rader has no task ny"),
+    ],
+)  # fmt: skip
+def test_what_the_template_or_the_files_contradict_is_one_line(
+    edit: Callable[[Entry], None], problem: str, check: Callable[..., tuple[int, list[str], str]], tmp_path: Path
+) -> None:
+    (file,) = (tmp_path / "copy").glob("*.json")
+    entry = json.loads(file.read_text(encoding="utf-8"))
+    edit(entry)
+    file.write_text(json.dumps(entry), encoding="utf-8")
+    status, lines, _ = check()
+    assert status == 2 and len(lines) == 1
+    assert lines[0].startswith(f"{file.name}: {problem}")
+
+
+def test_a_rounded_figure_and_what_the_template_leaves_empty_are_no_problems(
+    check: Callable[..., tuple[int, list[str], str]], tmp_path: Path
+) -> None:
+    (file,) = (tmp_path / "copy").glob("*.json")
+    entry = json.loads(file.read_text(encoding="utf-8"))
+    entry["tasks"]["grad"]["dev"]["alpha"] = round(entry["tasks"]["grad"]["dev"]["alpha"], 3)
+    entry |= {"link": "https://example.org", "left_out": []}
+    file.write_text(json.dumps(entry), encoding="utf-8")
+    assert check()[0] == 0
+
+
+@pytest.mark.parametrize("name", ["grad/dev.jsonl", "Majority or mean.json"])
+def test_a_byte_order_mark_is_one_line(
+    name: str, check: Callable[..., tuple[int, list[str], str]], tmp_path: Path
+) -> None:
+    file = tmp_path / "copy" / name
+    file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
+    status, lines, _ = check()
+    assert status == 2 and lines == [f"{name}:1: begins with a byte order mark; save the file as UTF-8 without one"]
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_without_an_entry_that_can_be_read_left_out_tasks_are_not_called_missing(
+    content: str | None, check: Callable[..., tuple[int, list[str], str]], tmp_path: Path
+) -> None:
+    (file,) = (tmp_path / "copy").glob("*.json")
+    file.unlink() if content is None else file.write_text(content, encoding="utf-8")
+    shutil.rmtree(tmp_path / "copy/val")
+    assert len(check()[1]) == 1
+
+
+@pytest.mark.parametrize("place", [1, 4])
+def test_an_empty_line_is_one_problem(
+    place: int, check: Callable[..., tuple[int, list[str], str]], tmp_path: Path
+) -> None:
+    file = tmp_path / "copy/grad/dev.jsonl"
+    rows = read(file)
+    rows.insert(place, "")
+    write_lines(file, rows)
+    assert check()[1] == [f"grad/dev.jsonl:{place + 1}: not a row: the line is empty; one JSON object a line"]
 
 
 def test_a_file_with_many_problems_lists_ten(

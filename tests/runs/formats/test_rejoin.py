@@ -111,3 +111,10 @@ def test_a_wrong_prediction_and_a_folder_that_exists_are_one_line(rejoin: Rejoin
     assert rejoin()[2].endswith(f'{file}:2: prediction "1" must be an integer\n')
     write_lines(tmp_path / "out/there", [])
     assert rejoin()[2].endswith("out: exists already; name another folder with --out\n")
+
+
+def test_tasks_that_the_official_folder_lacks_are_named(rejoin: Rejoin, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "official/val")
+    status, printed, _ = rejoin()
+    assert status == 0
+    assert printed.splitlines()[0] == f"left out, since {tmp_path / 'official'} has no dev or test file of them: val"

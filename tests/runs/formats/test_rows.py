@@ -3,7 +3,7 @@ import logging
 from pathlib import Path
 
 import pytest
-from rows_suite import GRAD_DEV, TEMPLATE, read, run, write_lines, write_rows_suite
+from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_lines, write_rows_suite
 
 from mtl.cli import main
 from mtl.runs.formats.entry import unfilled
@@ -65,7 +65,7 @@ def test_the_run_says_what_keeps_its_files_from_being_submitted(
         "submission: the leaderboard takes official rows only: before submitting, put the official files in place of those in"
         f" {tmp_path / 'data'}, with mtl rejoin",
         "submission: tasks that are left out, as KB-min modell.json says under left_out: val, borta",
-        "submission: KB-min modell.json is as empty as the template in link, model.data, tasks.grad.test, tasks.val, tasks.par,"
+        "submission: KB-min modell.json: still to be filled in by you: link, model.data, tasks.grad.test, tasks.val, tasks.par,"
         " tasks.borta",
     ]
     entry = json.loads((submission / "KB-min modell.json").read_text(encoding="utf-8"))
@@ -84,6 +84,22 @@ def test_without_a_template_the_entry_has_what_is_known(tmp_path: Path, caplog: 
     assert set(entry) == {"tasks", "model"} and entry["tasks"].keys() == {"grad"}
     assert entry["tasks"]["grad"]["dev"].keys() == {"N", "alpha"}
     assert any("empty.json: no such file" in line for line in caplog.messages)
+
+
+def test_without_a_template_a_measure_s_substitute_stands_only_for_the_task_s_own_metric(tmp_path: Path) -> None:
+    suite = write_rows_suite(tmp_path)
+    (tmp_path / "data/leaderboard/empty.json").unlink()
+    text = suite.read_text(encoding="utf-8").replace("measures: {", "measures: {pseudo: [pseudo_alpha, accuracy], ")
+    text = text.replace("metric: accuracy\n    also: [macro_f1]", "metric: alpha_nominal\n    also: [accuracy]")
+    suite.write_text(text, encoding="utf-8")
+    write_lines(tmp_path / "data/val/test.jsonl", VAL_TEST)
+    write_lines(tmp_path / "data/par/test.jsonl", PAR_TEST)
+    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    assert main([*command, "method=majority", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 0
+    (file,) = (tmp_path / "run/seed-1/submission").glob("*.json")
+    tasks = json.loads(file.read_text(encoding="utf-8"))["tasks"]
+    assert tasks["val"]["test"].keys() == {"N", "pseudo", "accuracy"}
+    assert tasks["par"]["test"].keys() == {"N", "alpha", "accuracy"}
 
 
 def test_a_row_that_has_a_prediction_already_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,6 +132,12 @@ def test_unfilled_names_the_outer_key_where_all_is_null() -> None:
         ("leaderboard/empty.json", "../empty.json", "submission.template: '../empty.json' must be a path below"),
         ("model.size: parameters", "model.size: weight", "submission.fill.model.size: 'weight' must be one of name"),
         ("[accuracy]}", "[accurate]}", "submission.measures.accuracy: 'accurate' must be rows or a metric"),
+        ("alpha: [alpha_nominal, alpha_interval]", "alpha: []", "submission.measures.alpha: names no metric"),
+        (
+            "  ids:",
+            "  template_source: {url: ftp://x}\n  ids:",
+            "submission.template_source.url: 'ftp://x' must begin with https:// or http://",
+        ),
         (
             "dev: dev.jsonl, ",
             "dev: dev.tsv, ",

@@ -1,0 +1,57 @@
+"""Scores of submissions of rows; those of prediction files are in `tests/jobs/test_every_kind.py`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from rows_suite import read, run, write_lines
+
+from mtl.cli import main
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a suite, its data, a run, and the official files."""
+    folder = tmp_path_factory.mktemp("made")
+    run(folder)
+    return folder
+
+
+def scored(made: Path, path: Path, gold: str, *settings: str) -> int:
+    return main(["score", str(path), "--gold", str(made / gold), f"suite={made / 'rader.yaml'}", *settings])
+
+
+def test_a_submission_of_rows_is_scored_on_test_where_it_has_targets(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = [f"suite={made / 'rader.yaml'}", f"data_dir={made / 'official'}", "--out", str(tmp_path / "out")]
+    assert main(["rejoin", str(made / "run/seed-1/submission"), *settings]) == 0
+    capsys.readouterr()
+    assert scored(made, tmp_path / "out", "official") == 0
+    lines = capsys.readouterr().out.splitlines()
+    entry = json.loads((tmp_path / "out/Majority or mean.json").read_text(encoding="utf-8"))
+    assert lines[2] == f"| grad | test | alpha_interval | 4 | {entry['tasks']['grad']['test']['alpha']:.3f} |"
+    assert [line.split(" | ")[1] for line in lines[3:5]] == ["test", "test"]
+
+
+def test_without_targets_in_test_it_is_scored_on_dev(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert scored(made, made / "run/seed-1/submission", "data") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(" | ")[1] for line in lines[2:4]] == ["dev", "dev"]
+
+
+def test_other_rows_than_the_gold_file_s_are_one_line(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = read(made / "run/seed-1/submission/grad/dev.jsonl")
+    write_lines(tmp_path / "s/grad/dev.jsonl", [rows[1], rows[0], *rows[2:]])
+    assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 2
+    assert "its rows are not those of" in capsys.readouterr().err
+
+
+def test_gold_files_are_named_as_the_suite_names_them(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "s").mkdir()
+    assert scored(made, tmp_path / "s", "data") == 2
+    assert "gold targets are in files like grad/test.jsonl, with a column 'label'" in capsys.readouterr().err
