@@ -128,8 +128,8 @@ def _trainer(config: Config, method: FineTuned, folder: Path) -> list[float]:
     codes = split.targets if task.kind == "number" else split.targets.astype(np.int64)
     rows = []
     for text, target in zip(texts, codes.tolist(), strict=True):
-        tokens, lengths = method.sequences.gather(torch.tensor([text]))
-        ids = tokens[0, : int(lengths[0])]
+        tokens, length = method.sequences.gather(torch.tensor([text]))
+        ids = tokens[0, : int(length[0])]
         rows.append({"input_ids": ids[:, 0].tolist(), "token_type_ids": ids[:, 1].tolist(), "labels": target})
     lengths = {task.id: row_lengths(split, method.sequences.lengths.numpy())}
     steps = -(-len(split) // settings.batch_size)
