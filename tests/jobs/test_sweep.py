@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from mtl.config.schema import INDIFFERENT, Config
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
+from mtl.jobs.seed_lock import seed_lock
 from mtl.jobs.sweep import load_sweep, run_sweep
 from mtl.methods import METHODS
 
@@ -352,19 +354,17 @@ def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], t
     assert not (tmp_path / "runs/liten/other").exists()
 
 
-def test_sigterm_while_a_run_is_prepared_is_as_an_interrupt(small: list[str], tmp_path: Path) -> None:
-    file = written(tmp_path, "runs: [{name: a}]")
-    fifo = tmp_path / "data/train.tsv"  # reading it waits for a writer
-    fifo.unlink()
-    os.mkfifo(fifo)
-    process = start(["sweep", file, *small, "--out", str(tmp_path / "out")], tmp_path / "errors")
-    wait_for(tmp_path / "runs/liten/a/.lock", process)
-    assert process.pid is not None
-    os.kill(process.pid, signal.SIGTERM)
-    process.join()
+def test_sigterm_before_training_is_as_an_interrupt(floors: list[str], tmp_path: Path) -> None:
+    file, errors = written(tmp_path, "runs: [{name: a}]"), tmp_path / "errors"
+    with seed_lock(tmp_path / "runs/liten/a/seed-1"):
+        process = start(["sweep", file, *floors, "--out", str(tmp_path / "out")], errors)
+        while process.is_alive() and not (errors.exists() and "waiting for it" in errors.read_text(encoding="utf-8")):
+            time.sleep(0.01)
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGTERM)
+        process.join()
     assert process.exitcode == 130
-    errors = (tmp_path / "errors").read_text(encoding="utf-8")
-    assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
+    assert errors.read_text(encoding="utf-8").splitlines()[-1] == "mtl: interrupted; the same command continues"
 
 
 def test_an_interrupted_sweep_continues(small: list[str], tmp_path: Path) -> None:
