@@ -137,6 +137,11 @@ def format_bytes(size: int) -> str:
     return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{math.ceil(size / 1e6)} MB"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 run, 2 runs."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def sha256(path: Path) -> str:
     """The SHA-256 of a file's content, as 64 hexadecimal digits."""
     with path.open("rb") as file:

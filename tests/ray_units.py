@@ -1,5 +1,6 @@
 """What units on Ray do in tests. Ray's workers import this module."""
 
+import logging
 import os
 import signal
 import time
@@ -20,6 +21,10 @@ def complain(folder: Path, name: str) -> None:
 
 def diverge(folder: Path, name: str) -> None:
     raise DivergedError(f"{name}: training diverged")
+
+
+def warn() -> None:
+    logging.getLogger("mtl").warning("seed 2 · loss")
 
 
 def fail_at_first(folder: Path, name: str) -> str:

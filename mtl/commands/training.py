@@ -37,7 +37,10 @@ def add_training(commands: Commands) -> None:
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
-    _run(job_of(arguments.settings), arguments.command)
+    from mtl.jobs.engines.interrupt import sigterm_as_interrupt
+
+    with sigterm_as_interrupt():
+        _run(job_of(arguments.settings), arguments.command)
 
 
 def _run(job: "Job", command: str) -> None:
@@ -63,7 +66,11 @@ def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
     from mtl.jobs.together import run_together
 
-    run_together(runs, command, lambda run: print(run.job.folder.table.read_text(encoding="utf-8"), flush=True))
+    def show(run: "NamedRun") -> None:
+        table = run.job.folder.table
+        print(f"run {run.name} · {table}\n\n{table.read_text(encoding='utf-8')}", flush=True)
+
+    run_together(runs, command, show)
 
 
 def _plan(sweep: "Sweep") -> None:
@@ -88,6 +95,8 @@ def _watch(sweep: "Sweep") -> None:
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
+    from mtl.files import counted
+    from mtl.jobs.engines.interrupt import sigterm_as_interrupt
     from mtl.jobs.job import parse_settings
     from mtl.jobs.sweep import load_sweep, run_sweep
 
@@ -96,9 +105,14 @@ def _sweep(arguments: argparse.Namespace) -> None:
         (_plan if arguments.plan else _watch)(sweep)
         return
     finished = sum(run.finished for run in sweep.runs)
-    print(f"{sweep.title}: {len(sweep.runs)} runs, {finished} of them finished", flush=True)
-    run_sweep(sweep, partial(_run, command=arguments.command), partial(_run_together, command=arguments.command))
-    from mtl.report.report import write_report
+    print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
 
-    cache_dir = Path(sweep.runs[0].job.config.cache_dir)
-    print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir))
+    def report() -> None:
+        from mtl.report.report import write_report
+
+        cache_dir = Path(sweep.runs[0].job.config.cache_dir)
+        print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir), flush=True)
+
+    make, make_together = (partial(function, command=arguments.command) for function in (_run, _run_together))
+    with sigterm_as_interrupt():
+        run_sweep(sweep, make, make_together, report)

@@ -113,6 +113,12 @@ class NamedRun:
 # The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
 
+# What a value must be, by the end of OmegaConf's message.
+REASONS = {
+    "could not be converted to Integer": "must be a whole number",
+    "could not be converted to Float": "must be a number",
+}
+
 
 def load_job(settings: Mapping[str, Any]) -> Job:
     """The run that settings (by dotted keys) describe.
@@ -219,7 +225,13 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
         # OmegaConf's converter accepts 1e-4, which is not a number in YAML 1.1.
         OmegaConf.update(config, key, value)
     except OmegaConfBaseException as error:
-        raise InputError(f"{key}={value}: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{key}={value}: {_reason(error)}") from None
+
+
+def _reason(error: OmegaConfBaseException) -> str:
+    """Why a value is not of its key's type."""
+    reason = str(error).splitlines()[0]
+    return next((must for of, must in REASONS.items() if reason.endswith(of)), reason)
 
 
 def _unknown_key(key: str, known: Sequence[str], embeddings: str) -> str:

@@ -15,6 +15,7 @@ from mtl.config.schema import INDIFFERENT, Config
 from mtl.data.fetch import awaits_generation
 from mtl.data.splits import check_present
 from mtl.errors import DivergedError, InputError
+from mtl.jobs.failures import Failures
 from mtl.jobs.job import Job, NamedRun, load_job
 from mtl.jobs.made_before import folders_made_before
 from mtl.methods import METHODS
@@ -81,31 +82,66 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     return sweep
 
 
-def run_sweep(sweep: Sweep, make: Callable[[Job], Any], make_together: Callable[[Sequence[NamedRun]], Any]) -> None:
+def run_sweep(
+    sweep: Sweep,
+    make: Callable[[Job], Any],
+    make_together: Callable[[Sequence[NamedRun]], Any],
+    report: Callable[[], Any],
+) -> None:
     """Make the runs that are not finished: one after another by `make`, or all at once by `make_together` if their seeds run in processes
-    of their own (`mtl.jobs.units.runs_apart`).
+    of their own (`mtl.jobs.units.runs_apart`). Then call `report`.
 
-    Finished runs are checked first, so that a run whose data has changed is found before hours of training.
-    Raises InputError and DivergedError as a run does.
+    Finished runs are checked first, so that a run whose data has changed is found before hours of training. Raises InputError and
+    DivergedError as a run does: of a finished run at once; of another run when all others have ended, and after the report if any run is
+    finished.
     """
-    import torch
-
     from mtl.jobs.baseline import run_baseline
     from mtl.jobs.units import runs_apart
 
-    threads = torch.get_num_threads()
     runs = sorted(sweep.runs, key=lambda run: not run.finished)
     waiting = [run for run in runs if not run.finished]
-    together = bool(waiting) and runs_apart(waiting[0].job.config)
-    for number, run in enumerate(runs, start=1):
-        if run.finished or not together:
-            logger.info("run %d of %d: %s", number, len(sweep.runs), run.name)
-            torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
-            with _named(f"{sweep.path}: run {run.name}"):
-                (run_baseline if run.finished else make)(run.job)
-    if together:
+    for number, run in enumerate(runs[: len(runs) - len(waiting)], start=1):
+        logger.info("run %d of %d: %s", number, len(runs), run.name)
+        with _named(f"{sweep.path}: run {run.name}"):
+            run_baseline(run.job)
+    try:
         with _named(str(sweep.path)):
-            make_together(waiting)
+            if waiting and runs_apart(waiting[0].job.config):
+                make_together(waiting)
+            else:
+                _make_in_turn(waiting, make, len(runs))
+    except (InputError, DivergedError):
+        if any(run.finished for run in runs):
+            _report_all_the_same(report)
+        raise
+    report()
+
+
+def _make_in_turn(waiting: Sequence[PlannedRun], make: Callable[[Job], Any], runs: int) -> None:
+    """Make runs one after another. runs: how many the sweep has; those that are not waiting are finished.
+
+    Raises the errors of runs when the last one has ended.
+    """
+    import torch
+
+    threads = torch.get_num_threads()
+    failures = Failures(len(waiting))
+    for number, run in enumerate(waiting, start=runs - len(waiting) + 1):
+        logger.info("run %d of %d: %s", number, runs, run.name)
+        torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
+        try:
+            make(run.job)
+        except (InputError, DivergedError) as error:
+            failures.add(run.name, f"run {run.name}", error)
+    failures.check()
+
+
+def _report_all_the_same(report: Callable[[], Any]) -> None:
+    """Write a report although runs have failed. An error of its own is logged, since it must not hide theirs."""
+    try:
+        report()
+    except InputError as error:
+        logger.error("report: %s", error)
 
 
 @contextmanager
@@ -171,12 +207,14 @@ def _load_all(
 ) -> Iterator[_Loaded]:
     """The runs of a sweep file, without those whose method has no task. given: settings from the command line, which replace theirs.
 
-    Raises InputError, which names the run.
+    Raises InputError, which names the run, unless the settings from the command line alone have the same error.
     """
     for number, (label, settings) in enumerate(entries, 1):
         try:
             job = _load(settings, given)
         except InputError as error:
+            if str(error) == _error_of(given):
+                raise
             shown = ", ".join(f"{key}={value}" for key, value in settings.items())
             raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
         if job.idle:
@@ -193,6 +231,15 @@ def _load(settings: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
     job = load_job(merged)
     assert job.idle or job.run_tasks  # raises InputError for tasks that the method does not answer
     return job
+
+
+def _error_of(given: Mapping[str, Any]) -> str | None:
+    """The error that a run with only these settings has, if it has any."""
+    try:
+        _load({}, given)
+    except InputError as error:
+        return str(error)
+    return None
 
 
 def _differing(config: Config, settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> di
 
     def done(unit: Unit, value: Any) -> None:
         if isinstance(value, InputError | DivergedError):
-            failures.add(names[unit.name], unit, value)
+            failures.add(names[unit.name], unit.name, value)
         else:
             prepared[names[unit.name]] = value
 
@@ -82,7 +82,7 @@ def _train(
     def done(unit: Unit, value: Any) -> None:
         run = run_of[unit.name]
         if isinstance(value, InputError | DivergedError):
-            failures.add(run.name, unit, value)
+            failures.add(run.name, unit.name, value)
             left.pop(run.name, None)
         elif run.name in left:
             left[run.name].discard(unit.name)

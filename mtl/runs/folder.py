@@ -75,7 +75,7 @@ class RunFolder:
                 yield
         except Busy as error:
             raise InputError(
-                f"{self.path}: another process is running in this folder; wait for it, or set run_dir={error}"
+                f"{self.path}: another process is running in this folder; wait until it has ended{error}"
             ) from None
         except (PermissionError, FileExistsError, NotADirectoryError) as error:
             raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None

@@ -4,8 +4,8 @@ import json
 import os
 import re
 import signal
+import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -18,6 +18,7 @@ from mtl.config.schema import INDIFFERENT, Config
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
+from mtl.jobs.seed_lock import seed_lock
 from mtl.jobs.sweep import load_sweep, run_sweep
 from mtl.methods import METHODS
 
@@ -269,8 +270,12 @@ def test_a_run_without_its_data_is_found_before_the_first_run(tmp_path: Path) ->
         (["none.yaml"], "sweep=none.yaml: no such file"),
         (
             ["table3", "suite=klej-sample", "encoder.width=3"],
-            "run 1 (embeddings=random, variant=frozen): unknown key 'encoder.width'",
+            "mtl: error: unknown key 'encoder.width'",
         ),
+        (["table3", "suite=klej-sample", "engine=slurm"], "mtl: error: engine=slurm: "),
+        (["table3", "suite=klej-sample", "seeds_in_parallel=0"], "mtl: error: seeds_in_parallel=0: "),
+        (["table3", "seeds_in_parallel=abc"], "mtl: error: seeds_in_parallel=abc: must be a whole number"),
+        (["table3", "pretrain.learning_rate=x"], "mtl: error: pretrain.learning_rate=x: must be a number"),
         (["table3", "suite=klej-sample", "embeddings=random"], "runs 1 and 2 would share the folder"),
         (["table3", "suite=klej-sample", "--only", "svm"], "--only svm: "),
     ],
@@ -349,6 +354,19 @@ def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], t
     assert not (tmp_path / "runs/liten/other").exists()
 
 
+def test_sigterm_before_training_is_as_an_interrupt(floors: list[str], tmp_path: Path) -> None:
+    file, errors = written(tmp_path, "runs: [{name: a}]"), tmp_path / "errors"
+    with seed_lock(tmp_path / "runs/liten/a/seed-1"):
+        process = start(["sweep", file, *floors, "--out", str(tmp_path / "out")], errors)
+        while process.is_alive() and not (errors.exists() and "waiting for it" in errors.read_text(encoding="utf-8")):
+            time.sleep(0.01)
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGTERM)
+        process.join()
+    assert process.exitcode == 130
+    assert errors.read_text(encoding="utf-8").splitlines()[-1] == "mtl: interrupted; the same command continues"
+
+
 def test_an_interrupted_sweep_continues(small: list[str], tmp_path: Path) -> None:
     # The run that is interrupted is longer than the others. The command line has the last word, so it names no steps.
     small = [setting for setting in small if not setting.startswith("pretrain.max_steps=")]
@@ -381,15 +399,85 @@ def test_the_threads_of_one_run_are_not_those_of_the_next(floors: list[str], tmp
         seen.append(torch.get_num_threads())
         torch.set_num_threads(threads + 1)
 
-    run_sweep(sweep, make, make)
+    run_sweep(sweep, make, make, lambda: None)
     torch.set_num_threads(threads)
     assert seen == [threads, threads]
 
 
-def test_a_run_that_diverges_is_named(floors: list[str], tmp_path: Path) -> None:
-    def make(job: Job) -> Any:
-        raise DivergedError("seed 1 · stage 1: training diverged")
+@pytest.mark.parametrize(
+    ("errors", "kind", "message"),
+    [
+        ({"a": DivergedError("loss")}, DivergedError, r"sweep\.yaml: run a: loss$"),
+        (
+            {"a": DivergedError("loss"), "c": DivergedError("loss")},
+            *(DivergedError, r"sweep\.yaml: 2 of 3 runs failed \(run a; run c\); the first: run a: loss$"),
+        ),
+        ({"a": DivergedError("loss"), "b": InputError("no file")}, InputError, "2 of 3 runs failed"),
+        ({name: InputError("no file") for name in "abc"}, InputError, "3 of 3 runs failed"),
+    ],
+)
+def test_runs_that_fail_are_named_and_the_others_are_made_and_reported(
+    floors: list[str], tmp_path: Path, errors: dict[str, Exception], kind: type[Exception], message: str
+) -> None:
+    made = list[str]()
+    reported = list[list[str]]()
 
-    path = written(tmp_path, "grid: {max_length: [8, 9]}")
-    with pytest.raises(DivergedError, match="run .*max_length=8: seed 1 · stage 1: training diverged$"):
-        run_sweep(load_sweep(path, parse_settings(floors)), make, make)
+    def make(job: Job) -> None:
+        name = job.folder.path.name
+        made.append(name)
+        if name in errors:
+            raise errors[name]
+        run_baseline(job)
+
+    sweep = load_sweep(written(tmp_path, "runs: [{name: a}, {name: b}, {name: c}]"), parse_settings(floors))
+    with pytest.raises(kind, match=message):
+        run_sweep(sweep, make, make, lambda: reported.append([run.name for run in sweep.runs if run.finished]))
+    assert made == ["a", "b", "c"]
+    finished = [name for name in "abc" if name not in errors]
+    assert reported == ([finished] if finished else [])
+
+
+def test_an_interrupted_run_ends_a_sweep_at_once(floors: list[str], tmp_path: Path) -> None:
+    made = list[str]()
+
+    def make(job: Job) -> None:
+        made.append(job.folder.path.name)
+        raise KeyboardInterrupt
+
+    sweep = load_sweep(written(tmp_path, "runs: [{name: a}, {name: b}]"), parse_settings(floors))
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(sweep, make, make, lambda: made.append("report"))
+    assert made == ["a"]
+
+
+def test_a_run_that_another_process_uses_counts_as_failed(
+    floors: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, "runs: [{name: a}, {name: b}]")
+    sweep = load_sweep(file, parse_settings(floors))
+    with sweep.runs[0].job.folder.locked():
+        assert main(["sweep", file, *floors, "--out", str(tmp_path / "out")]) == 2
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[-1] == f"{tmp_path / 'out'}/index.html"
+    line = printed.err.splitlines()[-1]
+    assert "run a: " in line and "another process is running in this folder; wait until it has ended" in line
+    assert "run_dir" not in line
+    assert [run.finished for run in sweep.runs] == [False, True]
+
+
+def test_an_error_of_the_report_does_not_hide_that_of_a_run(
+    floors: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    sweep = load_sweep(written(tmp_path, "runs: [{name: a}, {name: b}]"), parse_settings(floors))
+
+    def make(job: Job) -> None:
+        if job.folder.path.name == "b":
+            raise DivergedError("loss")
+        run_baseline(job)
+
+    def report() -> None:
+        raise InputError("out: cannot be written")
+
+    with pytest.raises(DivergedError, match="run b: loss"):
+        run_sweep(sweep, make, make, report)
+    assert "report: out: cannot be written" in caplog.messages

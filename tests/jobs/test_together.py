@@ -48,7 +48,11 @@ def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     names = ["random-frozen", "random-finetune", "last", "other"]
     for name in names:
         assert content(tmp_path / "one/liten" / name) == content(tmp_path / "two/liten" / name) != {}
-    assert sum(line.startswith("## ") for line in printed.out.splitlines()) == 4  # a table for each run
+    lines = printed.out.splitlines()
+    assert sum(line.startswith("## ") for line in lines) == 4  # a table for each run, below its name
+    for name in names:
+        at = lines.index(f"run {name} · {tmp_path / 'two/liten' / name / 'table.md'}")
+        assert lines[at + 2].startswith("## ")
     assert "last · seed 2 (2/2) · " in printed.err and "last · fastText" not in printed.err
     for of in ("one", "two"):
         done = [
@@ -93,9 +97,11 @@ def test_a_run_that_fails_is_named_and_the_others_end(
     path.write_text(f"runs: [{{}}, {{name: bad, {rates}}}]", encoding="utf-8")
     small = [setting for setting in small if not setting.startswith("pretrain.learning_rate=")]
     command = ["sweep", str(path), *small, f"runs_dir={tmp_path / 'runs'}", "seeds_in_parallel=2", "seeds=[1]"]
-    assert main(command) == 1
+    assert main([*command, "--out", str(tmp_path / "out")]) == 1
     printed = capfd.readouterr()
-    assert printed.err.splitlines()[-1].startswith(f"mtl: error: {path}: bad, seed 1: seed 1 · stage 1")
+    assert printed.err.splitlines()[-1].startswith(f"mtl: error: {path}: bad, seed 1 · stage 1")
+    assert printed.out.splitlines()[-1] == f"{tmp_path / 'out'}/index.html"
+    assert "random-frozen" in (tmp_path / "out/costs.csv").read_text(encoding="utf-8")
     assert (tmp_path / "runs/liten/random-frozen/summary.json").exists()
     assert not (tmp_path / "runs/liten/bad/summary.json").exists()
 
@@ -130,12 +136,18 @@ class Here:
         ),
         (
             {"a, seed 2": DivergedError("loss"), "b, seed 1": InputError("no file")},
-            *(InputError, r"^2 of 3 runs failed \(a, b\); the first: a, seed 2: loss$", set()),
+            *(InputError, r"^2 of 3 runs failed \(a, seed 2; b, seed 1\); the first: a, seed 2: loss$", set()),
+        ),
+        # Both seeds of a run are named, and no name is there twice.
+        (
+            {f"a, seed {seed}": DivergedError(f"seed {seed} · stage 1: loss") for seed in (1, 2)},
+            *(DivergedError, r"^1 of 3 runs failed \(a, seed 1; a, seed 2\); the first: a, seed 1 · stage 1: loss$"),
+            set(),
         ),
         # Once only failed runs are left, their other seeds do not begin.
         (
             {f"{name}, seed 1": DivergedError("loss") for name in "abc"},
-            *(DivergedError, r"^3 of 3 runs failed \(a, b, c\); ", {"c, seed 2"}),
+            *(DivergedError, r"^3 of 3 runs failed \(a, seed 1; .*b, seed 1; .*c, seed 1.*\); ", {"c, seed 2"}),
         ),
     ],
 )

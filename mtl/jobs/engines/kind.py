@@ -22,10 +22,10 @@ class Needs:
 class Unit:
     """A piece of work: one call, in a process of its own.
 
-    name: as in "random-frozen, seed 1"; different for all units. prefix: before each line that the unit logs. call: a function of a
-    module, so that another process finds it; its arguments and its result are pickled. It raises InputError or DivergedError for what
-    its user can mend. folder: where it writes. after: the names of units that must end first. seconds: how long it is expected to take;
-    None: unknown.
+    name: as in "random-frozen, seed 1"; different for all units. prefix: before each line that the unit logs, if the engine
+    does not name it there itself. call: a function of a module, so that another process finds it; its arguments and its result are
+    pickled. It raises InputError or DivergedError for what its user can mend. folder: where it writes. after: the names of units that
+    must end first. seconds: how long it is expected to take; None: unknown.
     """
 
     name: str

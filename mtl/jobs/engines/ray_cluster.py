@@ -1,6 +1,9 @@
 """Units on a cluster, or on this machine, by Ray."""
 
 import os
+import re
+import socket
+import sys
 import time
 import uuid
 from collections.abc import Sequence
@@ -9,12 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from mtl.errors import DivergedError, InputError
+from mtl.files import format_bytes
 from mtl.jobs.engines.interrupt import sigterm_as_interrupt
 from mtl.jobs.engines.kind import Done, Unit, ready
 from mtl.progress import log_to_standard_error
 
 RETRIES = 3  # of a unit whose process or node is lost
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
+CONNECT_TIMEOUT = 10.0  # seconds within which something must listen at the cluster's address
+CONNECT_EVERY = 1.0  # seconds between two attempts
 
 
 class RayCluster:
@@ -31,6 +37,8 @@ class RayCluster:
         os.environ.setdefault(
             "RAY_worker_niceness", "0"
         )  # Ray's 15 leaves training a few per cent of a CPU that others use, too
+        if not (sys.stdout.isatty() and sys.stderr.isatty()):
+            os.environ.setdefault("RAY_COLOR_PREFIX", "0")  # no colour codes in files
         try:
             import ray
         except ImportError:
@@ -68,10 +76,11 @@ class RayCluster:
         """Connect to the cluster; return whether this call has begun it or connected to it."""
         if self.ray.is_initialized():
             return False
+        address = os.environ.get("RAY_ADDRESS")
         try:
+            _check_listens(address or "")
             self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            address = os.environ.get("RAY_ADDRESS")
+        except (OSError, OverflowError, RuntimeError, ValueError) as error:
             where = f"RAY_ADDRESS={address}: " if address else ""
             raise InputError(f"engine=ray: {where}cannot be had: {_line(error)}") from None
         return True
@@ -116,15 +125,13 @@ class RayCluster:
 
     def _check_needs(self, units: Sequence[Unit], nodes: Sequence[Any]) -> None:
         for unit in units:
-            wanted = {
-                "CPU": unit.needs.threads or 1,
-                "GPU": self._gpu(unit.needs.gpu),
-                "memory": unit.needs.memory or 0,
-            }
+            memory = unit.needs.memory or 0
+            wanted = {"CPU": unit.needs.threads or 1, "GPU": self._gpu(unit.needs.gpu), "memory": memory}
             if not any(all(node["Resources"].get(of, 0) >= size for of, size in wanted.items()) for node in nodes):
-                asked = ", ".join(f"{size:g} {of}" for of, size in wanted.items() if size)
+                asked = [f"{size:g} {of}" for of, size in wanted.items() if size and of != "memory"]
+                asked += [f"{format_bytes(memory)} of memory"] if memory else []
                 raise InputError(
-                    f"{unit.name}: no node of the cluster has what it asks for ({asked}); see trainer.threads and resources"
+                    f"{unit.name}: no node of the cluster has what it asks for ({', '.join(asked)}); see trainer.threads and resources"
                 )
 
     def _check_folder(self, folder: Path, nodes: Sequence[Any]) -> None:
@@ -159,6 +166,24 @@ class RayCluster:
             probe.unlink(missing_ok=True)
 
 
+def _check_listens(address: str) -> None:
+    """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
+    (auto, local, ray://…) are Ray's to check."""
+    found = re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)
+    if found is None:
+        return
+    host, port = found[1], int(found[2])
+    end = time.monotonic() + CONNECT_TIMEOUT
+    while True:
+        try:
+            socket.create_connection((host, port), timeout=CONNECT_TIMEOUT).close()
+            return
+        except OSError:
+            if time.monotonic() + CONNECT_EVERY > end:
+                raise
+        time.sleep(CONNECT_EVERY)
+
+
 def _describe(probe: str) -> dict[str, str | None]:
     """What a node has: the content of a file in the folder of the results, and versions."""
     import torch
@@ -181,8 +206,8 @@ def _difference(node: str, folder: Path, here: dict[str, str | None], there: dic
 
 
 def _execute(unit: Unit) -> Any:
-    """Call what the unit says, in a process of its own on some node."""
-    log_to_standard_error(unit.prefix)
+    """Call what the unit says, in a process of its own on some node. Ray writes the unit's name before each line."""
+    log_to_standard_error()
     return unit.call(*unit.arguments)
 
 

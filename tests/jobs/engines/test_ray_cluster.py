@@ -1,7 +1,9 @@
 """Units on Ray: the same results as in processes, and units that go on when what runs them is lost."""
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ from small_suite import small_settings
 from mtl.cli import main
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
+from mtl.jobs.engines import ray_cluster
 from mtl.jobs.engines.kind import Needs, Unit
 from mtl.jobs.engines.ray_cluster import RayCluster, _difference
 
@@ -180,6 +183,40 @@ def test_a_killed_command_is_continued(cluster: Any, tmp_path: Path) -> None:
     assert command.wait() == -signal.SIGKILL and not (seed / "scores.json").exists()
     run_baseline(job(settings))  # waits until Ray has ended the seed that the first command began
     assert content(tmp_path / "one/run") == content(tmp_path / "ray/run") != {}
+
+
+def test_memory_that_no_node_has_is_said_in_gigabytes(cluster: Any, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"asks for \(1 CPU, 100000\.0 GB of memory\); see"):
+        run([Unit("a", who, (tmp_path, "a"), needs=Needs(memory=10**14))])
+
+
+def test_an_address_where_nothing_listens_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_cluster, "CONNECT_TIMEOUT", 0.2)
+    monkeypatch.setattr(ray_cluster, "CONNECT_EVERY", 0.1)
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{bound.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        engine = RayCluster()
+        monkeypatch.setattr(engine.ray, "is_initialized", lambda: False)
+        monkeypatch.setattr(engine.ray, "init", lambda **_: pytest.fail("asked Ray"))
+        with pytest.raises(InputError, match=f"^engine=ray: RAY_ADDRESS={address}: cannot be had: .*refused"):
+            engine.run([Unit("a", who, ())], 1, lambda unit, value: None)
+        bound.listen()
+        ray_cluster._check_listens(address)
+    for other in ("", "auto", "local", "ray://127.0.0.1:1"):
+        ray_cluster._check_listens(other)
+
+
+def test_log_lines_have_one_prefix_and_no_colour_in_a_file() -> None:
+    code = (
+        "import time; from mtl.jobs.engines.kind import Unit; from mtl.jobs.engines.ray_cluster import RayCluster;"
+        " from ray_units import warn;"
+        " RayCluster().run([Unit('wild, seed 2', warn, (), 'wild · ')], 1, lambda *_: time.sleep(3))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (line,) = [line for line in (done.stdout + done.stderr).splitlines() if "seed 2 · loss" in line]
+    assert re.fullmatch(r"\(wild, seed 2 pid=\d+\) seed 2 · loss", line)
 
 
 def test_what_a_node_lacks_is_said() -> None:
