@@ -47,7 +47,7 @@ def expected_seconds(
         time, part = _expected_time(run.job), parts[run.name]
         expected[run.name] = {}
         for seed in waiting[run.name]:
-            takes = (part, seed) in trained if part is not None else False
+            takes = part is not None and (part, seed) in trained
             takes = takes or _stage1_done(run.job.folder.seed(seed)).exists()
             trained.add((part, seed))
             if time is not None:
