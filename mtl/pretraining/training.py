@@ -22,7 +22,7 @@ from mtl.pretraining.settings import PretrainingSettings
 from mtl.pretraining.tokens import Segments
 from mtl.progress import Progress
 from mtl.resumable import ResumableTraining
-from mtl.training.precision import mixed_precision, used_precision
+from mtl.training.precision import choose_attention, mixed_precision
 
 if TYPE_CHECKING:
     from transformers import BertForMaskedLM
@@ -73,9 +73,7 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
         )
         super().__init__(model, [optimizer], checkpoint, device, settings.validate_every)
         self.precision = TrainerConfig(device.type, settings.precision, settings.force_precision)
-        if device.type == "cpu" and used_precision(self.precision, device) == "bf16-mixed":
-            # PyTorch's fused attention trains slowly in bfloat16 on a CPU: a step takes 1.5 times as long as with plain products.
-            model.set_attn_implementation("eager")
+        choose_attention(model, self.precision, device)
         self.rows = settings.batch_size // settings.accumulate  # segments that are computed together
         self._begun: float | None = None
 

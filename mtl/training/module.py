@@ -163,6 +163,11 @@ class MultitaskModule(pl.LightningModule):
         scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, self.optimization.factor)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": scheduler, "interval": "step"}}
 
+    def optimizer_step(self, epoch: int, batch_idx: int, optimizer: Any, optimizer_closure: Any = None) -> None:
+        """Change the weights, and free the gradients. Lightning would keep them until the next step's outputs are computed."""
+        super().optimizer_step(epoch, batch_idx, optimizer, optimizer_closure)
+        optimizer.zero_grad()
+
     def configure_gradient_clipping(
         self,
         optimizer: torch.optim.Optimizer,

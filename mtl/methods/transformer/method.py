@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from mtl.device import device_of
 from mtl.files import check_space, format_bytes, read_json
 from mtl.memory import peak_gpu_memory
 from mtl.methods.coded import Coded
@@ -100,8 +101,9 @@ class FineTuned:
         return cost
 
     def _network(self, tasks: list[Task], seed: int) -> TransformerNetwork:
-        checkpointing = self.config.transformer.gradient_checkpointing
-        return new_network(self.pretrained, tasks, self.data.outputs, seed, checkpointing)
+        trainer, checkpointing = self.config.trainer, self.config.transformer.gradient_checkpointing
+        device = device_of(trainer.accelerator)
+        return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, checkpointing)
 
     def _trained_together(self, seed: int, folder: Path) -> TransformerNetwork:
         network = self._network(self.dataset.trained_tasks, seed)

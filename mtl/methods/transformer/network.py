@@ -7,12 +7,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from mtl.config.schema import TrainerConfig
 from mtl.errors import InputError
 from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.batch import Batch
 from mtl.model.encoder import past_end
 from mtl.model.network import TaskNetwork
 from mtl.tasks.task import Task
+from mtl.training.precision import choose_attention
 
 
 class TransformerNetwork(TaskNetwork):
@@ -56,11 +58,18 @@ def body_input(tokens: Tensor, lengths: Tensor, padding: int, has_types: bool) -
 
 
 def new_network(
-    pretrained: Pretrained, tasks: Sequence[Task], outputs: Mapping[str, int], seed: int, checkpointing: bool = False
+    pretrained: Pretrained,
+    tasks: Sequence[Task],
+    outputs: Mapping[str, int],
+    seed: int,
+    trainer: TrainerConfig,
+    device: torch.device,
+    checkpointing: bool = False,
 ) -> TransformerNetwork:
-    """The network before training: one body for all these tasks. The heads are the same for the same seed.
+    """The network before training, on the CPU: one body for all these tasks. The heads are the same for the same seed.
 
-    outputs: by task id, outputs of its head for one input. checkpointing: `transformer.gradient_checkpointing`.
+    outputs: by task id, outputs of its head for one input. trainer, device: in which precision it will compute, and where.
+    checkpointing: `transformer.gradient_checkpointing`.
     """
     models: list[Any] = []
     for task in tasks:
@@ -68,6 +77,7 @@ def new_network(
         model = pretrained.classifier(outputs[task.id])
         if models:
             setattr(model, model.base_model_prefix, models[0].base_model)
+        choose_attention(model, trainer, device)
         models.append(model)
     if checkpointing:
         if not models[0].supports_gradient_checkpointing:

@@ -143,7 +143,7 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
 
     def network(task: Task) -> TransformerNetwork:
         outputs = target_kind(task).outputs(request.answers.get(task.id, []))
-        made = new_network(pretrained, [task], {task.id: outputs}, seed=0)
+        made = new_network(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device)
         fill(made, read_weights(own[task.id]), own[task.id])
         return made
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 from tiny_transformers import write_bert
 
+from mtl.config.schema import TrainerConfig
 from mtl.config.transformer import TransformerConfig
 from mtl.errors import InputError
 from mtl.methods.transformer.network import TransformerNetwork, new_network
@@ -18,7 +19,8 @@ TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], me
 
 @pytest.fixture
 def network(tmp_path: Path) -> TransformerNetwork:
-    return new_network(open_pretrained(str(write_bert(tmp_path, ["en dag"]))), [TASK], {"t": 2}, seed=1)
+    pretrained, trainer = open_pretrained(str(write_bert(tmp_path, ["en dag"]))), TrainerConfig("cpu", "32-true")
+    return new_network(pretrained, [TASK], {"t": 2}, 1, trainer, torch.device("cpu"))
 
 
 @pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])
