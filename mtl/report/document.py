@@ -225,8 +225,11 @@ def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
 
 def _size(row: Row) -> int | None:
     """The encoder's hidden size; None for a row without an encoder."""
-    has_encoder = row.run is not None and row.run.summary["variant"] is not None
-    return row.run.summary["config"].get("encoder.hidden_size") if row.run and has_encoder else None
+    if row.run is None:
+        return None
+    summary = row.run.summary
+    of_lstm = summary["config"].get("encoder.hidden_size") if summary["method"] == "lstm" else None
+    return summary.get("hidden_size", of_lstm)  # the summary of an older run lacks it
 
 
 def _classes(run: Run, task: Task) -> dict[str, Any]:

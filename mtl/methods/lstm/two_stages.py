@@ -59,6 +59,7 @@ class TwoStages:
         self.facts: dict[str, Any] = {
             "embeddings_coverage": self.embeddings.coverage.as_dict(),
             "precision": training_precision(config.trainer),
+            "hidden_size": config.encoder.hidden_size,
         }
         thresholds = [task.id for task in dataset.trained_tasks if METRICS[task.metric].one_label]
         if thresholds and config.finetune.threshold == "dev":

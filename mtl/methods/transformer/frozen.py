@@ -56,7 +56,10 @@ class Frozen:
         self.config, self.dataset, self.scale = config, request.dataset, request.suite.shown
         self.pretrained = open_origin(request)
         self.fingerprints = {"transformer": self.pretrained.fingerprint()}
-        self.facts: dict[str, Any] = {"precision": training_precision(config.trainer)}
+        self.facts: dict[str, Any] = {
+            "precision": training_precision(config.trainer),
+            "hidden_size": self.pretrained.dim,
+        }
         self._encoded: tuple[Coded, Tensor, float] | None = None  # the same for all seeds
         self._heads: Heads | None = None  # the last seed's
 

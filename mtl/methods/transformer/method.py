@@ -48,7 +48,10 @@ class FineTuned:
         self.data = Coded(dataset, scale=request.suite.shown)
         self._check_space(request.folder)
         self.fingerprints = {"transformer": self.pretrained.fingerprint()}
-        self.facts: dict[str, Any] = {"precision": training_precision(config.trainer)}
+        self.facts: dict[str, Any] = {
+            "precision": training_precision(config.trainer),
+            "hidden_size": self.pretrained.dim,
+        }
         if notes := self._warmup_notes():
             self.facts["notes"] = notes
             logger.info("%s", notes[0])

@@ -13,7 +13,7 @@ import torch
 from command_line import content
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
-from tiny_transformers import write_bert
+from tiny_transformers import SIZE, write_bert
 
 import mtl
 from mtl.cli import main
@@ -67,6 +67,7 @@ def test_the_run_has_what_every_run_has(runs: dict[str, Path], variant: str) -> 
     assert list(summary["tasks"]) == ["mood", "stars", "answer", "opposite", "mood-elsewhere"]
     assert (summary["family"], summary["title"]) == ("transformer", f"Transformer, bert, {variant}")
     assert (summary["folder"], summary["variant"]) == (f"transformer-bert-{variant}", variant)
+    assert summary["hidden_size"] == SIZE["hidden_size"]
     cost = summary["cost"]
     assert (cost["pretrain_seconds"] is not None) == (variant == "joint")
     assert 0 < cost["parameters_without_embeddings"] < cost["parameters"]
