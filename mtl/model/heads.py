@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from mtl.model.encoder import max_pool, max_pool_span
 
+MEAN_WEIGHT = 0.01  # of a step's mean vector in the mean over steps
 OVERLAP_SCALE = 4.0  # shares of 0 to 1 become -2 to 2: about the scale of standardized features
 
 
@@ -123,8 +124,11 @@ class ProjectingHead(nn.Module):
 
 
 class CosineHead(nn.Module):
-    """For a pair whose target is a number: the cosine between the two texts' vectors, as in Sentence-BERT's regression objective
-    (Reimers and Gurevych 2019, section 3). Trained jointly, it makes cosines between the encoder's vectors mean similarity.
+    """For a pair whose target is a number: the cosine between the two texts' centred vectors, as in Sentence-BERT's regression objective
+    (Reimers and Gurevych 2019, section 3). Trained jointly, it makes cosines between the encoder's centred vectors mean similarity.
+
+    Centred: less the mean over the batch while training, else less the moving average of these means. Vectors that are maxima over time
+    point in similar directions, so that without this their cosines have a narrow range.
 
     The output is scale * cosine + shift. Both are trained and start at 1 and 0, so that a cosine of 0 to 1 stands for the range of the
     target (`mtl.tasks.targets.Number.loss`), as in Sentence-BERT; a frozen encoder leaves nothing else to train.
@@ -132,8 +136,14 @@ class CosineHead(nn.Module):
 
     reads_tokens = False
 
-    def __init__(self) -> None:
+    mean: Tensor
+    steps: Tensor
+
+    def __init__(self, dim: int) -> None:
+        """dim: of a sentence vector."""
         super().__init__()
+        self.register_buffer("mean", torch.zeros(dim))
+        self.register_buffer("steps", torch.tensor(0.0))
         self.last = nn.Linear(1, 1)
         nn.init.ones_(self.last.weight)
         nn.init.zeros_(self.last.bias)
@@ -141,9 +151,19 @@ class CosineHead(nn.Module):
     def forward(self, vectors: Tensor, overlap: Tensor | None = None) -> Tensor:
         """Sentence vectors (2 * inputs, dim), all first sentences before all second ones -> (inputs, 1). It ignores the overlap."""
         with torch.autocast(vectors.device.type, enabled=False):
-            u, v = vectors.to(self.last.weight.dtype).chunk(2)
+            vectors = vectors.to(self.last.weight.dtype)
+            u, v = (vectors - self._mean(vectors)).chunk(2)
             outputs: Tensor = self.last(functional.cosine_similarity(u, v)[:, None])
         return outputs
+
+    def _mean(self, vectors: Tensor) -> Tensor:
+        """What to subtract from vectors (texts, dim): (dim,)."""
+        if not self.training:
+            return self.mean
+        mean = vectors.mean(dim=0)
+        self.steps += 1
+        self.mean.lerp_(mean.detach(), torch.clamp(1 / self.steps, min=MEAN_WEIGHT))
+        return mean
 
     def read(
         self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None

@@ -85,14 +85,14 @@ class Heads(nn.Module):
         """outputs: of a head for one input, by task id. dim: of an encoder output. attention_size: None: pair tasks have no
         attention between their sentences. projection: the size to which each token is projected before pooling, except where a
         pair has attention, as in jiant; None: no projection. overlap: the number of features of a pair's overlap. cosine: whether the head of a pair
-        without marked spans whose target is a number gives the cosine of the two texts' vectors."""
+        without marked spans whose target is a number gives the cosine of the two texts' centred vectors."""
         super().__init__()
         self.dim = dim
         self.outputs = dict(outputs)
         self.tasks = [task.id for task in tasks]
         # A module's name must have no dot, but a task's id may: the heads are stored in the tasks' order.
         self.layers = nn.ModuleList(
-            CosineHead()
+            CosineHead(dim)
             if cosine and task.is_pair and not task.spans and TARGET_KINDS[task.kind].by_cosine
             else _head(task, dim, outputs[task.id], hidden_size, dropout, attention_size, projection, overlap)
             for task in tasks
