@@ -20,6 +20,7 @@ from mtl.errors import InputError
 from mtl.jobs.named_files import SETTINGS_KINDS, read_method, read_named, read_settings
 from mtl.jobs.suites import METHODS_KEY, chosen_suite, load_checked_suite, suite_settings
 from mtl.methods import METHODS
+from mtl.methods.kind import matches
 from mtl.runs.folder import RunFolder
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -140,6 +141,8 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     baseline = read_yaml(configs / "baseline.yaml")
     if "variant" in chosen:
         _check_variant_of(method["method"], variant, flatten(baseline))
+    # The settings of a generated suite for a method are for the model that the run trains by itself.
+    foreign = given.get(f"{method['method']}.path") is not None
     suite_name = chosen_suite(given, baseline)
     suite = load_checked_suite(suite_name)
     layers = {
@@ -151,7 +154,8 @@ def load_job(settings: Mapping[str, Any]) -> Job:
         **{
             f"suite {suite.name}: {where}": section
             for where, section in suite_settings(suite).items()
-            if where in ("config", f"config.{METHODS_KEY}.{method['method']}")
+            if where == "config"
+            or (where == f"config.{METHODS_KEY}.{method['method']}" and not (suite.generated and foreign))
         },
         **{
             f"{kind}={files[kind]}": read_settings(kind, files[kind], configs / kind, embeddings["name"])
@@ -167,6 +171,7 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     merged.suite = suite_name
     _check_variant(merged, variant)
     job = Job(_checked(merged), suite)
+    _check_unread(job.config, [key for key in given if key not in flatten(variant)])
     return replace(job, suite=choose_scored(suite, job.data_dir))
 
 
@@ -204,6 +209,16 @@ def _check_keys(method: str, given: Sequence[str]) -> None:
     for key in given:
         if not METHODS[method].reads_key(key) and any(kind.reads_key(key) for kind in METHODS.values()):
             raise InputError(f"{key}: method {method} does not read it; set method=, or drop it")
+
+
+def _check_unread(config: Config, given: Sequence[str]) -> None:
+    """Raise InputError for a key that only other variants read."""
+    unread = METHODS[config.method].unread(config)
+    for key in given:
+        if matches(key, unread):
+            raise InputError(
+                f"{key}: variant {config.variant} does not read it; choose another with variant=, or drop it"
+            )
 
 
 def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictConfig:

@@ -121,14 +121,14 @@ class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
 
     family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
-    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot
-    means all keys that begin with it. describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the
-    method has them. chosen_on_dev: returns what is chosen on dev, as tables name it; empty: nothing. check: called before any data is read; raises
-    InputError if the run could not find a file that it needs. load: loads the models of a finished run; None if they are not kept.
-    is_constant: whether it is the best constant answer itself, with which tables compare the other methods. answers: whether it can
-    answer a task; its runs leave out the others. shared: `Method.shared` of any seed, estimated from the configuration alone,
-    before any data is read; None: seeds share nothing. measured: the seconds of a seed's first stage, told by measuring a part of it on
-    this machine; None: it cannot be told.
+    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means
+    all keys that begin with it. unread: those of them that only other variants of a configuration read. describe: the summary's values of
+    `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev: returns what is chosen on dev, as tables
+    name it; empty: nothing. check: called before any data is read; raises InputError if the run could not find a file that it needs.
+    load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the best constant answer itself, with
+    which tables compare the other methods. answers: whether it can answer a task; its runs leave out the others. shared: `Method.shared`
+    of any seed, estimated from the configuration alone, before any data is read; None: seeds share nothing. measured: the seconds of a
+    seed's first stage, told by measuring a part of it on this machine; None: it cannot be told.
     """
 
     family: str
@@ -137,6 +137,7 @@ class MethodKind:
     reads: tuple[str, ...]
     build: Callable[[BuildRequest], Method]
     load: Callable[[LoadRequest], Model] | None = None
+    unread: Callable[[Config], tuple[str, ...]] = lambda config: ()
     describe: Callable[[Config], dict[str, str]] = lambda config: {}
     chosen_on_dev: Callable[[Config], str] = lambda config: ""
     check: Callable[[Config, Suite], None] = _nothing
@@ -147,8 +148,7 @@ class MethodKind:
 
     def reads_key(self, key: str) -> bool:
         """Whether this method reads a configuration key."""
-        names = (*COMMON_KEYS, *self.reads)
-        return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
+        return matches(key, (*COMMON_KEYS, *self.reads))
 
     def uses_device(self, config: Config) -> bool:
         """Whether its runs compute on the device that `trainer.accelerator` chooses, and that is not the CPU."""
@@ -160,6 +160,11 @@ class MethodKind:
         return [
             id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
         ]
+
+
+def matches(key: str, names: Sequence[str]) -> bool:
+    """Whether a configuration key is one of these; a name that ends in a dot means all keys that begin with it."""
+    return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
 
 
 def reads_texts(task: Task) -> bool:

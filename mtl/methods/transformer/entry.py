@@ -1,5 +1,6 @@
 """The registry entry of transformers."""
 
+from dataclasses import fields
 from pathlib import Path
 
 from mtl.config.schema import Config
@@ -39,15 +40,21 @@ def chosen_on_dev(config: Config) -> str:
     return "checkpoints and thresholds" if config.finetune.threshold == "dev" else "checkpoints"
 
 
+def unread(config: Config) -> tuple[str, ...]:
+    """The keys that only other variants read."""
+    if not config.finetune.train_encoder:
+        of_body = ("path", "tokenizer", "keep")
+        tuning = [field.name for field in fields(config.transformer) if field.name not in of_body]
+        return ("pretrain.sampling", *(f"transformer.{key}" for key in tuning))
+    of_heads = ("finetune.", "head.")
+    return of_heads if config.transformer.joint else (*of_heads, "pretrain.sampling", "transformer.joint_epochs")
+
+
 def check(config: Config, suite: Suite) -> None:
     """Raise InputError for settings that contradict each other, a package that is missing, and a path that leads to no transformer."""
     from mtl.methods.transformer.pretrained import check_place
     from mtl.pretraining.library import check_installed
 
-    if config.finetune.train_encoder and config.finetune.threshold != "argmax":
-        raise InputError(
-            f"finetune.threshold={config.finetune.threshold}: is for heads on a fixed body: variant=frozen"
-        )
     if config.transformer.path is None and config.transformer.tokenizer is not None:
         raise InputError(
             "transformer.tokenizer: is for a transformer with its tokenizer elsewhere; set transformer.path="
@@ -89,6 +96,7 @@ TRANSFORMER = MethodKind(
         *("variant", "embeddings_dir", "transformer.", "loss.", "pretrain.sampling", "trainer."),
         *("finetune.", "head.hidden_size", "head.dropout", "head.overlap", "head.pair"),
     ),
+    unread=unread,
     build=build,
     load=load,
     describe=lambda config: {"variant": config.variant},

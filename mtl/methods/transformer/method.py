@@ -19,7 +19,7 @@ from mtl.methods.transformer.finetune import FineTuning, read_predictions, write
 from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
 from mtl.methods.transformer.joint import train_together
 from mtl.methods.transformer.network import TransformerNetwork, new_network
-from mtl.methods.transformer.optimization import warmup_steps
+from mtl.methods.transformer.optimization import check_layers, warmup_steps
 from mtl.methods.transformer.origin import model_folder, open_origin
 from mtl.methods.transformer.trained import TrainedTransformer
 from mtl.tasks.task import Task
@@ -42,6 +42,7 @@ class FineTuned:
         config = request.config
         self.config, self.suite, self.texts = config, request.suite, request.dataset
         self.pretrained = open_origin(request)
+        check_layers(self.pretrained.body, config.transformer)
         reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
         dataset, self.sequences = read_dataset(request.dataset, reader)
         self.dataset = dataset

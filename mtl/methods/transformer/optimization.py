@@ -65,13 +65,13 @@ def parameter_groups(network: TransformerNetwork, settings: TransformerConfig) -
 def leveled(network: TransformerNetwork) -> list[tuple[int, nn.Parameter]]:
     """Each weight with its level: -1 for the embeddings, l for layer l, the number of layers for what stands above them."""
     body, layers = network.body, int(network.body.config.num_hidden_layers)
-    names = {id(parameter): name for name, parameter in body.named_parameters()}
-    return [(_level(names.get(id(parameter)), layers), parameter) for parameter in network.parameters()]
+    levels = {id(parameter): _level(name, layers) for name, parameter in body.named_parameters()}
+    return [(levels.get(id(parameter), layers), parameter) for parameter in network.parameters()]
 
 
-def _level(name: str | None, layers: int) -> int:
-    """name: of a weight in the body; None for a head."""
-    if name is None or "pooler" in name:
+def _level(name: str, layers: int) -> int:
+    """name: of a weight in the body."""
+    if "pooler" in name:
         return layers
     found = LAYER.search(f".{name}")
     if found:
@@ -80,10 +80,17 @@ def _level(name: str | None, layers: int) -> int:
     return -1 if "emb" in name.lower() or name.startswith(("wte", "wpe")) else layers
 
 
+def check_layers(body: Any, settings: TransformerConfig) -> None:
+    """Raise InputError for more fixed layers than the body has, and for settings by layer if layers share their weights, as ALBERT's do."""
+    layers = int(body.config.num_hidden_layers)
+    if settings.freeze > layers:
+        raise InputError(f"transformer.freeze={settings.freeze}: the transformer has {layers} layers")
+    key = "freeze" if settings.freeze else "layer_decay" if settings.layer_decay < 1 else None
+    if key and not set(range(layers)) <= {_level(name, layers) for name, _ in body.named_parameters()}:
+        raise InputError(f"transformer.{key}: the layers of this transformer share their weights; drop the key")
+
+
 def freeze_layers(network: TransformerNetwork, count: int) -> None:
-    """Fix the embeddings and the `count` lowest layers; 0: nothing. Raises InputError if there are not so many."""
-    layers = int(network.body.config.num_hidden_layers)
-    if count > layers:
-        raise InputError(f"transformer.freeze={count}: the transformer has {layers} layers")
+    """Fix the embeddings and the `count` lowest layers; 0: nothing."""
     for level, parameter in leveled(network):
         parameter.requires_grad_(not count or level >= count)

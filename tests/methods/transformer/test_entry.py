@@ -100,7 +100,6 @@ def test_settings_that_make_no_sense(settings: list[str], said: str, capsys: pyt
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        (["finetune.threshold=dev"], "finetune.threshold=dev: is for heads on a fixed body: variant=frozen"),
         (["transformer.tokenizer=x"], "transformer.tokenizer: is for a transformer with its tokenizer elsewhere"),
         (["transformer.path=./x"], r"transformer.path=./x: no such folder"),
     ],
@@ -109,6 +108,30 @@ def test_settings_that_contradict_each_other(settings: list[str], said: str) -> 
     made = job([SUITE, "method=transformer", *settings])
     with pytest.raises(InputError, match=said):
         TRANSFORMER.check(made.config, made.suite)
+
+
+@pytest.mark.parametrize(
+    ("variant", "keys"),
+    [
+        ("finetune", ["finetune.learning_rate", "head.hidden_size", "pretrain.sampling", "transformer.joint_epochs"]),
+        ("joint", ["finetune.threshold", "head.overlap"]),
+        ("frozen", ["transformer.epochs", "transformer.learning_rate", "transformer.freeze", "pretrain.sampling"]),
+    ],
+)
+def test_keys_that_only_other_variants_read(variant: str, keys: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["method=transformer", f"variant={variant}"]
+    for key in keys:
+        value = {"finetune.threshold": "dev", "head.overlap": "true"}.get(key, "1")
+        assert main(["baseline", SUITE, *given, f"{key}={value}"]) == 2
+        assert f"mtl: error: {key}: variant {variant} does not read it; choose" in capsys.readouterr().err
+    train = job([SUITE, *given]).config.finetune.train_encoder
+    job([SUITE, *given, f"finetune.train_encoder={train}"])  # what the variant itself sets may be said
+
+
+def test_a_sample_suite_sets_rates_for_the_transformer_that_it_trains_alone() -> None:
+    given = ["suite=klej-sample", "method=transformer"]
+    rates = [job([*given, *more]).config.transformer.learning_rate for more in ([], ["transformer.path=models/bert"])]
+    assert rates == [1e-3, 2e-5]
 
 
 def test_little_disk_space_and_short_training_are_said_beforehand(

@@ -10,7 +10,7 @@ from mtl.config.schema import TrainerConfig
 from mtl.config.transformer import TransformerConfig
 from mtl.errors import InputError
 from mtl.methods.transformer.network import TransformerNetwork, new_network
-from mtl.methods.transformer.optimization import fine_tuning, freeze_layers, parameter_groups
+from mtl.methods.transformer.optimization import check_layers, fine_tuning, freeze_layers, parameter_groups
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.tasks.task import Task
 
@@ -71,5 +71,25 @@ def test_low_layers_can_stay_fixed(network: TransformerNetwork) -> None:
     assert sum(len(group["params"]) for group in optimizer.param_groups) == len(trained)
     freeze_layers(network, 0)
     assert all(weight.requires_grad for weight in network.parameters())
+
+
+def test_settings_by_layer_need_such_layers(network: TransformerNetwork) -> None:
+    check_layers(network.body, TransformerConfig(freeze=2, layer_decay=0.9))
     with pytest.raises(InputError, match=r"transformer\.freeze=3: the transformer has 2 layers"):
-        freeze_layers(network, 3)
+        check_layers(network.body, TransformerConfig(freeze=3))
+    from transformers import AlbertConfig, AlbertModel
+
+    sizes = {
+        "hidden_size": 8,
+        "embedding_size": 8,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
+    shared = AlbertModel(AlbertConfig(vocab_size=10, **sizes))
+    check_layers(shared, TransformerConfig())
+    for settings in ({"freeze": 1}, {"layer_decay": 0.9}):
+        with pytest.raises(
+            InputError, match=rf"^transformer\.{next(iter(settings))}: the layers of this transformer share"
+        ):
+            check_layers(shared, TransformerConfig(**settings))
