@@ -27,7 +27,7 @@ from mtl.training.checkpoints import WEIGHTS
 TEXTS = [f"the film number {i} was fine lovely bright awful gloomy dull very nice" for i in range(20)]
 TEXTS += [f"det var nog en ny bank fil lag mål nummer {i} och då log hon såg Anna Bo Carin" for i in range(20)]
 SMALL = ["transformer.epochs=2", "transformer.batch_size=16", "transformer.learning_rate=0.002", "transformer.warmup=2"]
-SMALL += ["finetune.max_epochs=2", "finetune.batch_size=16", "trainer.threads=1"]
+SMALL_HEADS = ["finetune.max_epochs=2", "finetune.batch_size=16"]
 VARIANTS = {
     "finetune": ["transformer.keep=true"],
     "joint": ["transformer.keep=true", "variant=joint", "transformer.joint_epochs=2"],
@@ -48,7 +48,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def command(folder: Path, suite: str, *settings: str) -> list[str]:
     places = [f"suite={folder / suite / suite}.yaml", f"data_dir={folder / suite / 'data'}"]
-    return ["baseline", *places, "method=transformer", f"transformer.path={folder / 'bert'}", *SMALL, *settings]
+    small = SMALL_HEADS if "variant=frozen" in settings else SMALL
+    given = [f"transformer.path={folder / 'bert'}", "trainer.threads=1", *small, *settings]
+    return ["baseline", *places, "method=transformer", *given]
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +227,8 @@ def test_killed_at_any_moment_it_ends_as_if_undisturbed(
     folder: Path, tmp_path: Path, variant: str, checkpoint: str
 ) -> None:
     plain, killed = tmp_path / "plain", tmp_path / "killed"
-    settings = ["tasks=[mood,answer,mood-elsewhere]", f"variant={variant}", "transformer.joint_epochs=2", "seeds=[1]"]
+    settings = ["tasks=[mood,answer,mood-elsewhere]", f"variant={variant}", "seeds=[1]"]
+    settings += ["transformer.joint_epochs=2"] if variant == "joint" else []
     made = command(folder, "kinds", *settings, "transformer.accumulate=2", f"transformer.checkpoint={checkpoint}")
     assert main([*made, f"run_dir={plain}"]) == 0
     moments = ["finetune/mood/last.ckpt", "finetune/mood/predicted.npz", f"finetune/answer/{WEIGHTS[checkpoint]}"]
