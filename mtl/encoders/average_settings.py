@@ -24,6 +24,7 @@ from mtl.tasks.suite import Suite, load_suite
 
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 SECTION = "embeddings."
+NEEDS_TEXTS = "texts: weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
 
 
 @dataclass
@@ -73,9 +74,7 @@ class AverageSettings:
         if self.data_dir is not None and self.suite is None:
             raise InputError(f"data_dir={self.data_dir}: name the suite that it belongs to: suite=NAME")
         if self.reads_texts and self.texts is None and self.suite is None:
-            raise InputError(
-                "texts: weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
-            )
+            raise InputError(NEEDS_TEXTS)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.encoders.kind import Choices, EncoderKind, SentenceEncoder
+from mtl.errors import InputError
 
 CENTRE = (False, True)
 
@@ -39,7 +40,11 @@ def _average_choices() -> Choices:
 
 
 def _fit_average(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Only centring and weights read texts, and only a mean has weights."""
+    """Only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
+    from mtl.encoders.average_settings import NEEDS_TEXTS
+
+    if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
+        raise InputError(NEEDS_TEXTS)
     weighted = settings.get("weighting", "none") != "none"
     if weighted and settings.get("pooling") == "max":
         return None

@@ -86,6 +86,8 @@ def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
         assert len(dims) == count and set(dims) == {4, 8}
     with pytest.raises(InputError, match="centre=choose: no value goes with the other settings"):
         combinations({**common, "weighting": "sif", "pooling": "max", "centre": "choose"}, choices)
+    with pytest.raises(InputError, match="weighting and centre need texts: set texts=FILE, or suite=NAME"):
+        combinations({**common, "texts": None, "centre": "choose"}, choices)
 
 
 def test_a_run_reads_its_data_only_for_centring(tmp_path: Path) -> None:
