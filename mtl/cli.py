@@ -11,6 +11,7 @@ from typing import NoReturn
 import mtl
 from mtl.commands import add_commands
 from mtl.errors import DivergedError, InputError
+from mtl.interrupt import sigterm_as_interrupt
 from mtl.progress import log_to_standard_error
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
@@ -19,7 +20,7 @@ DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status.
 
-    0 on success (a command may return another status), 1 if training diverged, 2 for bad input, 130 if interrupted.
+    0 on success (a command may return another status), 1 if training diverged, 2 for bad input, 130 if interrupted, by Ctrl-C or SIGTERM.
     """
     parsed = _parse(arguments)
     words = sys.argv[1:] if arguments is None else arguments
@@ -28,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("mtl").setLevel(logging.INFO)
     command: Callable[[argparse.Namespace], int | None] = parsed.run
     try:
-        status = command(parsed)
+        with sigterm_as_interrupt():
+            status = command(parsed)
         sys.stdout.flush()
     except InputError as error:
         print(f"mtl: error: {error}", file=sys.stderr)

@@ -7,7 +7,7 @@ import os
 import resource
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -23,19 +23,31 @@ def _beside(path: Path) -> Path:
 
 
 @contextmanager
+def _naming(path: Path, partial: Path) -> Iterator[None]:
+    """An OSError within the block names `path` in place of its temporary path."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is not None and Path(error.filename) == partial:
+            error.filename = str(path)
+        raise
+
+
+@contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception.
 
     The file is flushed to disk before the move, so a crash or a SIGKILL at any moment leaves either the old
-    file or the complete new one. When the block raises, the temporary file is removed.
+    file or the complete new one. When the block raises, the temporary file is removed. An OSError names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = _beside(path)
     try:
-        yield partial
-        with partial.open("rb") as written:
-            os.fsync(written.fileno())
-        partial.replace(path)
+        with _naming(path, partial):
+            yield partial
+            with partial.open("rb") as written:
+                os.fsync(written.fileno())
+            partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
 
@@ -61,12 +73,14 @@ def check_new_folder(path: Path) -> None:
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
 
-    Raises InputError as `check_new_folder`, before the block. When the block raises, the temporary folder is removed.
+    Raises InputError as `check_new_folder`, before the block, and OSError that names `path` if it cannot be made. When the block raises,
+    the temporary folder is removed.
     """
     check_new_folder(path)
     path = path.resolve()
     partial = _beside(path)
-    partial.mkdir(parents=True)
+    with _naming(path, partial):
+        partial.mkdir(parents=True)
     try:
         yield partial
         for written in partial.rglob("*"):
@@ -140,6 +154,12 @@ def format_bytes(size: int) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 run, 2 runs."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """The names; of more than `most`, the first ones and how many more there are."""
+    more = len(names) - most
+    return separator.join(names if more <= 0 else [*names[:most], f"and {more:,} more"])
 
 
 def sha256(path: Path) -> str:

@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 import subprocess
 import sys
 import zipfile
@@ -32,7 +34,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
             marks=pytest.mark.skipif(torch.accelerator.is_available(), reason="there is one"),
         ),
         (["baseline", "suite=klej-sample", "tasks=[glue]"], "suite klej-sample has no task glue"),
-        (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none"),
+        (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none: cannot be written ("),
         (
             ["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"],
             "dim=-3: too small",
@@ -85,6 +87,25 @@ def test_wrong_usage_is_one_line_and_exit_status_2(
     assert caught.value.code == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mtl: error: ") and line.endswith(f"; see {help} --help")
+
+
+def test_sigterm_ends_any_command_as_an_interrupt(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def train(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    def unheard(*_: object) -> None:
+        raise AssertionError("the command does not handle SIGTERM")
+
+    monkeypatch.setattr("mtl.jobs.pretraining.pretrain_transformer", train)
+    before = signal.signal(signal.SIGTERM, unheard)
+    try:
+        assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 130
+        assert signal.getsignal(signal.SIGTERM) is unheard
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert capsys.readouterr().err == "mtl: interrupted; the same command continues\n"
 
 
 def test_score_and_check_submission_name_the_suite(

@@ -11,6 +11,8 @@ from mtl.files import (
     allow_open_files,
     check_space,
     git_blob_id,
+    listed,
+    new_folder,
     read_json,
     replacing,
     sha256,
@@ -29,6 +31,17 @@ def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
         raise RuntimeError
     assert path.read_bytes() == "ołówek\r\n".encode()
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(IsADirectoryError) as caught:
+        write_text(tmp_path / "taken", "text")
+    assert caught.value.filename == str(tmp_path / "taken")
+    with pytest.raises(NotADirectoryError) as unmade, new_folder(tmp_path / "file" / "new"):
+        pass
+    assert ".partial" not in str(unmade.value.filename)
 
 
 def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,3 +121,8 @@ def test_too_many_runs_for_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
         InputError, match=r"1000 runs at once need 1256 open files, and this system allows a process 1024; .*--only"
     ):
         allow_open_files(1000)
+
+
+@pytest.mark.parametrize(("most", "expected"), [(3, "a, b, c"), (4, "a, b, c"), (2, "a, b, and 1 more")])
+def test_of_many_names_the_first_are_listed(most: int, expected: str) -> None:
+    assert listed(["a", "b", "c"], most) == expected

@@ -37,10 +37,7 @@ def add_training(commands: Commands) -> None:
 
 
 def _baseline(arguments: argparse.Namespace) -> None:
-    from mtl.jobs.engines.interrupt import sigterm_as_interrupt
-
-    with sigterm_as_interrupt():
-        _run(job_of(arguments.settings), arguments.command)
+    _run(job_of(arguments.settings), arguments.command)
 
 
 def _run(job: "Job", command: str) -> None:
@@ -96,7 +93,6 @@ def _watch(sweep: "Sweep") -> None:
 
 def _sweep(arguments: argparse.Namespace) -> None:
     from mtl.files import counted
-    from mtl.jobs.engines.interrupt import sigterm_as_interrupt
     from mtl.jobs.job import parse_settings
     from mtl.jobs.sweep import load_sweep, run_sweep
 
@@ -114,5 +110,4 @@ def _sweep(arguments: argparse.Namespace) -> None:
         print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir), flush=True)
 
     make, make_together = (partial(function, command=arguments.command) for function in (_run, _run_together))
-    with sigterm_as_interrupt():
-        run_sweep(sweep, make, make_together, report)
+    run_sweep(sweep, make, make_together, report)

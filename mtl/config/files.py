@@ -10,7 +10,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 import mtl
-from mtl.config.schema import INDIFFERENT, Config, EmbedderOptions
+from mtl.config.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions
 from mtl.errors import InputError
 from mtl.files import write_text
 from mtl.untrusted import read_yaml
@@ -104,17 +104,27 @@ def differences(path: Path, config: Config) -> list[str]:
     return differing_keys(flatten(_read(path)), config)
 
 
+def moved_sources(path: Path, config: Config) -> list[str]:
+    """The keys of SOURCES in which the configuration saved at `path` differs from this one, as `differing_keys` returns them."""
+    return _differing(flatten(_read(path)), config, lambda key: key in SOURCES)
+
+
 def differing_keys(saved: Mapping[str, Any], config: Config) -> list[str]:
     """The keys in which a saved configuration, by dotted keys, differs from this one, as "key: value there, value here".
 
     Keys that do not change the results (INDIFFERENT) do not count. A key that the saved configuration lacks, because it is that of an
     older version, has its default.
     """
+    return _differing(saved, config, lambda key: key not in INDIFFERENT)
+
+
+def _differing(saved: Mapping[str, Any], config: Config, counts: Callable[[str], bool]) -> list[str]:
+    """`differing_keys` among the keys that count."""
     there, here = {**defaults(config), **saved}, flatten_config(config)
     return [
         f"{key}: {there.get(key)} there, {here.get(key)} here"
         for key in there | here
-        if there.get(key) != here.get(key) and key not in INDIFFERENT
+        if there.get(key) != here.get(key) and counts(key)
     ]
 
 

@@ -303,10 +303,12 @@ class Config:
 # Keys that choose a file of settings, and the suite. Only the command line and sweeps set them: the chosen file is a layer of its own.
 CHOICES = ("suite", "method", "variant", "architecture", "preset")
 
+# Keys that say where the vectors or the transformer are that a run starts from.
+SOURCES = ("embeddings.path", "transformer.path", "transformer.tokenizer")
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
 LOCATIONS = (
-    *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.path", "embeddings.cache"),
-    *("transformer.path", "transformer.tokenizer"),
+    *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.cache"),
+    *SOURCES,
 )
 # Keys that do not change the results: locations, how and where seeds run, whether weights are kept, and a key whose effect, the
 # precision that is used, is compared itself (`mtl.runs.folder`).

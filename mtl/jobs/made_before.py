@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.config.files import differing_keys, flatten, flatten_config
+from mtl.config.schema import SOURCES
 from mtl.errors import InputError
 from mtl.jobs.job import Job
 from mtl.untrusted import read_yaml
@@ -16,7 +17,7 @@ from mtl.untrusted import read_yaml
 logger = logging.getLogger("mtl")
 
 # Keys that say where a run's inputs are. Runs that differ in them are different runs until their inputs have been compared.
-SOURCES = ("data_dir", "embeddings.path", "transformer.path", "transformer.tokenizer")
+INPUTS = ("data_dir", *SOURCES)
 
 
 def folders_made_before(jobs: Sequence[Job], unnamed: Sequence[bool]) -> list[Path]:
@@ -52,4 +53,4 @@ def _configurations(parent: Path) -> dict[Path, Mapping[str, Any]]:
 
 def _is_same(there: Mapping[str, Any], job: Job) -> bool:
     here = flatten_config(job.config)
-    return all(there.get(key) == here.get(key) for key in SOURCES) and not differing_keys(there, job.config)
+    return all(there.get(key) == here.get(key) for key in INPUTS) and not differing_keys(there, job.config)

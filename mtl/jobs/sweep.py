@@ -15,6 +15,7 @@ from mtl.config.schema import INDIFFERENT, Config
 from mtl.data.fetch import awaits_generation
 from mtl.data.splits import check_present
 from mtl.errors import DivergedError, InputError
+from mtl.files import listed
 from mtl.jobs.failures import Failures
 from mtl.jobs.job import Job, NamedRun, load_job
 from mtl.jobs.made_before import folders_made_before
@@ -29,6 +30,7 @@ PLAIN = ("suite", "data_dir", "method", "embeddings", "variant", "architecture",
 # Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
 UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 LONGEST_NAME = 200  # bytes; file systems take 255
+MOST_NAMED = 3  # runs in one error; the others are counted
 
 
 @dataclass(frozen=True)
@@ -317,6 +319,6 @@ def _check_ready(sweep: Sweep) -> None:
     if lacking:
         others = [f"--only {run.name}" for run in sweep.runs if run.name not in lacking]
         raise InputError(
-            f"{sweep.path}: {', '.join(lacking)} cannot be made: {'; '.join(dict.fromkeys(lacking.values()))}"
+            f"{sweep.path}: {listed(list(lacking), MOST_NAMED)} cannot be made: {'; '.join(dict.fromkeys(lacking.values()))}"
             + (f"; to leave {'it' if len(lacking) == 1 else 'them'} out: {' '.join(others)}" if others else "")
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from mtl.files import listed
 from mtl.report.comparison import COVERAGE, LEAST_SEEDS
 from mtl.report.resampling import RESAMPLES
 from mtl.report.row import Row
@@ -9,12 +10,6 @@ from mtl.runs.summary import below_constant, same_answers
 from mtl.tasks.suite import Suite
 
 MOST_NAMED = 20  # runs in one note; the others are counted
-
-
-def listed(names: Sequence[str], separator: str = ", ") -> str:
-    """The names; of many, the first MOST_NAMED and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return separator.join(names if more <= 0 else [*names[:MOST_NAMED], f"and {more:,} more"])
 
 
 def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
@@ -29,7 +24,7 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         on = f"on the {splits.pop()} sets" if len(splits) == 1 else "on the split that they name"
         notes.append(f"Published rows are scores {on}.")
     partial = _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
-    notes += [f"* AVG is partial, without {ids}: {listed(names)}." for ids, names in partial.items()]
+    notes += [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
     if reduced := sorted({id for row in rows for id in row.reduced}, key=list(suite.tasks).index):
         notes.append(
             f"† other split sizes than the published ones{_changed(suite, rows)}, not comparable with published scores: "
@@ -64,13 +59,13 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
     """What the runs recorded, and where their scores say little."""
     summaries = [(row.name, row.run.summary) for row in rows if row.run]
     noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
-    notes = [f"{listed(names)}: {note}" for note, names in noted.items()]
+    notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
     if more := notes[MOST_NAMED:]:
         notes[MOST_NAMED:] = [f"There are {len(more):,} more notes of single runs, in the runs' summary.json."]
     if ungrouped:
         notes.append(
             "Runs that did not record which scored rows belong together (their rows are resampled one by one, each task separately): "
-            f"{listed(ungrouped)}."
+            f"{listed(ungrouped, MOST_NAMED)}."
         )
     if held_out := {id: n for _, summary in summaries for id, n in summary["held_out"].items()}:
         counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
@@ -79,11 +74,14 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
     same = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
     for title, found in (
-        ("Tasks that a method does not answer", [f"{listed(names)}: {ids}" for ids, names in unanswered.items()]),
+        (
+            "Tasks that a method does not answer",
+            [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()],
+        ),
         ("Not above the best constant answer, with its score", below),
         ("The same prediction for every row", same),
     ):
-        notes += [f"{title}: {listed(found, '; ')}."] if found else []
+        notes += [f"{title}: {listed(found, MOST_NAMED, '; ')}."] if found else []
     if suite.generated:
         notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
     return notes

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from mtl.config.files import differences, flatten, save_config
@@ -65,20 +65,21 @@ class RunFolder:
 
         Raises InputError if another process holds the lock, or if the folder cannot be written to.
         """
-        try:
-            with lock(self.path / ".lock"):
+        with ExitStack() as held:
+            try:
+                held.enter_context(lock(self.path / ".lock"))
                 for partial in list(self.path.rglob(".*.partial")):
                     if partial.is_dir():
                         shutil.rmtree(partial)
                     else:
                         partial.unlink(missing_ok=True)  # its folder may have been such a file
-                yield
-        except Busy as error:
-            raise InputError(
-                f"{self.path}: another process is running in this folder; wait until it has ended{error}"
-            ) from None
-        except (PermissionError, FileExistsError, NotADirectoryError) as error:
-            raise InputError(f"{error.filename}: cannot be written ({error.strerror}); set run_dir=") from None
+            except Busy as error:
+                raise InputError(
+                    f"{self.path}: another process is running in this folder; wait until it has ended{error}"
+                ) from None
+            except OSError as error:
+                raise InputError(f"{self.path}: cannot be written ({error.strerror}); set run_dir=") from None
+            yield
 
     def check(self, config: Config) -> None:
         """Raise InputError if the folder belongs to a version of mtl with other results, or to another configuration. The error

@@ -307,6 +307,16 @@ def test_vectors_that_do_not_exist_are_found_before_the_first_run(
     assert len(load_sweep("table3", parse_settings(small), ["random-frozen", "fasttext-frozen"]).runs) == 2
 
 
+def test_of_many_runs_that_cannot_be_made_the_first_are_named(
+    small: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, "settings: {embeddings: fasttext}\ngrid: {max_length: [2, 3, 4, 5, 6]}")
+    assert main(["sweep", file, *small, f"embeddings.path={tmp_path / 'none.vec'}"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    shown = ", ".join(f"fasttext-frozen,max_length={length}" for length in (2, 3, 4))
+    assert f": {shown}, and 2 more cannot be made: {tmp_path / 'none.vec'}: no such vectors; " in line
+
+
 FAULTY = "runs: [{}, {name: last, pretrain.checkpoint: last}, {finetune.encoder_dropout: true}]"
 
 

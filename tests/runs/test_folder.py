@@ -15,6 +15,8 @@ from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
 from mtl.runs.folder import RunFolder
 
+NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="nobody can write to /proc")
+
 
 def test_the_second_process_is_refused(tmp_path: Path) -> None:
     code = "import sys; from pathlib import Path; from mtl.runs.folder import RunFolder\n"
@@ -37,10 +39,17 @@ def test_the_second_process_is_refused(tmp_path: Path) -> None:
         assert list((tmp_path / "seed-1").iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("path", ["file", pytest.param("/proc/none", marks=NEEDS_PROC)])
+def test_a_folder_that_cannot_be_written(tmp_path: Path, path: str) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match=r"set run_dir="), RunFolder(tmp_path / "file").locked():
+    folder = RunFolder(tmp_path / path)
+    with pytest.raises(InputError, match=rf"^{folder.path}: cannot be written \(.+\); set run_dir=$"), folder.locked():
         pass
+
+
+def test_an_error_while_the_folder_is_held_is_not_one_of_the_folder(tmp_path: Path) -> None:
+    with pytest.raises(PermissionError), RunFolder(tmp_path / "run").locked():
+        raise PermissionError(13, "Permission denied", "data.tsv")
 
 
 def configured(**settings: Any) -> Config:

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from mtl.errors import DivergedError, InputError
 from mtl.files import format_bytes
-from mtl.jobs.engines.interrupt import sigterm_as_interrupt
+from mtl.interrupt import sigterm_as_interrupt
 from mtl.jobs.engines.kind import Done, Unit, ready
 from mtl.locks import LOST
 from mtl.memory import machine_memory

@@ -13,7 +13,7 @@ from typing import Any
 
 from mtl.errors import DivergedError, InputError
 from mtl.files import format_bytes
-from mtl.jobs.engines.interrupt import sigterm_as_interrupt
+from mtl.interrupt import sigterm_as_interrupt
 from mtl.jobs.engines.kind import Done, Unit, ready
 from mtl.progress import log_to_standard_error
 

@@ -16,6 +16,7 @@ from mtl.data.dataset import Split
 from mtl.data.examples import Row
 from mtl.data.overlap import with_overlap
 from mtl.device import device_of
+from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
 from mtl.files import read_json
 from mtl.memory import peak_gpu_memory
@@ -60,6 +61,9 @@ class Frozen:
             "precision": training_precision(config.trainer),
             "hidden_size": self.pretrained.dim,
         }
+        self.sequences, notes = read_texts(config, self.pretrained, request.dataset.texts)
+        if notes:
+            self.facts["notes"] = notes
         self._encoded: tuple[Coded, Tensor, float] | None = None  # the same for all seeds
         self._heads: Heads | None = None  # the last seed's
 
@@ -117,7 +121,7 @@ class Frozen:
             start, device = time.monotonic(), device_of(self.config.trainer.accelerator)
             body, dataset = self.pretrained.body.to(device), self.dataset
             splits = [(task, split) for task in dataset.tasks for split in dataset.splits[task.id].values()]
-            vectors, numbers = text_vectors(self.config, self.pretrained, body, dataset.texts, splits)
+            vectors, numbers = text_vectors(self.config, self.pretrained, body, dataset.texts, self.sequences, splits)
             marked = {
                 task.id: {name: with_marks(task, split, numbers) for name, split in dataset.splits[task.id].items()}
                 for task in dataset.tasks
@@ -128,18 +132,29 @@ class Frozen:
         return self._encoded
 
 
+def read_texts(config: Config, pretrained: Pretrained, texts: Sequence[str]) -> tuple[ArraySequences, list[str]]:
+    """The texts, each read alone, as sequences; and notes that say how many are cut, if any are. Logs the notes."""
+    reader = InputReader(pretrained, longest_input(config.max_length, pretrained))
+    sequences = reader.sequences([(text,) for text in texts])
+    notes = reader.notes()
+    for note in notes:
+        logger.info("%s", note)
+    return sequences, notes
+
+
 def text_vectors(
-    config: Config, pretrained: Pretrained, body: Any, texts: Sequence[str], splits: Sequence[tuple[Task, Split]]
+    config: Config,
+    pretrained: Pretrained,
+    body: Any,
+    texts: Sequence[str],
+    sequences: ArraySequences,
+    splits: Sequence[tuple[Task, Split]],
 ) -> tuple[Tensor, dict[Mark, int]]:
     """The vectors of all texts and then of all marked words, float32 (texts + words, dim), and the number of each word's vector.
 
-    splits: whose words are marked.
+    sequences: of the texts, as `read_texts` returns them. splits: whose words are marked.
     """
     device, pooling = next(body.parameters()).device, TransformerEncoder.pooling
-    reader = InputReader(pretrained, longest_input(config.max_length, pretrained))
-    sequences = reader.sequences([(text,) for text in texts])
-    if reader.cut:
-        logger.info("%d of %d texts are cut to %d tokens", reader.cut, len(texts), reader.length)
     marks = list(dict.fromkeys(mark for task, split in splits for row in marks_of(task, split) for mark in row))
     with mixed_precision(config.trainer, device):
         vectors = encode_texts(body, pretrained, sequences, pooling)
@@ -172,7 +187,8 @@ class TrainedFrozen(TransformerEncoder):
         kind, answers = target_kind(task), self.answers.get(head, [])
         split, texts = new_split(task, rows)
         with hidden_progress():
-            vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, [(task, split)])
+            sequences, _ = read_texts(self.config, self.pretrained, texts)
+            vectors, numbers = text_vectors(self.config, self.pretrained, self.body, texts, sequences, [(task, split)])
         split = with_marks(task, split, numbers)
         if self.config.head.overlap and task.is_pair:
             split = with_overlap(split, texts)

@@ -1,6 +1,5 @@
 """The model inputs of rows as token ids: both texts of a pair in one sequence, marked words behind them."""
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,8 +16,6 @@ from mtl.tasks.task import Task
 CHUNK = 1000  # inputs that the tokenizer gets at once
 MOST_FURTHER = 0.5  # the share of an input that further texts may take; longer ones are cut
 
-logger = logging.getLogger("mtl")
-
 Parts = tuple[str, ...]
 """The texts of one model input."""
 
@@ -28,7 +25,7 @@ class InputReader:
 
     One or two texts are read as the tokenizer reads a text or a pair; where they are too long, the longer one is cut at its end.
     Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's protocol). They are not cut:
-    they are short, marked words. cut: how many inputs were too long.
+    they are short, marked words. seen: how many inputs were read. cut: how many of them were too long.
     """
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
@@ -37,12 +34,14 @@ class InputReader:
         self.name = pretrained.name
         self.padding = pretrained.padding
         self.length = max_length
+        self.seen = 0
         self.cut = 0
         self._shortest: dict[int, int] = {}  # `_least` by its argument: some tokenizers read a text to answer
 
     def sequences(self, inputs: Sequence[Parts]) -> ArraySequences:
         """These inputs as sequences of two numbers for each token: its id, and the text that it belongs to (0, or 1 for a second
         text), int32. Counts those that are cut. Raises InputError if `max_length` leaves no token for a text."""
+        self.seen += len(inputs)
         rows, lengths = list[np.ndarray](), np.zeros(len(inputs), dtype=np.int64)
         with Progress("tokenizing", len(inputs), "rows") as shown:
             for start in range(0, len(inputs), CHUNK):
@@ -54,6 +53,12 @@ class InputReader:
         starts = np.cumsum(lengths) - lengths
         whole = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
         return ArraySequences(whole, starts, lengths)
+
+    def notes(self) -> list[str]:
+        """A sentence that says how many inputs are cut, if any are."""
+        if not self.cut:
+            return []
+        return [f"{self.cut:,} of {self.seen:,} distinct inputs are cut to {self.length} tokens."]
 
     def _read(self, inputs: Sequence[Parts]) -> Iterable[tuple[int, np.ndarray]]:
         """The place of each input and its tokens, int32 (tokens, 2), in order."""
@@ -151,7 +156,7 @@ def with_inputs(split: Split, inputs: Sequence[Parts], index: dict[Parts, int]) 
 
 
 def read_dataset(dataset: Dataset, reader: InputReader) -> tuple[Dataset, ArraySequences]:
-    """The dataset with its model inputs in place of texts, and all of them as sequences. Logs how many are cut."""
+    """The dataset with its model inputs in place of texts, and all of them as sequences."""
     inputs = {
         task.id: {name: model_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
         for task in dataset.tasks
@@ -162,7 +167,4 @@ def read_dataset(dataset: Dataset, reader: InputReader) -> tuple[Dataset, ArrayS
         id: {name: with_inputs(split, inputs[id][name], index) for name, split in of.items()}
         for id, of in dataset.splits.items()
     }
-    sequences = reader.sequences(list(index))
-    if reader.cut:
-        logger.info("%d of %d inputs are cut to %d tokens", reader.cut, len(index), reader.length)
-    return replace(dataset, splits=splits), sequences
+    return replace(dataset, splits=splits), reader.sequences(list(index))

@@ -53,9 +53,11 @@ class FineTuned:
             "precision": training_precision(config.trainer),
             "hidden_size": self.pretrained.dim,
         }
-        if notes := self._warmup_notes():
+        notes = [*reader.notes(), *self._warmup_notes()]
+        if notes:
             self.facts["notes"] = notes
-            logger.info("%s", notes[0])
+        for note in notes:
+            logger.info("%s", note)
 
     def save(self, folder: Path) -> None:
         """Write the transformer's configuration and its tokenizer."""

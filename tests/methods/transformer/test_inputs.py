@@ -46,6 +46,7 @@ def test_texts_and_pairs_are_those_of_the_tokenizer(kind: str, length: int, requ
         assert tokens[:, 1].tolist() == wanted["token_type_ids"][0]
         cut += len(pretrained.tokenizer(*columns)["input_ids"][0]) > length
     assert reader.cut == cut and (cut > 0) == (length < 64)
+    assert reader.notes() == ([f"{cut} of {len(inputs)} distinct inputs are cut to {length} tokens."] if cut else [])
 
 
 def test_the_longer_text_of_a_pair_is_cut(bert: Pretrained) -> None:

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -195,6 +196,35 @@ def test_weights_that_do_not_fit_are_one_line(
         assert line.startswith(f"mtl: error: {path}: its weights are not those of this model: Missing key")
 
 
+def test_weights_that_were_not_kept_cannot_be_kept_later(
+    runs: dict[str, Path], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = command(folder, "kinds", *VARIANTS["dropped"], "seeds=[1]", f"run_dir={runs['dropped']}")
+    assert main(made) == 0
+    capsys.readouterr()
+    assert main([*made, "transformer.keep=true"]) == 2
+    assert capsys.readouterr().err.endswith(
+        f"mtl: error: {runs['dropped']}: this run is finished, and it has not kept its weights (transformer.keep); set run_dir= to"
+        " make it again with them\n"
+    )
+
+
+def test_a_finished_run_of_another_transformer_is_refused(
+    runs: dict[str, Path], folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_bert(tmp_path / "bert", [*TEXTS, "another word"])
+    made = command(folder, "kinds", *VARIANTS["dropped"], "seeds=[1]", f"run_dir={runs['dropped']}")
+    assert main([*made, f"transformer.path={tmp_path / 'bert'}"]) == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert (
+        f"made from other inputs: transformer (transformer.path: {folder / 'bert'} there, {tmp_path / 'bert'} here);"
+        in line
+    )
+    shutil.rmtree(tmp_path / "bert")
+    shutil.copytree(folder / "bert", tmp_path / "bert")
+    assert main([*made, f"transformer.path={tmp_path / 'bert'}"]) == 0
+
+
 def test_another_transformer_at_its_place_is_noticed(runs: dict[str, Path], folder: Path, tmp_path: Path) -> None:
     place = folder / "bert"
     place.rename(tmp_path / "moved")
@@ -212,6 +242,9 @@ def test_marked_words_are_read(folder: Path, tmp_path: Path, variant: str) -> No
     run = tmp_path / "run"
     settings = ["transformer.keep=true", f"variant={variant}", "seeds=[1]", f"run_dir={run}", "max_length=20"]
     assert main(command(folder, "spans", *settings)) == 0
+    (note,) = json.loads((run / "summary.json").read_text(encoding="utf-8"))["notes"]
+    assert re.fullmatch(r"\d+ of \d+ distinct inputs are cut to 20 tokens\.", note)
+    assert note in (run / "table.md").read_text(encoding="utf-8")
     predictor = mtl.load(run)
     for task in ("sense", "refers"):
         declared = predictor.suite.tasks[task]

@@ -1,0 +1,62 @@
+"""Finished runs that are asked for again."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from command_line import job
+from small_suite import small_settings
+
+from mtl.errors import InputError
+from mtl.jobs.baseline import run_baseline
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The settings of a finished run with a file of vectors, `first/v.vec`. The file `same/v.vec` is equal, `other/v.vec` is not."""
+    folder = tmp_path_factory.mktemp("finished")
+    for name, number in (("first", 1), ("same", 1), ("other", 2)):
+        (folder / name).mkdir()
+        (folder / name / "v.vec").write_text(f"solen {number} 2 3\n", encoding="utf-8")
+    small = [setting for setting in small_settings(folder) if not setting.startswith("embeddings.dim")]
+    settings = [*small, "seeds=[1]", "embeddings=fasttext", f"embeddings.path={folder / 'first/v.vec'}"]
+    run_baseline(job(settings))
+    return settings
+
+
+def moved(settings: list[str], name: str) -> list[str]:
+    """The settings with the vectors in another folder beside the first."""
+    return [setting.replace("first/v.vec", f"{name}/v.vec") for setting in settings]
+
+
+def test_other_vectors_are_refused(finished: list[str]) -> None:
+    said = (
+        r"this run is finished, and was made from other inputs: embeddings \(embeddings.path: \S+/first/v.vec there, "
+        r"\S+/other/v.vec here\); set run_dir= or another runs_dir=, or remove the folder$"
+    )
+    with pytest.raises(InputError, match=said):
+        run_baseline(job(moved(finished, "other")))
+
+
+def test_the_same_vectors_elsewhere_are_the_same_run(finished: list[str]) -> None:
+    assert run_baseline(job(moved(finished, "same"))) == run_baseline(job(finished))
+
+
+@pytest.mark.parametrize("name", ["first", "gone"])
+def test_nothing_is_read_where_nothing_was_moved_or_nothing_is_there(
+    finished: list[str], name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "mtl")
+    expected = run_baseline(job(finished))
+    monkeypatch.delattr("mtl.jobs.outcome.prepare")
+    assert run_baseline(job(moved(finished, name))) == expected
+    assert ("its inputs are not compared (embeddings.path: " in caplog.text) == (name == "gone")
+
+
+def test_a_finished_run_needs_no_vectors(finished: list[str], tmp_path: Path) -> None:
+    path = Path(finished[-1].partition("=")[2])
+    shutil.move(path, tmp_path)
+    try:
+        assert run_baseline(job(finished))["embeddings"] == "fasttext"
+    finally:
+        shutil.move(tmp_path / path.name, path)
