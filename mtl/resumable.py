@@ -1,6 +1,5 @@
 """A training loop with validations and checkpoints that continues where it was interrupted, even by SIGKILL."""
 
-import json
 import logging
 import math
 from abc import ABC, abstractmethod
@@ -13,7 +12,7 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from mtl.errors import DivergedError, InputError
-from mtl.files import replacing
+from mtl.files import read_json, replacing
 from mtl.progress import Progress
 from mtl.untrusted import read_checkpoint
 
@@ -139,9 +138,12 @@ class ResumableTraining(ABC, Generic[Batch]):
     def _load(self) -> None:
         keys = ("model", "optimizers", "step", "perplexities")
         state = read_checkpoint(self.checkpoint, keys, "; delete it", self.device)
-        self.model.load_state_dict(state["model"])
-        for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
-            optimizer.load_state_dict(values)
+        try:
+            self.model.load_state_dict(state["model"])
+            for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
+                optimizer.load_state_dict(values)
+        except (RuntimeError, ValueError):  # with a line for each weight
+            raise InputError(f"{self.checkpoint}: is the state of another model; delete it") from None
         self.step, self.perplexities = state["step"], state["perplexities"]
 
 
@@ -149,8 +151,9 @@ def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
     """Raise InputError if the file exists and describes another training than this one; the number of threads may differ.
 
     claim: a JSON file in the folder of an unfinished training. training: its settings, and `source`, which identifies the texts.
+    Raises InputError for a damaged file, too.
     """
-    if claim.exists() and (changed := _changed(json.loads(claim.read_text(encoding="utf-8")), training)):
+    if claim.exists() and (changed := _changed(read_json(claim), training)):
         raise InputError(
             f"{claim.parent}: holds an unfinished training with other settings ({changed}); delete the folder or set out="
         )

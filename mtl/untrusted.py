@@ -68,6 +68,8 @@ def read_checkpoint(
 
     try:
         content = torch.load(path, map_location=device, weights_only=True)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file{remedy}") from None
     except Exception as error:  # a damaged pickle raises errors of many kinds
         reason = str(error).partition("\n")[0] or "it ends too early"
         raise InputError(f"{path}: not a checkpoint that can be read: {reason}{remedy}") from None

@@ -1,6 +1,7 @@
 """Settings of a command as the values of a dataclass that checks their types."""
 
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from omegaconf import OmegaConf
@@ -10,14 +11,35 @@ from mtl.errors import InputError
 
 Settings = TypeVar("Settings")
 
+# What a value must be, by the end of OmegaConf's message.
+REASONS = {
+    "could not be converted to Integer": "must be a whole number",
+    "could not be converted to Float": "must be a number",
+}
+
 
 class UnknownKey(InputError):
     """A key that does not exist. known: those that do. section: what stands before the names of all of them."""
 
     def __init__(self, key: str, known: Iterable[str], section: str = "") -> None:
         self.key, self.known, self.section = key, set(known), section
-        names = ", ".join(f"{section}{name}" for name in sorted(self.known))
-        super().__init__(f"unknown key {section + key!r}; known keys: {names}")
+        super().__init__(unknown_message(key, sorted(self.known), section))
+
+
+def unknown_message(key: str, known: Sequence[str], section: str = "") -> str:
+    """What to say of a key that does not exist: the key that is most like it; if none is, all keys. section: as in `UnknownKey`."""
+    close = difflib.get_close_matches(key, known, 1)
+    close = close or [other for other in known if other.rpartition(".")[2] == key]
+    names = [f"{section}{name}" for name in close or known]
+    return f"unknown key {section + key!r}; " + (
+        f"did you mean {names[0]}?" if close else f"known keys: {', '.join(names)}"
+    )
+
+
+def reason(error: Exception) -> str:
+    """Why OmegaConf says that a value is not of its key's type."""
+    said = str(error).splitlines()[0]
+    return next((must for of, must in REASONS.items() if said.endswith(of)), said)
 
 
 def typed_settings(kind: type[Settings], given: Mapping[str, Any], section: str = "") -> Settings:
@@ -32,7 +54,7 @@ def typed_settings(kind: type[Settings], given: Mapping[str, Any], section: str 
         try:
             settings = OmegaConf.merge(settings, {key: value})
         except (OmegaConfBaseException, ValueError) as error:
-            raise InputError(f"{section}{key}={value}: {str(error).splitlines()[0]}") from None
+            raise InputError(f"{section}{key}={value}: {reason(error)}") from None
     if missing := sorted(OmegaConf.missing_keys(settings)):
         raise InputError(f"{section}{missing[0]}: has no value")
     return cast(Settings, OmegaConf.to_object(settings))

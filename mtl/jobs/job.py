@@ -1,6 +1,5 @@
 """A run that is to be made: its configuration, suite, tasks and folders, from settings."""
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +12,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from mtl.config.files import flatten, shipped
 from mtl.config.schema import BY_TASK, LISTS, PAPER, Config
+from mtl.config.settings import reason, unknown_message
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.options import read_embeddings
@@ -113,12 +113,6 @@ class NamedRun:
 
 # The settings that choose a file of settings, with their defaults. A method's file may name another variant as its default.
 FILES = {"method": "lstm", "embeddings": "random", "variant": "frozen", "architecture": PAPER, "preset": PAPER}
-
-# What a value must be, by the end of OmegaConf's message.
-REASONS = {
-    "could not be converted to Integer": "must be a whole number",
-    "could not be converted to Float": "must be a number",
-}
 
 
 def load_job(settings: Mapping[str, Any]) -> Job:
@@ -240,13 +234,7 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
         # OmegaConf's converter accepts 1e-4, which is not a number in YAML 1.1.
         OmegaConf.update(config, key, value)
     except OmegaConfBaseException as error:
-        raise InputError(f"{key}={value}: {_reason(error)}") from None
-
-
-def _reason(error: OmegaConfBaseException) -> str:
-    """Why a value is not of its key's type."""
-    reason = str(error).splitlines()[0]
-    return next((must for of, must in REASONS.items() if reason.endswith(of)), reason)
+        raise InputError(f"{key}={value}: {reason(error)}") from None
 
 
 def _unknown_key(key: str, known: Sequence[str], embeddings: str) -> str:
@@ -254,9 +242,7 @@ def _unknown_key(key: str, known: Sequence[str], embeddings: str) -> str:
     kinds = [other for other, kind in EMBEDDERS.items() if name in kind.options.__dataclass_fields__]
     if section == "embeddings" and kinds:
         return f"{key}: {embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}"
-    close = difflib.get_close_matches(key, [*known, "embeddings"], 1)
-    close = close or [other for other in known if other.rpartition(".")[2] == key]
-    return f"unknown key {key!r}" + (f"; did you mean {close[0]}?" if close else f"; known keys: {', '.join(known)}")
+    return unknown_message(key, [*known, "embeddings"])
 
 
 def _checked(merged: DictConfig) -> Config:

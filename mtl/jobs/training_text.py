@@ -38,9 +38,12 @@ class TrainingText:
         )
 
     def check(self, command: str) -> None:
-        """Raise InputError if there is no text, or the language makes no sense. command: its words, for the message."""
+        """Raise InputError if there is no text, or a setting makes no sense with the others. command: its words, for the message."""
         if self.texts is None and self.suite is None:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
+        for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.held_out)):
+            if value is not None and self.suite is None:
+                raise InputError(f"{key}={value}: name the suite that it belongs to, suite=NAME, or drop it")
         if self.language is not None and self.suite is not None:
             raise InputError("language: is that of the suite; drop it")
         if not isinstance(self.language, str | None):

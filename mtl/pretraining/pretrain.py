@@ -126,7 +126,7 @@ def _train(
 
 
 def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinished: Path) -> "Tokenizer":
-    """The tokenizer in the folder; it is learnt first if it is not there."""
+    """The tokenizer in the folder; it is learnt first if it is not there. Raises InputError if it is damaged."""
     from tokenizers import Tokenizer
 
     from mtl.pretraining.vocabulary import learn_tokenizer
@@ -138,7 +138,10 @@ def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinishe
         )
         with replacing(path) as partial:
             learnt.save(str(partial))
-    return Tokenizer.from_file(str(path))
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception:  # the library raises no narrower class
+        raise InputError(f"{path}: is damaged; delete it, and run this again") from None
 
 
 def _tokens(

@@ -24,8 +24,10 @@ class PretrainingTexts:
     source: str = ""  # where `texts` come from, for the model card
 
     def check(self) -> None:
-        """Raise InputError for a file that is missing or empty, and if there is no text."""
+        """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""
         for path in self.files:
+            if path.is_dir():
+                raise InputError(f"{path}: is a folder; name the files in it: texts=[FILE,…]")
             if not path.is_file():
                 raise InputError(f"{path}: no such file")
             if not path.stat().st_size:

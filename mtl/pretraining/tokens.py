@@ -45,7 +45,8 @@ def write_tokens(documents: Iterable[str], tokenizer: Tokenizer, min_tokens: int
                 done += len(ids) + 1
                 ends.append(done)
         if not ends:
-            raise InputError(f"the texts hold no document of min_tokens={min_tokens} tokens or more to train on")
+            short = f"document of min_tokens={min_tokens} tokens or more to train on; set a smaller min_tokens="
+            raise InputError(f"the texts hold no {short if min_tokens > 1 else 'words to train on; add text'}")
     with (
         replacing(folder / ENDS) as partial,
         partial.open("wb") as file,
@@ -66,8 +67,28 @@ def _encoded(documents: Iterable[str], tokenizer: Tokenizer) -> Iterator[list[in
 
 
 def read_tokens(folder: Path, vocabulary: int) -> Tokens:
-    """The tokens that `write_tokens` wrote, read through a memory map. vocabulary: its number of entries."""
-    return Tokens(np.memmap(folder / TOKENS, dtype=token_type(vocabulary), mode="r"), np.load(folder / ENDS))
+    """The tokens that `write_tokens` wrote, read through a memory map. vocabulary: its number of entries.
+
+    Raises InputError for a damaged file.
+    """
+    file, dtype = folder / TOKENS, np.dtype(token_type(vocabulary))
+    ends = _read_ends(folder / ENDS)
+    size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * dtype.itemsize
+    if size != expected:
+        raise InputError(f"{file}: has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again")
+    return Tokens(np.memmap(file, dtype=dtype, mode="r"), ends)
+
+
+def _read_ends(path: Path) -> np.ndarray:
+    """Raises InputError for what are no ends of documents."""
+    try:
+        ends = np.load(path, allow_pickle=False)
+        good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
+    except (OSError, ValueError, EOFError, AttributeError):
+        good = False
+    if not good:
+        raise InputError(f"{path}: is damaged; delete it, and run this again")
+    return ends
 
 
 class Segments:
@@ -88,7 +109,7 @@ class Segments:
         lengths = self.lengths[segments]
         columns = np.arange(lengths.max())
         inside = columns < lengths[:, None]
-        places = np.minimum(self.starts[segments][:, None] + columns, len(self.tokens.flat) - 1)
+        places = self.starts[segments][:, None] + columns
         ids = np.full((len(segments), lengths.max() + 2), PAD, dtype=np.int64)
         ids[:, 0] = CLS
         ids[:, 1:-1][inside] = self.tokens.flat[places[inside]]

@@ -94,7 +94,7 @@ class Predictor:
         if seed is None:
             seed = max(seeds, key=lambda number: _dev_score(seeds[number], suite, task))
         elif seed not in seeds:
-            raise InputError(f"--seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
+            raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
         answers = read_json(folder.answers) if folder.answers.exists() else {}
         inputs = read_json(folder.inputs)
         tasks = list(summary["tasks"])

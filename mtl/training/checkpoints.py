@@ -13,6 +13,7 @@ from mtl.untrusted import read_checkpoint
 WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
 RESUME = "last.ckpt"  # the whole state of a stage that has not finished
 DONE = "done.json"  # written when a stage has finished
+RESTORE = "restore the file, or make the run again"
 
 
 def checkpoint_bytes(folder: Path) -> int:
@@ -25,47 +26,55 @@ def checkpoint_bytes(folder: Path) -> int:
 
 
 def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") -> bool:
-    """If the stage in this folder has finished, load its weights into the network. Return whether it has finished."""
+    """If the stage in this folder has finished, load its weights into the network. Return whether it has finished.
+
+    Raises InputError as `load_weights` does.
+    """
     if not (folder / DONE).exists():
         return False
     (folder / RESUME).unlink(missing_ok=True)  # still there if the process was killed just after the stage finished
-    load_weights(network, folder / WEIGHTS[checkpoint])
+    load_weights(network, folder / WEIGHTS[checkpoint], f"restore the file, or delete {folder} and run this again")
     network.eval()
     return True
 
 
-def load_weights(network: nn.Module, path: Path) -> None:
+def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE) -> None:
     """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged.
 
-    Raises InputError as `read_weights` and `fill` do.
+    remedy: what the user can do. Raises InputError as `read_weights` and `fill` do.
     """
-    fill(network, {**network.state_dict(), **read_weights(path)}, path)
+    fill(network, {**network.state_dict(), **read_weights(path, remedy)}, path, remedy)
 
 
-def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path) -> None:
+def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path, remedy: str = RESTORE) -> None:
     """Load all weights of the network, in place. path: where they are from. Raises InputError if they are those of another network."""
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
         reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
-        raise InputError(
-            f"{path}: its weights are not those of this model: {reason[:200]}; restore the file, or make the run again"
-        ) from None
+        raise InputError(f"{path}: its weights are not those of this model: {reason[:200]}; {remedy}") from None
 
 
 def weights_fit(network: nn.Module, path: Path) -> bool:
     """Whether the file has each weight of the network in its shape, and no others. False for a file that is damaged or does not exist."""
     try:
-        weights = read_weights(path)
+        return are_weights_of(network, read_weights(path))
+    except InputError:
+        return False
+
+
+def are_weights_of(network: nn.Module, weights: Mapping[str, Tensor]) -> bool:
+    """Whether there is each weight of the network in its shape, and no other. False for what are no weights."""
+    try:
         found = {name: weight.shape for name, weight in weights.items()}
-    except (InputError, AttributeError):
+    except AttributeError:
         return False
     return found == {name: weight.shape for name, weight in network.state_dict().items()}
 
 
-def read_weights(path: Path) -> dict[str, Tensor]:
+def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:
     """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged."""
-    weights: dict[str, Tensor] = read_checkpoint(path, ("state_dict",))["state_dict"]
+    weights: dict[str, Tensor] = read_checkpoint(path, ("state_dict",), f"; {remedy}")["state_dict"]
     return weights
 
 

@@ -23,12 +23,12 @@ from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
 from torch.utils.data import DataLoader
 
 from mtl.config.schema import TrainerConfig
-from mtl.errors import DivergedError
+from mtl.errors import DivergedError, InputError
 from mtl.files import replacing, write_json
 from mtl.model.batch import Batch
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale
-from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, load_weights
+from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, are_weights_of, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
 from mtl.training.progress import StageProgress
@@ -77,13 +77,13 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     `stage.folder` receives the weights (best.ckpt, or final.ckpt for the last ones), the logs, and done.json (`stage.facts`, the
     average × 100 of the validation that the weights come from, and `MultitaskModule.record`). A stage that was interrupted resumes from last.ckpt,
     which is removed at the end.
-    Raises InputError if last.ckpt is damaged.
+    Raises InputError if last.ckpt is damaged, or of another model.
     Raises DivergedError, with the task and the step, if losses, weights or outputs are no longer finite. best.ckpt and last.ckpt
     are then those of earlier validations.
     """
     kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
-    start = _epochs_done(resume) if stage.resumable and resume.exists() else 0
+    start = _epochs_done(resume, module) if stage.resumable and resume.exists() else 0
     if start:
         logger.info("%s · continuing after validation %d", stage.title, start)
     else:
@@ -250,9 +250,12 @@ class AtomicCheckpointIO(TorchCheckpointIO):
         return _read_state(Path(path), "cpu")
 
 
-def _epochs_done(checkpoint: Path) -> int:
-    """Raises InputError for a damaged checkpoint."""
-    return int(_read_state(checkpoint, "meta")["epoch"]) + 1
+def _epochs_done(checkpoint: Path, module: MultitaskModule) -> int:
+    """Raises InputError for a damaged checkpoint, and for that of another model."""
+    state = _read_state(checkpoint, "meta")
+    if not are_weights_of(module, state["state_dict"]):
+        raise InputError(f"{checkpoint}: is the state of another model; delete it")
+    return int(state["epoch"]) + 1
 
 
 def _read_state(checkpoint: Path, device: str) -> dict[str, Any]:

@@ -22,8 +22,10 @@ def test_types_and_defaults() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"width": 1, "heigth": 2}, "unknown key 'of.heigth'; known keys: of.name, of.share, of.width"),
-        ({"width": "wide"}, "of.width=wide: .*Integer"),
+        ({"width": 1, "heigth": 2}, "unknown key 'of.heigth'; known keys: of.name, of.share, of.width$"),
+        ({"withd": 1}, r"unknown key 'of.withd'; did you mean of.width\?$"),
+        ({"width": "wide"}, "of.width=wide: must be a whole number$"),
+        ({"share": "half"}, "of.share=half: must be a number$"),
         ({"share": 2}, "of.width: has no value"),
     ],
 )

@@ -107,8 +107,8 @@ def test_fingerprints(run: Path, copied: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"seed": 9}, "seed 9: not in this run; it has 1, 2"),
-        ({"seed": "x"}, "seed=x: .*Integer"),
+        ({"seed": 9}, "^seed 9: not in this run; it has 1, 2"),
+        ({"seed": "x"}, "seed=x: must be a whole number"),
         ({"pooling": "both"}, "pooling=both: must be one of max, mean"),
         ({"device": "warp"}, "device=warp: torch finds no such device"),
         ({"weighting": "sif"}, "unknown key 'weighting'; known keys: centre, data_dir, device, pooling, seed"),

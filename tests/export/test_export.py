@@ -198,7 +198,7 @@ def test_bad_input(runs: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
     assert "unknown key 'pooling'; known keys: license, seed, words" in refused(
         capsys, run, out, *vectors, "pooling=max"
     )
-    assert "--seed 9: not in this run" in refused(capsys, run, out, *vectors, "seed=9")
+    assert ": seed 9: not in this run" in refused(capsys, run, out, *vectors, "seed=9")
     assert "words=x.txt: this run has vectors for the words of its vocabulary alone" in refused(
         capsys, run, out, *vectors, f"words={runs['plain'] / 'vocabulary.txt'}"
     ).replace(str(runs["plain"] / "vocabulary.txt"), "x.txt")

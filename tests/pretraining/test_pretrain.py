@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from pretraining_parts import GIVEN, lines, small, text_file
@@ -128,6 +129,50 @@ def test_what_a_killed_preparation_left_is_replaced(tmp_path: Path) -> None:
         (left / name).write_text(content)
     pretrain(PretrainingTexts(texts=lines()), small(max_steps=1), tmp_path / "bert")
     assert [path.name for path in tmp_path.iterdir()] == ["bert"]
+
+
+def interrupted(folder: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a training that was interrupted after its first checkpoint."""
+
+    def train_step(self: MaskedLanguageModelling, batch: np.ndarray) -> torch.Tensor:
+        if self.step == 4:
+            raise KeyboardInterrupt
+        return step(self, batch)
+
+    step = MaskedLanguageModelling.train_step
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(MaskedLanguageModelling, "train_step", train_step)
+        pretrain(texts, small(), folder)
+    return unfinished_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("claim.json", "not JSON: .*; restore it, or remove"),
+        ("tokenizer.json", "is damaged; delete it, and run this again$"),
+        ("tokens.bin", "has .* bytes in place of .*; delete "),
+        ("last.ckpt", "not a checkpoint that can be read: .*; delete it$"),
+    ],
+)
+def test_a_truncated_file_of_an_unfinished_training_is_one_line(
+    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, said: str
+) -> None:
+    path = interrupted(tmp_path / "bert", texts, monkeypatch) / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(InputError, match=f"^{path}: {said}"):
+        pretrain(texts, small(), tmp_path / "bert")
+
+
+def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
+    tmp_path: Path, finished: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = interrupted(tmp_path / "bert", texts, monkeypatch)
+    for name in ("tokenizer.json", "documents.npy", "tokens.bin"):
+        (left / name).unlink()
+    pretrain(texts, small(), tmp_path / "bert")
+    one, two = (load_file(folder / "model.safetensors") for folder in (finished, tmp_path / "bert"))
+    assert all(torch.equal(one[name], two[name]) for name in one)
 
 
 def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,8 +30,8 @@ def test_a_limit_that_is_given_replaces_that_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"hiden_size": 3}, "unknown key 'hiden_size'; known keys: accumulate, "),
-        ({"hidden_size": "big"}, "hidden_size=big: "),
+        ({"hiden_size": 3}, "unknown key 'hiden_size'; did you mean hidden_size?"),
+        ({"hidden_size": "big"}, "hidden_size=big: must be a whole number"),
         ({"hidden_size": 33}, "num_heads=2: must divide hidden_size=33"),
         ({"batch_size": 0}, "batch_size=0: must be at least 1"),
         ({"max_length": 4}, "max_length=4: must be at least 8"),

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,43 @@ def test_short_documents_are_dropped(tmp_path: Path) -> None:
     assert len(read_tokens(tmp_path, learnt.get_vocab_size()).ends) == 1
     with pytest.raises(InputError, match="no document of min_tokens=90 tokens or more"):
         write_tokens(["kot"], learnt, 90, tmp_path)
+    with pytest.raises(InputError, match="^the texts hold no words to train on; add text$"):
+        write_tokens([], learnt, 0, tmp_path)
+
+
+def half(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [half, empty, Path.unlink])
+def test_tokens_that_are_not_whole_are_one_line(tmp_path: Path, damage: Callable[[Path], None]) -> None:
+    learnt = tokenizer()
+    write_tokens(lines(), learnt, 0, tmp_path)
+    damage(tmp_path / "tokens.bin")
+    with pytest.raises(
+        InputError, match=r"tokens\.bin: has \d+ bytes in place of \d+; delete .*documents\.npy, and run"
+    ):
+        read_tokens(tmp_path, learnt.get_vocab_size())
+
+
+@pytest.mark.parametrize(
+    "content", [None, b"", b"other", np.array([4.0]), np.array([9, 3]), np.array([], dtype=np.int64)]
+)
+def test_damaged_ends_of_documents_are_one_line(tmp_path: Path, content: bytes | np.ndarray | None) -> None:
+    learnt, path = tokenizer(), tmp_path / "documents.npy"
+    write_tokens(lines(), learnt, 0, tmp_path)
+    if content is None:
+        half(path)
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    else:
+        np.save(path, content)
+    with pytest.raises(InputError, match=r"documents\.npy: is damaged; delete it, and run this again$"):
+        read_tokens(tmp_path, learnt.get_vocab_size())
 
 
 def test_a_special_token_written_in_a_text_is_plain_text(tmp_path: Path) -> None:

@@ -35,6 +35,13 @@ def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
     assert rows[-1]["perplexity"] < rows[0]["perplexity"] and rows[-1]["train_loss"] < rows[0]["train_loss"]
 
 
+def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
+    training(tmp_path, small(max_steps=1)).run("test")
+    for other in (small(max_steps=2, hidden_size=16), small(max_steps=2, num_layers=1)):
+        with pytest.raises(InputError, match=r"last\.ckpt: is the state of another model; delete it$"):
+            training(tmp_path, other).run("test")
+
+
 @pytest.mark.parametrize("segments", ["packed", "document"])
 def test_perplexity_and_accuracy_are_those_of_a_plain_loop(tmp_path: Path, segments: str) -> None:
     one = training(tmp_path, small(segments=segments, accumulate=2, held_out=0.3, max_steps=40, validate_every=40))

@@ -204,7 +204,7 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_wrong_calls(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is .* a run folder"):
         mtl.load(tmp_path / "none")
-    with pytest.raises(InputError, match="--seed 9: not in this run; it has 1, 2"):
+    with pytest.raises(InputError, match="^seed 9: not in this run; it has 1, 2"):
         mtl.load(run, 9)
     with pytest.raises(InputError, match="--task zz: not in this run; it has kansla, samma, betyg"):
         Predictor.load(run, None, "zz")

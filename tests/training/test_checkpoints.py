@@ -59,12 +59,25 @@ def test_a_missing_or_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read: [^\n]+$"):
             read_weights(path)
+        with pytest.raises(InputError, match="; restore the file, or make the run again$"):
+            read_weights(path)
     for value in ({"weights": {}}, [1]):
         torch.save(value, path)
-        with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read: it has no state_dict$"):
+        with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read: it has no state_dict; "):
             read_weights(path)
-    with pytest.raises(InputError, match=r"none\.ckpt: not a checkpoint that can be read: .*No such file"):
+    with pytest.raises(InputError, match=r"none\.ckpt: no such file; restore the file, or make the run again$"):
         read_weights(tmp_path / "none.ckpt")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"damaged"])
+def test_a_finished_stage_without_its_weights_says_what_to_delete(tmp_path: Path, content: bytes | None) -> None:
+    (tmp_path / DONE).write_text("{}", encoding="utf-8")
+    if content is not None:
+        (tmp_path / "final.ckpt").write_bytes(content)
+    with pytest.raises(
+        InputError, match=rf"final\.ckpt: [^\n]+; restore the file, or delete {tmp_path} and run this again$"
+    ):
+        load_finished(network(1), tmp_path, "last")
 
 
 def test_weights_below_a_prefix_have_their_names_without_it() -> None:

@@ -370,6 +370,16 @@ def test_checkpoints_hold_plain_tensors_and_types(tmp_path: Path) -> None:
     assert list((folder / "tensorboard").glob("events.*"))
 
 
+def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    with pytest.raises(Cut):
+        fit(module(), stage(folder, cut=1), CPU)
+    other = module()
+    other.network.heads = Heads([TASK], {"t": 2}, 6, 4, 0.5)
+    with pytest.raises(InputError, match=r"^\S+last\.ckpt: is the state of another model; delete it$"):
+        fit(other, stage(folder), CPU)
+
+
 def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(tmp_path: Path) -> None:
     folder = tmp_path / "stage"
     with pytest.raises(Cut):

@@ -1,5 +1,6 @@
 """Fine-tune a transformer on one task, and keep what it predicts."""
 
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from mtl.config.schema import Config
 from mtl.data.dataset import Split
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences
+from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.methods.coded import Coded
 from mtl.methods.kind import Predictions
@@ -126,10 +128,20 @@ def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> 
 
 
 def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:
-    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none."""
-    if not (folder / PREDICTED).exists():
+    """The predictions (rows,) by split that `write_codes` kept for a task; None if there are none.
+
+    Raises InputError for a damaged file, and for one with predictions of other rows.
+    """
+    path = folder / PREDICTED
+    if not path.exists():
         return None
     kind, answers = target_kind(task), data.answers(task)
-    with np.load(folder / PREDICTED, allow_pickle=False) as codes:
-        names = [name for name in data.splits[task.id] if name != "train"]
-        return {name: kind.decode(codes[f"{task.id}/{name}"], answers) for name in names}
+    rows = {name: len(split) for name, split in data.splits[task.id].items() if name != "train"}
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            codes = {name: file[f"{task.id}/{name}"] for name in rows}
+        if all(codes[name].shape == (count,) for name, count in rows.items()):
+            return {name: kind.decode(codes[name], answers) for name in rows}
+    except (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile):
+        pass
+    raise InputError(f"{path}: is damaged, or of other rows; delete {folder}, and run this again")

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from mtl.files import new_folder
 from mtl.pretraining.library import import_transformers
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
+AGAIN = "restore the folder's files, or fetch or write them again"
 NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30
 
 Opened = TypeVar("Opened")
@@ -104,7 +106,8 @@ class Pretrained:
 
         config = copy.deepcopy(self.config)
         config.num_labels, config.pad_token_id, config.use_cache = outputs, self.padding, False
-        model: Any = opened(self.name, AutoModelForSequenceClassification.from_config, config, dtype=torch.float32)
+        make = AutoModelForSequenceClassification.from_config
+        model: Any = opened(self.name, "config.json", make, config, dtype=torch.float32)
         if self.body.device.type != "meta":
             weights, inner = self.body.state_dict(), model.base_model
             found = {name: weights[name] for name in inner.state_dict() if name in weights}
@@ -146,15 +149,23 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     check_place("transformer.path", path)
     if tokenizer is not None:
         check_place("transformer.tokenizer", tokenizer)
-    from transformers import AutoModel
+    from transformers import AutoConfig, AutoModel
 
+    opened(path, "config.json", AutoConfig.from_pretrained, path)
     read = _open_tokenizer(tokenizer or path)
+    # With weights of other sizes, transformers would name none of them: the report does.
+    options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)  # for weights that the files lack
-        found = opened(path, AutoModel.from_pretrained, path, dtype=torch.float32, output_loading_info=True)
-    body, report = found
+        weights = "the model (config.json and its weights)"
+        body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=torch.float32, **options)
     if body.config.is_encoder_decoder:
         raise InputError(f"{path}: is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT")
+    if other := sorted(report["mismatched_keys"]):
+        name, there, here = other[0]
+        raise InputError(
+            f"{path}: its weights are not of the sizes in config.json: {name} is {tuple(there)}, and config.json says {tuple(here)}; {AGAIN}"
+        )
     if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
         raise InputError(f"{path}: has no weights for {len(lacking)} parts of its body, such as {lacking[0]}")
     entries = body.get_input_embeddings().num_embeddings
@@ -170,9 +181,9 @@ def open_without_weights(folder: Path) -> Pretrained:
     import_transformers()
     from transformers import AutoConfig, AutoModel
 
-    config = opened(str(folder), AutoConfig.from_pretrained, str(folder))
+    config = opened(str(folder), "config.json", AutoConfig.from_pretrained, str(folder))
     with torch.device("meta"):
-        body = opened(str(folder), AutoModel.from_config, config, dtype=torch.float32)
+        body = opened(str(folder), "config.json", AutoModel.from_config, config, dtype=torch.float32)
     return Pretrained(str(folder), body, _open_tokenizer(str(folder)))
 
 
@@ -190,10 +201,11 @@ def check_place(key: str, name: str) -> None:
         raise InputError(f"{key}={name}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME")
 
 
-def opened(name: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
+def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
     """`read(…)`, without running code that a folder or a repository brings along: transformers would ask on standard input.
 
-    Raises InputError with the first line of what transformers says, which raises errors of many kinds.
+    part: what is read of the folder, for messages. Raises InputError with the begin of what transformers says, which raises errors of
+    many kinds.
     """
     try:
         return read(*arguments, trust_remote_code=False, **options)
@@ -203,31 +215,40 @@ def opened(name: str, read: Callable[..., Opened], *arguments: Any, **options: A
                 f"{name}: cannot be had from the Hugging Face Hub: there is no network, or no such model, and no folder of this name;"
                 " a folder with the model works without a network: set transformer.path="
             ) from None
-        raise InputError(f"{name}: cannot be read: {_first_line(error)}") from None
+        raise InputError(f"{name}: {part} cannot be read: {_begin(error)}; {AGAIN}") from None
     except ImportError as error:
-        raise InputError(f"{name}: needs a package that is not installed: {_first_line(error)}") from None
+        raise InputError(f"{name}: needs a package that is not installed: {_begin(error)}") from None
     except Exception as error:  # damaged files: of safetensors, of pickle, of JSON, of shapes
         if "trust_remote_code" in str(error):
             raise InputError(
                 f"{name}: needs code that it brings along, and such code is never run; name a transformer whose architecture the"
                 " transformers library has"
             ) from None
-        raise InputError(f"{name}: cannot be read: {_first_line(error)}") from None
+        if str(error).startswith("Couldn't instantiate the backend tokenizer"):
+            raise _no_tokenizer(name) from None
+        raise InputError(f"{name}: {part} cannot be read: {_begin(error)}; {AGAIN}") from None
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines or [type(error).__name__])[0][:300]
+def _begin(error: Exception) -> str:
+    """The begin of an error's message, as one line."""
+    return textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" …").rstrip(".")
 
 
 def _open_tokenizer(name: str) -> Any:
     """Raises InputError if there is none: transformers would then make one that knows no word."""
     from transformers import AutoTokenizer
 
-    tokenizer: Any = opened(name, AutoTokenizer.from_pretrained, name)
+    tokenizer: Any = opened(name, "its tokenizer", AutoTokenizer.from_pretrained, name)
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
-        raise InputError(f"{name}: has no tokenizer; name a folder or a model that has it with transformer.tokenizer=")
+        raise _no_tokenizer(name)
     return tokenizer
+
+
+def _no_tokenizer(name: str) -> InputError:
+    return InputError(
+        f"{name}: has no tokenizer that can be read; restore its tokenizer.json, or name a folder or a model that has one with"
+        " transformer.tokenizer="
+    )
 
 
 def positions(body: Any) -> int | None:

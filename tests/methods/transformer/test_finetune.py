@@ -12,11 +12,14 @@ from small_suite import locations, rows
 from tiny_transformers import write_bert
 from torch.nn import functional
 
+from mtl.errors import InputError
 from mtl.jobs.prepared import prepare
-from mtl.methods.transformer.finetune import FineTuning
+from mtl.methods.coded import Coded
+from mtl.methods.transformer.finetune import FineTuning, read_predictions, write_codes
 from mtl.methods.transformer.method import FineTuned
 from mtl.methods.transformer.network import TransformerNetwork
 from mtl.model.batch import Batch
+from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, Schedule
 from mtl.training.module import MultitaskModule
 
@@ -100,6 +103,35 @@ def test_the_steps_are_those_of_a_plain_loop(bert: Path, tmp_path: Path, task: s
         torch.testing.assert_close(value, expected[name], rtol=0, atol=1e-6, msg=name)
         moved = max(moved, float((value - before[f"models.0.{name}"]).abs().max()))
     assert moved > 1e-3
+
+
+def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp_path: Path) -> None:
+    data = prepared(bert, tmp_path).data
+    task, place = data.dataset.tasks[0], tmp_path / "stage"
+    codes = {name: np.zeros(len(split)) for name, split in data.splits[task.id].items() if name != "train"}
+    assert read_predictions(place, data, task) is None
+    write_codes(place, {task.id: codes})
+    found = read_predictions(place, data, task)
+    assert found is not None and {name: len(of) for name, of in found.items()} == {
+        name: len(of) for name, of in codes.items()
+    }
+    path = place / "predicted.npz"
+    for content in (b"", path.read_bytes()[:200], b"other"):
+        path.write_bytes(content)
+        assert_damaged(path, data, task)
+    first = next(iter(codes))
+    for others in ({"none": codes}, {task.id: {first: codes[first]}}, {task.id: {**codes, first: codes[first][1:]}}):
+        write_codes(place, others)
+        assert_damaged(path, data, task)
+    with path.open("wb") as file:
+        np.save(file, codes[first])
+    assert_damaged(path, data, task)
+
+
+def assert_damaged(path: Path, data: Coded, task: Task) -> None:
+    said = f"^{path}: is damaged, or of other rows; delete {path.parent}, and run this again$"
+    with pytest.raises(InputError, match=said):
+        read_predictions(path.parent, data, task)
 
 
 def test_gradient_checkpointing_changes_nothing(bert: Path, tmp_path: Path) -> None:

@@ -90,7 +90,9 @@ def test_the_fingerprint_depends_on_weights_and_tokenizer_not_on_the_path(bert: 
 
 def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
     alone = write_bert(tmp_path / "alone", TEXTS, tokenizer=False)
-    with pytest.raises(InputError, match=rf"^{alone}: has no tokenizer; .* transformer\.tokenizer=$"):
+    with pytest.raises(
+        InputError, match=rf"^{alone}: has no tokenizer that can be read; restore .* transformer\.tokenizer=$"
+    ):
         open_pretrained(str(alone))
     assert len(open_pretrained(str(alone), str(bert)).tokenizer) > 5
 
@@ -104,13 +106,19 @@ def test_a_tokenizer_may_lie_elsewhere(bert: Path, tmp_path: Path) -> None:
             "nothing/herbrt",
             "transformer.path={}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME",
         ),
-        ("unknown", "{}: cannot be read: Unrecognized model in"),
-        ("no-weights", "{}: cannot be read: Error no file named model.safetensors"),
-        ("damaged", "{}: cannot be read: "),
+        ("unknown", "{}: config.json cannot be read: Unrecognized model in"),
+        (
+            "no-weights",
+            "{}: the model (config.json and its weights) cannot be read: Error no file named model.safetensors",
+        ),
+        ("damaged", "{}: the model (config.json and its weights) cannot be read: "),
+        ("damaged-config", "{}: config.json cannot be read: "),
+        ("damaged-tokenizer", "{}: its tokenizer cannot be read: "),
+        ("no-tokenizer", "{}: has no tokenizer that can be read; restore its tokenizer.json, or name a folder"),
         ("half", "{}: has no weights for "),
-        ("other-size", "{}: cannot be read: "),
+        ("other-size", "{}: its weights are not of the sizes in config.json: embeddings.LayerNorm.bias is (32,), and"),
         ("code", "{}: needs code that it brings along, and such code is never run; name a transformer"),
-        ("pickle", "{}: cannot be read: "),
+        ("pickle", "{}: the model (config.json and its weights) cannot be read: "),
     ],
 )
 def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path, name: str, said: str) -> None:
@@ -118,6 +126,8 @@ def test_folders_that_cannot_be_read(bert: Path, tmp_path: Path, name: str, said
     with pytest.raises(InputError) as error:
         open_pretrained(str(tmp_path / name))
     assert str(error.value).startswith(said.format(tmp_path / name)) and "\n" not in str(error.value)
+    remedy = "; restore the folder's files, or fetch or write them again"
+    assert "cannot be read: " not in said or str(error.value).endswith(remedy)
     assert not (tmp_path / "run").exists()  # no code of the folder ran
 
 
@@ -203,8 +213,13 @@ def write_wrong(bert: Path, folder: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     (folder / "a-file").write_text("", encoding="utf-8")
-    for name in ("nothing", "unknown", "no-weights", "damaged", "half", "other-size", "code", "pickle"):
+    damaged = {"damaged-config": "config.json", "damaged-tokenizer": "tokenizer.json"}
+    for name in ("nothing", "unknown", "no-weights", "no-tokenizer", "damaged", "half", "other-size", "code", "pickle"):
         shutil.copytree(bert, folder / name)
+    for name, file in damaged.items():
+        shutil.copytree(bert, folder / name)
+        (folder / name / file).write_text((bert / file).read_text(encoding="utf-8")[:-50], encoding="utf-8")
+    (folder / "no-tokenizer/tokenizer.json").unlink()
     (folder / "nothing/config.json").unlink()
     config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
     for name, values in (
