@@ -100,8 +100,15 @@ class VectorBoard:
         scores = [row.scores[column.id] for column in self.types[name] if column.id in row.scores]
         return fmean(scores) if {column.task for column in self.types[name]} <= self.tasks(row) else None
 
+    @cached_property
+    def whole_averages(self) -> bool:
+        """Whether there are published rows: beside them, a row of ours has an average only over all tasks of the benchmark."""
+        return any(row.evaluation is None for row in self.rows)
+
     def average(self, row: VectorRow) -> float | None:
-        """The mean over tasks, as printed, or of the scores that the row has."""
+        """The mean over tasks, as printed, or of the scores that the row has; None for `whole_averages`, if one of ours lacks a task."""
+        if self.whole_averages and row.evaluation is not None and self.missing(row):
+            return None
         return row.printed.get(AVERAGE, fmean(row.scores.values()) if row.scores else None)
 
     def average_by_type(self, row: VectorRow) -> float | None:
@@ -155,6 +162,8 @@ def _published_board(id: str, benchmark: Benchmark, evaluations: Sequence[Evalua
     ]
     if rows:
         notes += not_comparable_notes(benchmark, list(benchmark.tasks))
+    if benchmark.published and any(benchmark.missing(row.scores) for row in rows):
+        notes.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
     rows += [_published(row, columns) for row in benchmark.published]
     notes += _source_notes(benchmark)
     return VectorBoard(id, benchmark.title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
