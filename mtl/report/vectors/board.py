@@ -203,18 +203,19 @@ def _column(benchmark: Benchmark, task: str, id: str, title: str) -> Column:
 def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[VectorRow]:
     """The rows of evaluations. ids: the column of an evaluation's task, by the evaluation's folder and the task; others are left out.
 
-    Evaluations of one encoder in several folders have the same title and name; their rows then have the folder's path.
+    Seeds of one run have the same title; their rows then have the seed. Evaluations of one encoder in several folders also have the same
+    name; their rows then have the folder's path.
     """
-    titles = [one.title for one in evaluations]
+    titles = _titles(evaluations)
     names = [one.name for one in evaluations]
     rows = []
-    for one in evaluations:
+    for one, title in zip(evaluations, titles, strict=True):
         shown = {task: ids[one.path, task] for task in one.summary["tasks"] if (one.path, task) in ids}
         name = one.name if names.count(one.name) == 1 else one.path.as_posix()
         rows.append(
             VectorRow(
                 name=name,
-                label=f"{one.title}, {name}" if titles.count(one.title) > 1 else one.title,
+                label=f"{title}, {name}" if titles.count(title) > 1 else title,
                 family=one.summary["encoder"]["family"],
                 scores={id: one.score(task) for task, id in shown.items()},
                 seen=[id for task, id in shown.items() if task in one.summary["seen"]],
@@ -222,6 +223,15 @@ def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], 
             )
         )
     return rows
+
+
+def _titles(evaluations: Sequence[Evaluation]) -> list[str]:
+    """The encoders' titles; equal ones have the seed too."""
+    titles = [one.title for one in evaluations]
+    return [
+        title if titles.count(title) == 1 or one.seed is None else f"{title}, seed {one.seed}"
+        for one, title in zip(evaluations, titles, strict=True)
+    ]
 
 
 def _published(row: PublishedRow, columns: Sequence[Column]) -> VectorRow:

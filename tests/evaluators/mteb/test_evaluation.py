@@ -306,11 +306,13 @@ def test_settings_are_chosen_on_validation_rows(tmp_path: Path, data_dir: Path) 
     assert list(summary["tasks"]) == ["SICK-R-PL"]
 
 
-def test_a_swedish_benchmark_is_another_file(tmp_path: Path) -> None:
+def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "sv.yaml").write_text(SWEDISH, encoding="utf-8")
     for split, rows in (("train", 40), ("test", 10)):
         write_rows(tmp_path / "sv/SweRecClassification", split, labelled(rows, seed=rows))
-    summary = evaluate(tmp_path, Opened(), benchmark=str(tmp_path / "sv.yaml"), data_dir=str(tmp_path / "sv"))
+    with caplog.at_level(logging.WARNING, logger="mtl"):
+        summary = evaluate(tmp_path, Opened(), benchmark=str(tmp_path / "sv.yaml"), data_dir=str(tmp_path / "sv"))
+    assert "the encoder's language is pl, but Two Swedish tasks is in sv" in caplog.text
     assert summary["benchmark"] == "sv-test" and summary["missing"] == ["DalajClassification"]
     of = summary["tasks"]["SweRecClassification"]
     assert of["data"] == "reduced" and 0 < of["score"] <= 100 and of["score"] == of["main_score"]
@@ -318,7 +320,9 @@ def test_a_swedish_benchmark_is_another_file(tmp_path: Path) -> None:
 
 def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
     for given, message in (
-        ({"tasks": ["PPC"]}, "tasks: benchmark pl-mteb has no task PPC"),
+        ({"tasks": ["XYZ"]}, "tasks: benchmark pl-mteb has no task XYZ; it has CBD, "),
+        ({"tasks": ["ppcpc"]}, "tasks: benchmark pl-mteb has no task ppcpc; did you mean PpcPC?"),
+        ({"pooling": "sum"}, "pooling=sum: must be one of max, mean, choose"),
         ({"tasks": ["CDSC-E"]}, "task CDSC-E: has no folder in data_dir, and the hub's PL-MTEB/.* cannot be had"),
         ({"tasks": ["PpcPC"], "data_dir": str(tmp_path / "none")}, "none: no such folder"),
         ({"tasks": ["PpcPC"], "model.license": "mine"}, "model.license=mine: "),
@@ -349,6 +353,7 @@ def test_the_command(
     assert printed[0] == "# PL-MTEB: Hashed words, mean" and printed[-1].endswith("/table.md")
     summary = json.loads(Path(printed[-1]).with_name("summary.json").read_text(encoding="utf-8"))
     assert summary["command"].startswith("mtl mteb hashed") and summary["versions"]["mtl"] and summary["machine"]
+    assert {"mteb", "datasets", "sentence-transformers"} <= set(summary["versions"])
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(command) == 2
     assert "pip install 'mtl-baselines[mteb]'" in capsys.readouterr().err

@@ -108,6 +108,14 @@ def test_evaluations_of_one_encoder_in_two_folders_keep_their_own_scores(tmp_pat
     assert len({row.label for row in own.rows}) == len({row.name for row in own.rows}) == 2
 
 
+def test_seeds_of_one_run_differ_in_their_labels(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        make_evaluation(tmp_path, {"PpcPC": record(70.0 + seed)}, HashedEncoder(seed=seed))
+    (board,) = vector_boards(find_evaluations(tmp_path))
+    labels = {row.label for row in board.rows if row.evaluation}
+    assert labels == {"Hashed words, mean, seed 1", "Hashed words, mean, seed 2"}
+
+
 def test_an_edited_benchmark_file_is_the_same_benchmark_if_its_tasks_are(tmp_path: Path) -> None:
     old = make_evaluation(tmp_path, {"PpcPC": record(70.0)})
     make_evaluation(tmp_path, {"PpcPC": record(60.0)}, HashedEncoder(name="b"))
