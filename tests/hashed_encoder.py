@@ -19,6 +19,7 @@ class HashedEncoder:
     centre: bool = False
     trained_on: tuple[str, ...] = ()
     name: str = "hashed"
+    seed: int | None = None
     encoded: int = field(default=0, init=False)
 
     @property
@@ -35,7 +36,7 @@ class HashedEncoder:
             max_length=None,
             trained_on=self.trained_on,
             suite=None,
-            seed=None,
+            seed=self.seed,
         )
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
@@ -45,7 +46,7 @@ class HashedEncoder:
         return np.array(vectors, dtype=np.float32).reshape(len(texts), DIM)
 
     def fingerprint(self) -> str:
-        parts = (self.pooling, self.centre, self.trained_on, self.name)
+        parts = (self.pooling, self.centre, self.trained_on, self.name, self.seed)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 

@@ -2,9 +2,12 @@
 
 import argparse
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 
 from mtl.commands.job_settings import Commands
+
+SCORERS = ("mteb", "datasets", "sentence-transformers")  # mteb needs the others
 
 
 def add_models(commands: Commands) -> None:
@@ -94,7 +97,11 @@ def _mteb(arguments: argparse.Namespace) -> None:
     check_installed()  # before minutes of loading
     given, name = parse_settings(arguments.settings), arguments.encoder
     kind = encoder_kind(name)
-    about = {"versions": versions(), "machine": machine(device_of(str(given.get("device", "cpu")), "device"))}
-    folder = run_mteb(partial(kind.open, name), kind.choices(), given, {"command": arguments.command, **about})
+    about = {
+        "command": arguments.command,
+        "versions": versions() | {package: version(package) for package in SCORERS},
+        "machine": machine(device_of(str(given.get("device", "cpu")), "device")),
+    }
+    folder = run_mteb(partial(kind.open, name), kind.choices(), given, about)
     print(folder.table.read_text(encoding="utf-8"))
     print(folder.table)

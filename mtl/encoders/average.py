@@ -76,7 +76,15 @@ class AverageEncoder:
             trained_on=self.parts.seen,
             suite=self.parts.suite,
             seed=None,
+            settings=", ".join(self._settings()),
         )
+
+    def _settings(self) -> list[str]:
+        """What the vectors depend on, defaults included, in words."""
+        settings = self.settings
+        seed = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[self.parts.options.name].open_keys else []
+        weights = [] if settings.weighting == "none" else [f"weighting {settings.weighting}"]
+        return [*seed, f"pooling {settings.pooling}", *weights, f"{'' if settings.centre else 'not '}centred"]
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""

@@ -12,6 +12,7 @@ from mtl.config.files import find_suite
 from mtl.config.schema import EmbedderOptions
 from mtl.config.settings import typed_settings
 from mtl.data.dataset import present_tasks, training_texts
+from mtl.data.languages import check_language
 from mtl.data.lines import read_lines
 from mtl.device import device_of
 from mtl.embedders import EMBEDDERS
@@ -61,6 +62,8 @@ class AverageSettings:
         check_choice("pooling", self.pooling, POOLINGS)
         check_choice("weighting", self.weighting, WEIGHTINGS)
         check_least("max_length", self.max_length)
+        if self.language is not None:
+            check_language(self.language)
         if not 0 < self.held_out < 1:
             raise InputError(f"held_out={self.held_out}: must lie between 0 and 1")
         if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:

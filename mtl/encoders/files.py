@@ -43,9 +43,11 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
 
 
 def check_vectors_file(out: Path) -> None:
-    """Raise InputError for a file of vectors whose suffix names no form."""
+    """Raise InputError for a file of vectors whose suffix names no form, and for one below a file."""
     if out.suffix not in WRITERS:
         raise InputError(f"{out}: the name must end in {' or '.join(WRITERS)}")
+    if files := [path for path in out.parents if path.is_file()]:
+        raise InputError(f"{out}: {files[0]} is a file; name a folder")
 
 
 @contextmanager

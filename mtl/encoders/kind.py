@@ -16,7 +16,8 @@ class Description:
     family: the group of the table's row: "lstm", "average". language: as in "pl". parameters_without_embeddings: those that are not
     in word vectors. memory: bytes of all weights. max_length: tokens; longer texts are cut; None: no limit.
     trained_on: the tasks whose training rows the encoder has seen, with labels or without, as in "klej/cbd": suite and id. suite,
-    seed: of the run; None for encoders that are not trained.
+    seed: of the run; None for encoders that are not trained. settings: what the vectors depend on, defaults included, in words: "seed 2 (the
+    best on dev), pooling max, not centred".
     """
 
     name: str
@@ -31,6 +32,7 @@ class Description:
     trained_on: tuple[str, ...]
     suite: str | None
     seed: int | None
+    settings: str = ""
 
 
 class SentenceEncoder(Protocol):

@@ -78,6 +78,8 @@ class RunEncoder:
             trained_on=tuple(f"{predictor.suite.name}/{id}" for id in self._tasks_seen()),
             suite=predictor.suite.name,
             seed=predictor.seed,
+            settings=f"seed {predictor.seed}{' (the best on dev)' if settings.seed is None else ''}, pooling {self.pooling},"
+            f" {'' if settings.centre else 'not '}centred",
         )
 
     def _tasks_seen(self) -> list[str]:
@@ -136,6 +138,10 @@ class RunEncoder:
 
 def open_run(name: str, settings: Mapping[str, Any]) -> RunEncoder:
     """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
+    if (Path(name) / "modules.json").is_file():
+        raise InputError(
+            f"{name}: is an export, not a run; name the run's folder; docs/export.md: how mteb scores exports"
+        )
     chosen = typed_settings(RunSettings, settings)
     chosen.check()
     return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device, encoder_task=chosen.task), chosen)

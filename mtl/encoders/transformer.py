@@ -12,6 +12,7 @@ from mtl.config.checks import check_choice, check_least
 from mtl.config.schema import TrainerConfig
 from mtl.config.settings import typed_settings
 from mtl.data.blocks import encode_blocks
+from mtl.data.languages import check_language
 from mtl.device import device_of, exact_arithmetic
 from mtl.encoders.kind import Description
 from mtl.errors import InputError
@@ -44,6 +45,8 @@ class TransformerSettings:
             raise InputError("path: has no value; name a folder with a transformer, or one on the Hugging Face Hub")
         check_choice("pooling", self.pooling, POOLINGS)
         check_least("max_length", self.max_length)
+        if self.language is not None:
+            check_language(self.language)
 
 
 class PlainTransformer:
@@ -77,6 +80,7 @@ class PlainTransformer:
             trained_on=(),
             suite=None,
             seed=None,
+            settings=f"pooling {pooling}",
         )
 
     @exact_arithmetic()

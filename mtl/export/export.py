@@ -1,5 +1,6 @@
 """Export a finished run: its encoder, or its word vectors, as a folder that other programs read."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -13,6 +14,8 @@ from mtl.errors import InputError
 from mtl.export import FORMATS
 from mtl.export.kind import Export, ExportFormat
 from mtl.files import check_new_folder, new_folder, read_json
+
+logger = logging.getLogger("mtl")
 
 OWN_KEYS = ("words", "license")  # the other keys are those of a run's encoder
 
@@ -39,6 +42,10 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     kind = _known(format)
     check_known(settings, set(kind.keys))
     chosen = typed_settings(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
+    if not run_dir.is_dir():
+        raise InputError(f"{run_dir}: no such folder; only runs can be exported, so name a run's folder")
+    if chosen.words is not None and Path(chosen.words).is_dir():
+        raise InputError(f"words={chosen.words}: is a folder; name a text file")
     check_new_folder(out)
     _check_packages(format, kind)
     encoder = open_run(str(run_dir), {key: value for key, value in settings.items() if key not in OWN_KEYS})
@@ -68,6 +75,8 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     )
     with new_folder(out) as partial:
         kind.write(export, partial)
+    hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if parts.all_words else ""
+    logger.info("%s: knows %s words%s", out, f"{len(parts.words):,}", hint)
 
 
 def _known(format: str) -> ExportFormat:

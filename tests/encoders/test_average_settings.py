@@ -48,6 +48,7 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
         ({**ELMO, "layer": 3}, "layer=3: elmo has the layers 0 to 2"),
         ({**ELMO, "seed": 3}, "seed: averaged elmo vectors do not read it; they read embeddings.path, "),
         ({**ELMO, "embeddings.path": "v.vec"}, "v.vec: is a file; embeddings.path must name the folder"),
+        ({**RANDOM, "language": "xx"}, "language=xx: no such language; give its code in ISO 639, as in language=pl"),
         ({**RANDOM, "device": "warp"}, "device=warp: torch finds no such device"),
     ],
 )

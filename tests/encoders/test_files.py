@@ -72,6 +72,7 @@ def test_memory_does_not_grow_with_the_lines(tmp_path: Path, monkeypatch: pytest
     ("arguments", "complaint"),
     [
         (["average", "{source}", "--out", "v.txt", *ARGUMENTS], "v.txt: the name must end in .npy or .parquet"),
+        (["average", "{source}", "--out", "latin.txt/v.npy", *ARGUMENTS], "latin.txt/v.npy: latin.txt is a file; name"),
         (["average", "none.txt", "--out", "v.npy", *ARGUMENTS], "none.txt: no such file"),
         (["average", "latin.txt", "--out", "v.npy", *ARGUMENTS], "latin.txt:4: not UTF-8 (byte 0xe5)"),
         (["average", "{source}", *ARGUMENTS, "pooling", "--out", "v.npy"], "'pooling' is not key=value"),

@@ -56,6 +56,14 @@ def test_the_description(run: Path) -> None:
     other = open_encoder(str(run), {"pooling": "mean", "centre": True, "seed": 2}).description
     assert (other.name, other.seed) == ("random-frozen-mean-centred", 2)
     assert other.title == "LSTM, random, frozen, mean, centred"
+    assert shown.settings == f"seed {shown.seed} (the best on dev), pooling max, not centred"
+    assert other.settings == "seed 2, pooling mean, centred"
+
+
+def test_an_export_is_not_a_run(tmp_path: Path) -> None:
+    (tmp_path / "modules.json").touch()
+    with pytest.raises(InputError, match="is an export, not a run; name the run's folder; docs/export.md"):
+        open_encoder(str(tmp_path), {})
 
 
 def training_texts(run: Path) -> list[str]:

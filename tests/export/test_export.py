@@ -1,5 +1,7 @@
 """Exported runs give the vectors of the run."""
 
+import logging
+import re
 import shutil
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -164,13 +166,17 @@ def fasttext_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
-def test_new_words_have_vectors_if_words_names_them(fasttext_run: Path, tmp_path: Path) -> None:
+def test_new_words_have_vectors_if_words_names_them(
+    fasttext_run: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
     texts = ["solen skiner främmande", "helt obekant", ""]
     (tmp_path / "words.txt").write_text("helt obekant\n\nfrämmande\n", encoding="utf-8")
     wanted = expected(fasttext_run, texts)
     export(fasttext_run, tmp_path / "with", "onnx", f"words={tmp_path / 'words.txt'}")
     np.testing.assert_allclose(onnx_vectors(tmp_path / "with", texts), wanted, rtol=0, atol=1e-5)
     export(fasttext_run, tmp_path / "without", "onnx")
+    assert re.search(r"without: knows \d+ words; all others are unknown to it, unlike the run", caplog.text)
     without = onnx_vectors(tmp_path / "without", texts)
     assert np.abs(without[1] - wanted[1]).max() > 1e-5
     np.testing.assert_allclose(without[2], wanted[2], rtol=0, atol=1e-5)
@@ -203,7 +209,11 @@ def test_bad_input(runs: dict[str, Path], tmp_path: Path, capsys: pytest.Capture
         capsys, run, out, *vectors, f"words={runs['plain'] / 'vocabulary.txt'}"
     ).replace(str(runs["plain"] / "vocabulary.txt"), "x.txt")
     assert "none.txt: no such file" in refused(capsys, run, out, *vectors, f"words={tmp_path / 'none.txt'}")
-    assert "is … a run folder" in refused(capsys, tmp_path / "none", out, *vectors).replace(str(tmp_path / "none"), "…")
+    assert f"words={tmp_path}: is a folder; name a text file" in refused(
+        capsys, run, out, *vectors, f"words={tmp_path}"
+    )
+    line = refused(capsys, Path("average"), out, *vectors)
+    assert line == "mtl: error: average: no such folder; only runs can be exported, so name a run's folder"
     (tmp_path / "full").mkdir()
     (tmp_path / "full/file").touch()
     assert "full: is not empty; name a new folder" in refused(capsys, run, tmp_path / "full", *vectors)

@@ -10,7 +10,6 @@ from mteb_folders import write_rows
 from small_suite import ARG, GLAD, small_settings
 
 from mtl.cli import main
-from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.jobs.baseline import run_baseline
 
 pytest.importorskip("mteb", reason="needs the package mteb")
@@ -41,10 +40,9 @@ def test_an_export_has_the_scores_of_its_run(tmp_path: Path, monkeypatch: pytest
     record = json.loads(summary.read_text(encoding="utf-8"))["tasks"]["SICK-R-PL"]
     assert main(["export", str(run), "--format", "sentence-transformers", "--out", str(out)]) == 0
 
-    from mtl.evaluators.mteb.data import find_rows, fresh_task
+    from mtl.evaluators.mteb.data import local_task
 
-    benchmark = load_benchmark(find_benchmark("pl-mteb"))
-    task = fresh_task(benchmark, "SICK-R-PL", "test", find_rows(benchmark, "SICK-R-PL", tmp_path / "rows"))
+    task = local_task("SICK-R-PL", tmp_path / "rows")
     exported = SentenceTransformer(str(out), device="cpu", local_files_only=True)
     result = mteb.evaluate(exported, task, co2_tracker=False, cache=None, show_progress_bar=False).task_results[0]
     # Rounding may swap neighbours in the order of the cosines, which changes the rank correlation of 30 pairs by 0.04.

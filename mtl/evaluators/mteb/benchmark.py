@@ -1,5 +1,6 @@
 """A benchmark of mteb's tasks: its tasks by type, the metric of each type and the published rows, read from one YAML file."""
 
+import difflib
 import math
 import re
 from collections.abc import Container, Iterable, Mapping
@@ -83,9 +84,10 @@ class Benchmark:
             return list(self.tasks)
         wanted = {str(name) for name in names}
         if unknown := sorted(wanted - set(self.tasks)):
-            raise InputError(
-                f"tasks: benchmark {self.name} has no task {', '.join(unknown)}; it has {', '.join(self.tasks)}"
-            )
+            known = {name.lower(): name for name in self.tasks}
+            close = difflib.get_close_matches(unknown[0].lower(), known, 1)
+            advice = f"did you mean {known[close[0]]}?" if close else f"it has {', '.join(self.tasks)}"
+            raise InputError(f"tasks: benchmark {self.name} has no task {', '.join(unknown)}; {advice}")
         if not wanted:
             raise InputError("tasks: names no task")
         return [name for name in self.tasks if name in wanted]
@@ -116,7 +118,10 @@ def find_benchmark(name: str) -> Path:
 
 def load_benchmark(path: Path) -> Benchmark:
     """Read and check a benchmark file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
-    benchmark = typed_content(Benchmark, read_yaml(path), path, "benchmark file")
+    content = read_yaml(path)
+    if not isinstance(content.get("types", {}), dict):
+        raise InputError(f"{path}: types: must hold types of tasks by name, as in configs/mteb/pl-mteb.yaml")
+    benchmark = typed_content(Benchmark, content, path, "benchmark file")
     if problem := _problem(benchmark):
         raise InputError(f"{path}: {problem}")
     return benchmark

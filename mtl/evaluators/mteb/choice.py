@@ -44,6 +44,15 @@ def combinations(settings: Mapping[str, Any], choices: Choices) -> list[Combinat
     return found
 
 
+def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
+    """Raise InputError for a value of a setting that can be chosen which is none of its values. None is the default."""
+    for key, values in choices.values.items():
+        value = settings.get(key)
+        if value is not None and value not in (*values, CHOOSE):
+            known = ", ".join(str(of).lower() for of in values)
+            raise InputError(f"{key}={value}: must be one of {known}, {CHOOSE}")
+
+
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
     """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
     unscored = [name for name, task in benchmark.tasks.items() if task.split != SPLIT]

@@ -13,10 +13,12 @@ import mteb
 from mteb.abstasks import AbsTask
 
 from mtl.errors import InputError
-from mtl.evaluators.mteb.benchmark import Benchmark
+from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
+from mtl.evaluators.mteb.rows import check_columns, check_files
 from mtl.evaluators.mteb.summary import EXACT, OTHER, REDUCED
 from mtl.files import replacing, sha256
 
+CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
 SHOWN = 3  # the most differences that are recorded of a split
 
 
@@ -86,30 +88,59 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | Non
     return task
 
 
+def local_task(name: str, data_dir: str | Path, benchmark: str = "pl-mteb") -> AbsTask:
+    """A task of a benchmark with the rows in `data_dir/NAME`, for `mteb.evaluate`.
+
+    benchmark: as in `benchmark=`. Raises InputError if there is no such task or folder, and for rows that cannot be read.
+    """
+    of = load_benchmark(find_benchmark(benchmark))
+    of.choose([name])
+    rows = find_rows(of, name, Path(data_dir))
+    if rows.folder is None:
+        raise InputError(f"{Path(data_dir) / name}: no such folder; put the rows of {name} there")
+    task = fresh_task(of, name, of.tasks[name].split, rows)
+    load_rows(task, rows)
+    return task
+
+
 def load_rows(task: AbsTask, rows: TaskRows) -> None:
     """Load a task's rows. Raises InputError if they cannot be had, or have another form than the task's."""
     name = task.metadata.name
+    splits_read = _read_splits(task, task.metadata.eval_splits)
+    if rows.folder is not None:
+        check_files(rows.folder, splits_read[0])
     try:
         task.load_data()
-    except (ConnectionError, OSError) as error:
+    except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
         if rows.folder is not None:
-            raise InputError(f"{rows.folder}: cannot be read: {_line(error)}") from None
+            raise unreadable(task, rows, error) from None
         raise InputError(
-            f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had: {_line(error)}"
+            f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
+            f" {'no connection' if CLOSED in str(error) else _line(error)}; put its rows into data_dir/{name}"
         ) from None
-    except Exception as error:  # datasets and mteb raise many kinds of exceptions for files of another form
-        raise unreadable(task, rows, error) from None
-    for split in _read_splits(task, task.metadata.eval_splits):
+    for split in splits_read:
         for subset in task.hf_subsets:
             splits = _of_subset(task, subset)
             if split not in splits:
                 raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
+            if rows.folder is not None:
+                check_columns(task, splits[split], _split_file(rows.folder, split))
+
+
+def _split_file(folder: Path, split: str) -> Path:
+    """The file with a split's rows where its name says so, else the folder."""
+    return next(iter(sorted(folder.glob(f"{split}.*"))), folder)
 
 
 def unreadable(task: AbsTask, rows: TaskRows, error: Exception) -> InputError:
     """The error of rows with which mteb fails, as one line. error: what mteb raised."""
-    where = rows.folder or f"the hub's {task.metadata.dataset['path']}"
-    return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {_line(error)}")
+    path, reason = task.metadata.dataset["path"], _line(error.__cause__ or error)
+    if rows.folder is None:
+        where = f"the hub's {path}"
+    else:
+        files, reason = _files(rows.folder), reason.replace(path, str(rows.folder))
+        where = str(files[0] if len(files) == 1 else rows.folder)
+    return InputError(f"{where}: not the rows of {task.metadata.name} in a form that mteb reads: {reason}")
 
 
 def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:

@@ -35,6 +35,12 @@ class Evaluation:
     def title(self) -> str:
         return str(self.summary["encoder"]["title"])
 
+    @property
+    def seed(self) -> int | None:
+        """Of the run; None for an encoder that is not trained."""
+        seed: int | None = self.summary["encoder"].get("seed")
+        return seed
+
     def score(self, task: str) -> float:
         """The score × 100 on a task that was evaluated."""
         return float(self.summary["tasks"][task]["score"])

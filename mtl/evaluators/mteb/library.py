@@ -26,6 +26,7 @@ def import_mteb(folder: Path) -> None:
     import mteb  # noqa: F401
 
     datasets.disable_progress_bars()
-    datasets.logging.set_verbosity_error()
-    logging.getLogger("mteb").setLevel(logging.ERROR)
+    datasets.logging.set_verbosity(logging.CRITICAL)  # what it logs as errors it also raises
+    for library in ("mteb", "huggingface_hub"):  # the hub's client logs each retry
+        logging.getLogger(library).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", module=r"mteb\.")

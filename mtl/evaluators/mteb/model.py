@@ -62,7 +62,7 @@ def _model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFact
     language = benchmark.model_languages.get(of.language)
     return ModelMeta(
         loader=None,
-        name=facts.name or f"mtl/{of.name}",
+        name=facts.name or f"mtl/{of.name}{'' if of.seed is None else f'-seed{of.seed}'}",
         revision=encoder.fingerprint()[:FINGERPRINT_DIGITS],
         release_date=facts.release_date,
         languages=[language] if language else None,

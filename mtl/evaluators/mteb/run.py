@@ -10,7 +10,7 @@ from mtl.config.settings import UnknownKey
 from mtl.encoders.kind import Choices, SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
-from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, choose, validation_tasks
+from mtl.evaluators.mteb.choice import CHOOSE, SPLIT, check_values, choose, validation_tasks
 from mtl.evaluators.mteb.folder import EvaluationFolder
 from mtl.evaluators.mteb.library import import_mteb
 from mtl.evaluators.mteb.records import Record
@@ -35,6 +35,7 @@ def run_mteb(
     of `mtl mteb` and of the encoder. about: further keys of the summary: the command, versions, the machine. Raises InputError.
     """
     settings, encoder_settings = read_settings(given)
+    check_values(encoder_settings, choices)
     path = find_benchmark(settings.benchmark)
     benchmark = load_benchmark(path)
     data_dir = _data_dir(settings, benchmark)
@@ -62,6 +63,7 @@ def run_mteb(
             encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
         raise unknown_key(error) from None
+    _log(encoder, benchmark)
     of = evaluator(encoder)
     with of.folder.locked():
         shutil.copyfile(path, of.folder.benchmark)
@@ -70,6 +72,16 @@ def run_mteb(
         records = of.evaluate(tasks, finished=lambda records: _summarize(of, chosen, records, about))
         of.collect_results(of.with_earlier(records))
     return of.folder
+
+
+def _log(encoder: SentenceEncoder, benchmark: Benchmark) -> None:
+    """Say what is scored, and warn if it is for another language than the benchmark."""
+    of, languages = encoder.description, benchmark.model_languages
+    logger.info("%s: %s", of.title, of.settings)
+    if languages and of.language and of.language not in languages:
+        logger.warning(
+            "the encoder's language is %s, but %s is in %s", of.language, benchmark.title, ", ".join(languages)
+        )
 
 
 def _summarize(

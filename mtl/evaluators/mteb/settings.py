@@ -14,7 +14,7 @@ from mtl.untrusted import is_web_address
 class ModelFacts:
     """What mteb's model metadata asks for and no encoder knows; the keys `model.…`. None: not said.
 
-    name: as in "organization/name"; None: mtl/{the encoder's name}. release_date: of the weights, as in 2026-11-22.
+    name: as in "organization/name"; None: mtl/{the encoder's name}, with a run's seed. release_date: of the weights, as in 2026-11-22.
     """
 
     name: str | None = None

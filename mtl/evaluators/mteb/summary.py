@@ -82,7 +82,7 @@ def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     for title, key in (("AVG, tasks", "average"), ("AVG, types", "average_by_type")):
         body.append([title, "", "", _number(summary[key], summary, list(benchmark.tasks)), "", ""])
     table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
-    notes = "\n".join(f"- {escaped(note)}" for note in [_size(summary["cost"]), *_notes(benchmark, summary)])
+    notes = "\n".join(f"- {escaped(note)}" for note in _first_notes(summary) + _notes(benchmark, summary))
     return f"# {escaped(benchmark.title)}: {escaped(summary['encoder']['title'])}\n\n{table}\n\n{notes}\n"
 
 
@@ -104,6 +104,12 @@ def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str
         "‡": any(name in summary["seen"] for name in scored),
     }
     return f"{score:.2f}" + "".join(mark for mark, has in marks.items() if has)
+
+
+def _first_notes(summary: Mapping[str, Any]) -> list[str]:
+    """What was scored: the settings in words, and the size."""
+    settings = summary["encoder"]["settings"]
+    return [*([f"{settings[0].upper()}{settings[1:]}."] if settings else []), _size(summary["cost"])]
 
 
 def _size(cost: Mapping[str, Any]) -> str:

@@ -101,13 +101,16 @@ function withAverageOver(row, tasks, suite) {
   const whole = showsAverage(suite, tasks);
   const present = averaged.filter((task) => known(median(row, task)));
   const scored = new Set(present.map(versionOf));
-  const average = mean(present.map((task) => median(row, task)));
+  const lacking = [...averaged.filter((task) => !scored.has(versionOf(task))), ...(whole ? (suite.unscored ?? []) : [])];
+  // Beside published rows, an own row without some of the tasks has no average.
+  const none = suite.whole_averages && row.source === "run" && lacking.length > 0;
+  const average = none ? null : mean(present.map((task) => median(row, task)));
   return {
     ...row,
     average: whole ? (row.average ?? average) : average,
     average_interval: whole ? row.average_interval : null,
     average_range: averageRange(row, present),
-    lacking: [...averaged.filter((task) => !scored.has(versionOf(task))), ...(whole ? (suite.unscored ?? []) : [])],
+    lacking,
     other_sizes: averaged.filter((task) => row.reduced?.includes(task.id)),
     trained_on: averaged.filter((task) => row.seen?.includes(task.id)),
   };

@@ -100,8 +100,15 @@ class VectorBoard:
         scores = [row.scores[column.id] for column in self.types[name] if column.id in row.scores]
         return fmean(scores) if {column.task for column in self.types[name]} <= self.tasks(row) else None
 
+    @cached_property
+    def whole_averages(self) -> bool:
+        """Whether there are published rows: beside them, a row of ours has an average only over all tasks of the benchmark."""
+        return any(row.evaluation is None for row in self.rows)
+
     def average(self, row: VectorRow) -> float | None:
-        """The mean over tasks, as printed, or of the scores that the row has."""
+        """The mean over tasks, as printed, or of the scores that the row has; None for `whole_averages`, if one of ours lacks a task."""
+        if self.whole_averages and row.evaluation is not None and self.missing(row):
+            return None
         return row.printed.get(AVERAGE, fmean(row.scores.values()) if row.scores else None)
 
     def average_by_type(self, row: VectorRow) -> float | None:
@@ -155,6 +162,8 @@ def _published_board(id: str, benchmark: Benchmark, evaluations: Sequence[Evalua
     ]
     if rows:
         notes += not_comparable_notes(benchmark, list(benchmark.tasks))
+    if benchmark.published and any(benchmark.missing(row.scores) for row in rows):
+        notes.append("A row of ours that lacks a task of the benchmark has no AVG beside the published ones.")
     rows += [_published(row, columns) for row in benchmark.published]
     notes += _source_notes(benchmark)
     return VectorBoard(id, benchmark.title, benchmark, columns, _sorted(rows), notes + _row_notes(rows))
@@ -194,18 +203,19 @@ def _column(benchmark: Benchmark, task: str, id: str, title: str) -> Column:
 def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], str]) -> list[VectorRow]:
     """The rows of evaluations. ids: the column of an evaluation's task, by the evaluation's folder and the task; others are left out.
 
-    Evaluations of one encoder in several folders have the same title and name; their rows then have the folder's path.
+    Seeds of one run have the same title; their rows then have the seed. Evaluations of one encoder in several folders also have the same
+    name; their rows then have the folder's path.
     """
-    titles = [one.title for one in evaluations]
+    titles = _titles(evaluations)
     names = [one.name for one in evaluations]
     rows = []
-    for one in evaluations:
+    for one, title in zip(evaluations, titles, strict=True):
         shown = {task: ids[one.path, task] for task in one.summary["tasks"] if (one.path, task) in ids}
         name = one.name if names.count(one.name) == 1 else one.path.as_posix()
         rows.append(
             VectorRow(
                 name=name,
-                label=f"{one.title}, {name}" if titles.count(one.title) > 1 else one.title,
+                label=f"{title}, {name}" if titles.count(title) > 1 else title,
                 family=one.summary["encoder"]["family"],
                 scores={id: one.score(task) for task, id in shown.items()},
                 seen=[id for task, id in shown.items() if task in one.summary["seen"]],
@@ -213,6 +223,15 @@ def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], 
             )
         )
     return rows
+
+
+def _titles(evaluations: Sequence[Evaluation]) -> list[str]:
+    """The encoders' titles; equal ones have the seed too."""
+    titles = [one.title for one in evaluations]
+    return [
+        title if titles.count(title) == 1 or one.seed is None else f"{title}, seed {one.seed}"
+        for one, title in zip(evaluations, titles, strict=True)
+    ]
 
 
 def _published(row: PublishedRow, columns: Sequence[Column]) -> VectorRow:

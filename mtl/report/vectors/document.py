@@ -27,6 +27,7 @@ def vectors_document(board: VectorBoard) -> dict[str, Any]:
             }
             for column in board.columns
         ],
+        "whole_averages": board.whole_averages,
         "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [
             {"id": family, "title": FAMILIES.get(family, family)}

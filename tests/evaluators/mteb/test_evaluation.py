@@ -197,7 +197,7 @@ def test_local_rows_that_mteb_cannot_score_are_one_line(tmp_path: Path) -> None:
     write_rows(tmp_path / "data/PpcPC", "test", [{**row, "labels": 2 * row["labels"]} for row in pairs(20, "labels")])
     for task, reason in (("CBD", ".*one class"), ("PpcPC", ".*pos_label=1 is not a valid label")):
         with pytest.raises(
-            InputError, match=f"data/{task}: not the rows of {task} in a form that mteb reads: {reason}"
+            InputError, match=f"data/{task}.*: not the rows of {task} in a form that mteb reads: {reason}"
         ) as raised:
             evaluate(tmp_path, Opened(), data_dir=str(tmp_path / "data"), tasks=[task])
         assert "\n" not in str(raised.value)
@@ -306,11 +306,13 @@ def test_settings_are_chosen_on_validation_rows(tmp_path: Path, data_dir: Path) 
     assert list(summary["tasks"]) == ["SICK-R-PL"]
 
 
-def test_a_swedish_benchmark_is_another_file(tmp_path: Path) -> None:
+def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "sv.yaml").write_text(SWEDISH, encoding="utf-8")
     for split, rows in (("train", 40), ("test", 10)):
         write_rows(tmp_path / "sv/SweRecClassification", split, labelled(rows, seed=rows))
-    summary = evaluate(tmp_path, Opened(), benchmark=str(tmp_path / "sv.yaml"), data_dir=str(tmp_path / "sv"))
+    with caplog.at_level(logging.WARNING, logger="mtl"):
+        summary = evaluate(tmp_path, Opened(), benchmark=str(tmp_path / "sv.yaml"), data_dir=str(tmp_path / "sv"))
+    assert "the encoder's language is pl, but Two Swedish tasks is in sv" in caplog.text
     assert summary["benchmark"] == "sv-test" and summary["missing"] == ["DalajClassification"]
     of = summary["tasks"]["SweRecClassification"]
     assert of["data"] == "reduced" and 0 < of["score"] <= 100 and of["score"] == of["main_score"]
@@ -318,7 +320,9 @@ def test_a_swedish_benchmark_is_another_file(tmp_path: Path) -> None:
 
 def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
     for given, message in (
-        ({"tasks": ["PPC"]}, "tasks: benchmark pl-mteb has no task PPC"),
+        ({"tasks": ["XYZ"]}, "tasks: benchmark pl-mteb has no task XYZ; it has CBD, "),
+        ({"tasks": ["ppcpc"]}, "tasks: benchmark pl-mteb has no task ppcpc; did you mean PpcPC?"),
+        ({"pooling": "sum"}, "pooling=sum: must be one of max, mean, choose"),
         ({"tasks": ["CDSC-E"]}, "task CDSC-E: has no folder in data_dir, and the hub's PL-MTEB/.* cannot be had"),
         ({"tasks": ["PpcPC"], "data_dir": str(tmp_path / "none")}, "none: no such folder"),
         ({"tasks": ["PpcPC"], "model.license": "mine"}, "model.license=mine: "),
@@ -328,7 +332,7 @@ def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
             evaluate(tmp_path, Opened(), **{"data_dir": str(data_dir), **given})
         assert "\n" not in str(raised.value)
     write_rows(data_dir / "SICK-R-PL", "test", [{"text": "kot", "label": 1}])
-    with pytest.raises(InputError, match="SICK-R-PL: not the rows of SICK-R-PL in a form that mteb reads"):
+    with pytest.raises(InputError, match="SICK-R-PL/test.jsonl: has no column sentence1; it has text, label"):
         evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["SICK-R-PL"])
     write_rows(data_dir / "CBD", "test", labelled(10))
     with pytest.raises(InputError, match="CBD: has no split train; it has test"):
@@ -349,6 +353,7 @@ def test_the_command(
     assert printed[0] == "# PL-MTEB: Hashed words, mean" and printed[-1].endswith("/table.md")
     summary = json.loads(Path(printed[-1]).with_name("summary.json").read_text(encoding="utf-8"))
     assert summary["command"].startswith("mtl mteb hashed") and summary["versions"]["mtl"] and summary["machine"]
+    assert {"mteb", "datasets", "sentence-transformers"} <= set(summary["versions"])
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(command) == 2
     assert "pip install 'mtl-baselines[mteb]'" in capsys.readouterr().err

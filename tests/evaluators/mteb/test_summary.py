@@ -54,4 +54,7 @@ def test_table(benchmark: Benchmark) -> None:
     assert "- ‡ CDSC-R: the encoder was trained on its training rows (klej/cdsc-r)." in text
     assert "- centre=True: the best of 2 combinations by the mean on the validation rows of PpcPC, SICK-R-PL." in text
     whole = {name: record(50.0) for name in benchmark.tasks}
+    description = replace(KLEJ.description, settings="seed 2 (the best on dev), pooling max, not centred")
+    text = render_table(benchmark, summarize(benchmark, description, "abc", {}, records, None))
+    assert "- Seed 2 (the best on dev), pooling max, not centred.\n" in text
     assert "*" not in render_table(benchmark, summarize(benchmark, HashedEncoder().description, "a", {}, whole, None))
