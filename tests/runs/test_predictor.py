@@ -229,7 +229,7 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read"):
         mtl.load(broken, 1).predict("kansla", [["x"]])
     checkpoint.unlink()
-    with pytest.raises(InputError, match=r"best\.ckpt: not a checkpoint that can be read"):
+    with pytest.raises(InputError, match=r"best\.ckpt: no such file; restore the file, or make the run again"):
         mtl.load(broken, 1).predict("kansla", [["x"]])
 
 

@@ -144,5 +144,5 @@ def test_a_missing_checkpoint_is_one_line(frozen: Trained, tmp_path: Path) -> No
         model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers
     )
     for task in (WORDS, OTHER):
-        with pytest.raises(InputError, match=r"finetune/words/best\.ckpt: not a checkpoint that can be read"):
+        with pytest.raises(InputError, match=r"finetune/words/best\.ckpt: no such file; restore"):
             elsewhere.predict(task, texts_of(parts, task))
