@@ -153,7 +153,12 @@ def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
     claim: a JSON file in the folder of an unfinished training. training: its settings, and `source`, which identifies the texts.
     Raises InputError for a damaged file, too.
     """
-    if claim.exists() and (changed := _changed(read_json(claim), training)):
+    if not claim.exists():
+        return
+    claimed = read_json(claim)
+    if not isinstance(claimed, dict):
+        raise InputError(f"{claim}: not the settings of a training; delete {claim.parent}, and run this again")
+    if changed := _changed(claimed, training):
         raise InputError(
             f"{claim.parent}: holds an unfinished training with other settings ({changed}); delete the folder or set out="
         )

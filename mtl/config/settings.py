@@ -15,6 +15,8 @@ Settings = TypeVar("Settings")
 REASONS = {
     "could not be converted to Integer": "must be a whole number",
     "could not be converted to Float": "must be a number",
+    "is not a valid bool (type str)": "must be true or false",
+    "is not a valid bool (type float)": "must be true or false",
 }
 
 

@@ -13,6 +13,7 @@ class Sizes:
     width: int = MISSING
     share: float = 0.5
     name: str | None = None
+    whole: bool = False
 
 
 def test_types_and_defaults() -> None:
@@ -22,10 +23,12 @@ def test_types_and_defaults() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"width": 1, "heigth": 2}, "unknown key 'of.heigth'; known keys: of.name, of.share, of.width$"),
+        ({"width": 1, "heigth": 2}, "unknown key 'of.heigth'; known keys: of.name, of.share, of.whole, of.width$"),
         ({"withd": 1}, r"unknown key 'of.withd'; did you mean of.width\?$"),
         ({"width": "wide"}, "of.width=wide: must be a whole number$"),
         ({"share": "half"}, "of.share=half: must be a number$"),
+        ({"whole": "perhaps"}, "of.whole=perhaps: must be true or false$"),
+        ({"whole": 0.5}, "of.whole=0.5: must be true or false$"),
         ({"share": 2}, "of.width: has no value"),
     ],
 )

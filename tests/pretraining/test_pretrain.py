@@ -164,6 +164,15 @@ def test_a_truncated_file_of_an_unfinished_training_is_one_line(
         pretrain(texts, small(), tmp_path / "bert")
 
 
+def test_a_claim_of_another_form_is_one_line(
+    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = interrupted(tmp_path / "bert", texts, monkeypatch) / "claim.json"
+    path.write_text("[]")
+    with pytest.raises(InputError, match=f"^{path}: not the settings of a training; delete {path.parent}, and"):
+        pretrain(texts, small(), tmp_path / "bert")
+
+
 def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
     tmp_path: Path, finished: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
