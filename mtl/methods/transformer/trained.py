@@ -80,7 +80,9 @@ class TransformerEncoder:
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """Raises InputError: the encoder is no LSTM."""
-        raise InputError("this run's encoder is a transformer, not an LSTM")
+        raise InputError(
+            "this run's encoder is a transformer, and only an LSTM can be exported; mtl encode gives its vectors"
+        )
 
 
 class TrainedTransformer(TransformerEncoder):
