@@ -204,7 +204,7 @@ def check_place(key: str, name: str) -> None:
 def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
     """`read(…)`, without running code that a folder or a repository brings along: transformers would ask on standard input.
 
-    part: what is read of the folder, for messages. Raises InputError with the begin of what transformers says, which raises errors of
+    part: what is read of the folder, for messages. Raises InputError with the beginning of what transformers says, which raises errors of
     many kinds.
     """
     try:
@@ -230,7 +230,7 @@ def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, *
 
 
 def _begin(error: Exception) -> str:
-    """The begin of an error's message, as one line."""
+    """The beginning of an error's message, as one line."""
     return textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" …").rstrip(".")
 
 
