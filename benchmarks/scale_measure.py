@@ -13,12 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.jobs.engines.kind import Unit
 from mtl.jobs.job import load_job
 from mtl.jobs.outcome import sum_up
 from mtl.jobs.prepared import Prepared
+from mtl.methods.folders import read_stage
 from mtl.report.report import write_report
+from mtl.runs.summary import SeedScores, read_summary
+from mtl.untrusted import read_json
 
 SMALL_RUNS = 10  # for the report
 IMPORTS = "import mtl.jobs.seed, mtl.methods.lstm.two_stages, pytorch_lightning"
@@ -53,13 +56,13 @@ def measure(run: Path, repeats: int) -> dict[str, Any]:
 def seeds_of(run: Path) -> dict[str, Any]:
     """Seconds of the stages of each seed, bytes and files that a seed leaves, validations of stage 1."""
     folders = sorted(path.parent for path in run.glob("seed-*/scores.json"))
-    costs = [read_json(folder / "scores.json")["cost"] for folder in folders]
+    costs = [read_json(folder / "scores.json", SeedScores)["cost"] for folder in folders]
     files = [path for path in folders[0].rglob("*") if path.is_file()]
     weights = (folders[0] / "pretrain/best.ckpt").stat().st_size
     return {
-        "stages": [[round(cost["pretrain_seconds"]), round(cost["finetune_seconds"])] for cost in costs],
-        "validations": len(read_json(folders[0] / "pretrain/done.json")["curve"]),
-        "weights": {read_json(run / "summary.json")["embeddings"]: weights},
+        "stages": [[round(cost[key] or 0) for key in ("pretrain_seconds", "finetune_seconds")] for cost in costs],
+        "validations": len(read_stage(folders[0] / "pretrain/done.json")["curve"]),
+        "weights": {str(read_summary(run / "summary.json")["embeddings"]): weights},
         "final_bytes": sum(path.stat().st_size for path in files) - weights,
         "final_files": len(files),
     }
@@ -80,7 +83,7 @@ def start_up(run: Path, repeats: int) -> dict[str, Any]:
         "import_seconds": round(imports, 1),
         "import_bytes": int(import_bytes),
         "prepare_seconds": round(prepares, 1),
-        "prepare_bytes": {read_json(run / "summary.json")["embeddings"]: int(prepare_bytes)},
+        "prepare_bytes": {read_summary(run / "summary.json")["embeddings"]: int(prepare_bytes)},
     }
 
 
@@ -118,7 +121,7 @@ def driver(run: Path, repeats: int) -> dict[str, Any]:
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     from run_folders import make_run, right
 
-    done = read_json(next(run.glob("seed-*/scores.json")))
+    done = read_json(next(run.glob("seed-*/scores.json")), SeedScores)
     job = load_job({"suite": str(run / "suite.yaml"), "tasks": list(done["scores"])})
     rows = {task.id: task.rows or {task.scored_split: 60} for task in job.run_tasks}
     found: dict[str, Any] = {}

@@ -24,8 +24,10 @@ from pathlib import Path
 from jobs import prepare_lstm
 from plain import plain
 
-from mtl.files import read_json
 from mtl.jobs.job import parse_settings
+from mtl.methods.folders import read_stage
+from mtl.runs.summary import SeedScores
+from mtl.untrusted import read_json
 
 PAPER = {"nkjp-ner": 67.3, "cdsc-e": 87.8, "cdsc-r": 81.6, "cbd": 32.8, "dyk": 27.5}
 LEVEL = {task: paper + (5 if task == "cdsc-r" else 2) for task, paper in PAPER.items()}
@@ -84,8 +86,8 @@ def ours(data: Path, folder: Path, settings: Mapping[str, object]) -> tuple[floa
     subprocess.run([sys.executable, "-m", "mtl", "baseline", *words], check=True, stdout=subprocess.DEVNULL)
     minutes = (time.monotonic() - start) / 60
     (seed,) = run.glob("seed-*")
-    scores: dict[str, float] = read_json(seed / "scores.json")["dev_scores"]
-    stage1 = read_json(seed / "pretrain" / "done.json")["curve"]
+    scores = read_json(seed / "scores.json", SeedScores)["dev_scores"]
+    stage1 = read_stage(seed / "pretrain" / "done.json")["curve"]
     return minutes, scores, [{key.removeprefix("dev/"): value for key, value in row.items()} for row in stage1]
 
 

@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
@@ -10,9 +9,10 @@ from typing import NoReturn
 
 import mtl
 from mtl.commands import add_commands
-from mtl.errors import DivergedError, InputError
+from mtl.errors import DivergedError, InputError, resources_as_input
 from mtl.interrupt import sigterm_as_interrupt
 from mtl.progress import log_to_standard_error
+from mtl.terminal import one_line, standard_streams
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 
@@ -22,28 +22,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 on success (a command may return another status), 1 if training diverged, 2 for bad input, 130 if interrupted, by Ctrl-C or SIGTERM.
     """
-    parsed = _parse(arguments)
-    words = sys.argv[1:] if arguments is None else arguments
-    parsed.command = shlex.join(["mtl", *words])
-    log_to_standard_error()
-    logging.getLogger("mtl").setLevel(logging.INFO)
-    command: Callable[[argparse.Namespace], int | None] = parsed.run
+    with standard_streams():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
-        with sigterm_as_interrupt():
-            status = command(parsed)
-        sys.stdout.flush()
-    except InputError as error:
-        print(f"mtl: error: {error}", file=sys.stderr)
-        return 2
-    except DivergedError as error:
-        print(f"mtl: error: {error}", file=sys.stderr)
+        with resources_as_input():
+            parsed = _parse(arguments)
+            words = sys.argv[1:] if arguments is None else arguments
+            parsed.command = shlex.join(["mtl", *words])
+            log_to_standard_error()
+            logging.getLogger("mtl").setLevel(logging.INFO)
+            command: Callable[[argparse.Namespace], int | None] = parsed.run
+            with sigterm_as_interrupt():
+                status = command(parsed)
+            sys.stdout.flush()
+    except (InputError, DivergedError) as error:
+        print(f"mtl: error: {one_line(str(error))}", file=sys.stderr)
+        return 2 if isinstance(error, InputError) else 1
+    except BrokenPipeError:
         return 1
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
-        print(f"mtl: error: {error.filename or 'input or output'}: {error.strerror or error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         print("mtl: interrupted; the same command continues", file=sys.stderr)
         return 130
@@ -54,7 +53,7 @@ class _Parser(argparse.ArgumentParser):
     """Reports an error in the command line in one line, as for all other bad input."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"mtl: error: {message}; see {self.prog} --help\n")
+        self.exit(2, f"mtl: error: {one_line(message)}; see {self.prog} --help\n")
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:

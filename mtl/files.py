@@ -4,17 +4,20 @@ import hashlib
 import json
 import math
 import os
+import re
 import resource
 import shutil
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from pathlib import Path
 from typing import Any
 
-from mtl.errors import InputError
+from mtl.errors import DivergedError, InputError
 
 OTHER_FILES = 256  # that a process needs beside one for each run
+WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
 
 
 def _beside(path: Path) -> Path:
@@ -23,14 +26,41 @@ def _beside(path: Path) -> Path:
 
 
 @contextmanager
-def _naming(path: Path, partial: Path) -> Iterator[None]:
-    """An OSError within the block names `path` in place of its temporary path."""
+def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
+    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of its temporary path.
+
+    partial: the temporary path. Libraries that are not written in Python raise errors of other types for a full disk.
+    """
     try:
         yield
-    except OSError as error:
-        if error.filename is not None and Path(error.filename) == partial:
-            error.filename = str(path)
-        raise
+    except Exception as error:
+        named = _write_error(error, path, partial or path)
+        if named is None:
+            raise
+        raise named from error
+
+
+def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
+    """The OSError of a write that this exception is, or was raised for, with a path of the user; None if it is another error."""
+    for cause in _chain(error):
+        if isinstance(cause, OSError) and cause.errno is not None:
+            number, names = cause.errno, [cause.filename, cause.filename2]
+        elif found := re.search(r"os error (\d+)", str(cause)):  # as Rust prints it
+            number, names = int(found[1]), []
+        else:
+            continue
+        below = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
+        if (below and cause is error) or (number in WRITE_ERRORS and (below or names in ([], [None, None]))):
+            shown = path / below[0].relative_to(partial) if below else path
+            return OSError(number, os.strerror(number), str(shown))
+    return None
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The exception, and those for which it was raised: a library may raise one of its own when a write fails."""
+    while error is not None and not isinstance(error, InputError | DivergedError):
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 @contextmanager
@@ -38,12 +68,12 @@ def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception.
 
     The file is flushed to disk before the move, so a crash or a SIGKILL at any moment leaves either the old
-    file or the complete new one. When the block raises, the temporary file is removed. An OSError names `path`.
+    file or the complete new one. When the block raises, the temporary file is removed. An error of a write is an OSError that names `path`.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = _beside(path)
     try:
-        with _naming(path, partial):
+        with naming(path, partial):
             yield partial
             with partial.open("rb") as written:
                 os.fsync(written.fileno())
@@ -73,21 +103,21 @@ def check_new_folder(path: Path) -> None:
 def new_folder(path: Path) -> Iterator[Path]:
     """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
 
-    Raises InputError as `check_new_folder`, before the block, and OSError that names `path` if it cannot be made. When the block raises,
-    the temporary folder is removed.
+    Raises InputError as `check_new_folder`, before the block. An error of a write is an OSError that names the file below `path`, or `path`.
+    When the block raises, the temporary folder is removed.
     """
     check_new_folder(path)
     path = path.resolve()
     partial = _beside(path)
-    with _naming(path, partial):
-        partial.mkdir(parents=True)
     try:
-        yield partial
-        for written in partial.rglob("*"):
-            if written.is_file():
-                with written.open("rb") as file:
-                    os.fsync(file.fileno())
-        partial.replace(path)
+        with naming(path, partial):
+            partial.mkdir(parents=True)
+            yield partial
+            for written in partial.rglob("*"):
+                if written.is_file():
+                    with written.open("rb") as file:
+                        os.fsync(file.fileno())
+            partial.replace(path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -110,21 +140,24 @@ def write_text(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8", newline="")
 
 
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+    """Write tensors and plain values as torch does, atomically."""
+    import torch
+
+    # torch hides an error of a file that it opens itself; that of an open file is in the chain of exceptions.
+    with replacing(path) as partial, partial.open("wb") as file:
+        torch.save(content, file)
+
+
+def write_new(path: Path, text: str) -> None:
+    """`write_text`, unless there is a file already."""
+    if not path.exists():
+        write_text(path, text)
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a value as JSON, atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
-
-
-def read_json(path: Path) -> Any:
-    """Read a JSON file of a run. Raises InputError if the file is missing or not JSON."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
-    except ValueError as error:
-        raise InputError(
-            f"{path}: not JSON: {error}; restore it, or remove the run's folder and run it again"
-        ) from None
 
 
 def check_space(folder: Path, size: int, remedy: str) -> None:
@@ -166,6 +199,11 @@ def sha256(path: Path) -> str:
     """The SHA-256 of a file's content, as 64 hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_sha256(digest: str) -> bool:
+    """Whether this is a SHA-256 in the form that a suite or a recipe states it: 64 hexadecimal digits, perhaps after `sha256:`."""
+    return re.fullmatch("(sha256:)?[0-9a-fA-F]{64}", digest) is not None
 
 
 def git_blob_id(path: Path) -> str:

@@ -1,5 +1,6 @@
 """Tables in Markdown."""
 
+import re
 from collections.abc import Sequence
 
 MISSING = "–"  # in place of a value
@@ -19,6 +20,11 @@ def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
 
     rules = ["-" * (w + 2) if i < left else "-" * (w + 1) + ":" for i, w in enumerate(widths)]
     return "\n".join([line(rows[0]), f"|{'|'.join(rules)}|", *map(line, rows[1:])])
+
+
+def inert(text: str) -> str:
+    """Text in which Markdown sees no HTML, link, picture or code, in one line; paths and names stay readable in a terminal."""
+    return re.sub(r"[\\`\[<]", r"\\\g<0>", " ".join(text.split()))
 
 
 def escaped(text: str) -> str:

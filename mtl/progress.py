@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from tqdm import tqdm
 
 from mtl.files import format_bytes
+from mtl.terminal import one_line
 
 BAR_AFTER = 1.0  # seconds until a bar appears, so that short operations show none
 FIRST_LINE = 5.0  # seconds until the first line, if there is no terminal
@@ -27,8 +28,18 @@ _prefix: ContextVar[str] = ContextVar("prefix", default="")
 
 def log_to_standard_error(prefix: str = "") -> None:
     """Let the program's log lines appear on standard error. prefix: before each line and each bar, where several processes write."""
-    logging.basicConfig(format=f"{prefix.replace('%', '%%')}%(message)s", stream=sys.stderr)
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Lines(f"{prefix.replace('%', '%%')}%(message)s"))
+    logging.basicConfig(handlers=[handler])
     _prefix.set(prefix)
+
+
+class _Lines(logging.Formatter):
+    """Shows a message of mtl in one line."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        message = super().formatMessage(record)
+        return one_line(message) if record.name == logger.name else message
 
 
 def prefixed(title: str) -> str:

@@ -4,19 +4,24 @@ import logging
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
 from mtl.errors import DivergedError, InputError
-from mtl.files import read_json, replacing
+from mtl.files import write_checkpoint
+from mtl.memory import release_memory
 from mtl.progress import Progress
-from mtl.untrusted import read_checkpoint
+from mtl.untrusted import Count, read_checkpoint, read_json
 
 logger = logging.getLogger("mtl")
+
+RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
+FORMAT = 1  # of unfinished trainings: increase it whenever their files change, or what a step does
 
 Batch = TypeVar("Batch")
 
@@ -89,6 +94,8 @@ class ResumableTraining(ABC, Generic[Batch]):
                 self.losses.append(self.train_step(batch).detach())
                 self.step += 1
                 self.show(shown)
+                if self.step % RELEASE_EVERY == 0:
+                    release_memory()
                 last = self.ended  # asked once: the limit may be a time
                 if last or self.step % self.validate_every == 0:
                     self._check_training(title)
@@ -132,32 +139,40 @@ class ResumableTraining(ABC, Generic[Batch]):
             "step": self.step,
             "perplexities": self.perplexities,
         }
-        with replacing(self.checkpoint) as partial:
-            torch.save(state, partial)
+        write_checkpoint(self.checkpoint, state)
 
     def _load(self) -> None:
-        keys = ("model", "optimizers", "step", "perplexities")
-        state = read_checkpoint(self.checkpoint, keys, "; delete it", self.device)
+        state = read_checkpoint(self.checkpoint, _State, "; delete it", self.device)
         try:
             self.model.load_state_dict(state["model"])
             for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
                 optimizer.load_state_dict(values)
-        except (RuntimeError, ValueError):  # with a line for each weight
+        except (RuntimeError, ValueError, KeyError, TypeError, AttributeError):  # with a line for each weight
             raise InputError(f"{self.checkpoint}: is the state of another model; delete it") from None
         self.step, self.perplexities = state["step"], state["perplexities"]
+
+
+class _State(TypedDict):
+    model: dict[str, Any]
+    optimizers: list[dict[str, Any]]
+    step: Count
+    perplexities: list[dict[str, float]]
+
+
+def claim_of(settings: Any, source: str) -> dict[str, Any]:
+    """What an unfinished training is the training of. settings: a dataclass. source: identifies the texts and their tokens."""
+    return {**asdict(settings), "source": source, "format": FORMAT}
 
 
 def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
     """Raise InputError if the file exists and describes another training than this one; the number of threads may differ.
 
-    claim: a JSON file in the folder of an unfinished training. training: its settings, and `source`, which identifies the texts.
+    claim: a JSON file in the folder of an unfinished training. training: from `claim_of`, perhaps with further entries.
     Raises InputError for a damaged file, too.
     """
     if not claim.exists():
         return
-    claimed = read_json(claim)
-    if not isinstance(claimed, dict):
-        raise InputError(f"{claim}: not the settings of a training; delete {claim.parent}, and run this again")
+    claimed = read_json(claim, dict[str, Any], f"delete {claim.parent}, and run this again")
     if changed := _changed(claimed, training):
         raise InputError(
             f"{claim.parent}: holds an unfinished training with other settings ({changed}); delete the folder or set out="
@@ -166,7 +181,6 @@ def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
 
 def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
     """A list of the settings that differ, for a message."""
+    named = {"source": "other texts or tokens", "format": "another version of mtl"}
     keys = [key for key in now if before.get(key) != now[key] and key != "threads"]
-    return "; ".join(
-        "other texts" if key == "source" else f"{key}: {before.get(key)} there, {now[key]} here" for key in keys
-    )
+    return "; ".join(named.get(key, f"{key}: {before.get(key)} there, {now[key]} here") for key in keys)

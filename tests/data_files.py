@@ -20,6 +20,10 @@ def write_jsonl(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
     return path
 
 
+def read_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def sentences(count: int, of: str = "a text") -> list[str]:
     """Texts of several words, all different."""
     return [f"this is {of} with the number {i}" for i in range(count)]

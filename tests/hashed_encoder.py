@@ -13,13 +13,15 @@ DIM = 32
 
 @dataclass
 class HashedEncoder:
-    """pooling: mean or max over the words. trained_on: as in `Description`. encoded: how many texts it encoded."""
+    """pooling: mean or max over the words. trained_on: as in `Description`. software: its versions.
+    encoded: how many texts it encoded."""
 
     pooling: str = "mean"
     centre: bool = False
     trained_on: tuple[str, ...] = ()
     name: str = "hashed"
     seed: int | None = None
+    software: dict[str, str] = field(default_factory=lambda: {"mtl": "1"})
     encoded: int = field(default=0, init=False)
 
     @property
@@ -39,6 +41,9 @@ class HashedEncoder:
             seed=self.seed,
         )
 
+    def learn(self, texts: Sequence[str]) -> None:
+        self.learnt = list(texts)
+
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         self.encoded += len(texts)
         pool = {"mean": np.mean, "max": np.max}[self.pooling]
@@ -48,6 +53,9 @@ class HashedEncoder:
     def fingerprint(self) -> str:
         parts = (self.pooling, self.centre, self.trained_on, self.name, self.seed)
         return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        return self.software
 
 
 def _vector(word: str) -> np.ndarray:

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pytest
 import torch
 from command_line import job
 from small_suite import SMALL, rows
@@ -17,6 +19,8 @@ from mtl.embedders.kind import Embeddings
 from mtl.embedders.sequences import Sequences
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.network import new_network
+from mtl.model.attention import AttentionHead
+from mtl.model.heads import Head, ProjectingHead
 from mtl.model.network import Network
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -91,3 +95,18 @@ def lstm_parts(folder: Path, *settings: str) -> Parts:
     return Parts(
         run.config, run.suite, Coded(dataset, run.config.head.overlap), texts, embeddings, embeddings.sequences(texts)
     )
+
+
+def rounded_inputs(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """A list that gets, for each batch of tokens that a head reads, whether float16 has all its numbers; then for what one
+    part of a head reads of another."""
+    found = list[bool]()
+
+    def record(head: Any, states: torch.Tensor, *more: Any) -> torch.Tensor:
+        found.append(torch.equal(states, states.half().float()))
+        return reads[type(head)](head, states, *more)
+
+    reads = {kind: kind.read for kind in (Head, ProjectingHead, AttentionHead)}
+    for kind in reads:
+        monkeypatch.setattr(kind, "read", record)
+    return found

@@ -79,7 +79,7 @@ def labelled(count: int, seed: int = 0) -> list[dict[str, Any]]:
 def record(score: float, data: str = EXACT, **others: Any) -> dict[str, Any]:
     """What is recorded of an evaluation of a task."""
     return {
-        **{"mteb": "2", "revision": "r1", "split": "test", "type": "", "metric": "m", "score": score},
+        **{"versions": {"mteb": "2"}, "revision": "r1", "split": "test", "type": "", "metric": "m", "score": score},
         **{
             "main_metric": "m",
             "main_score": score,

@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
 from mtl.config.files import find_suite, flatten_config, save_config
-from mtl.embedders import EMBEDDERS
-from mtl.files import read_json, write_json, write_text
+from mtl.files import write_json, write_text
 from mtl.jobs.job import Job, load_job, parse_settings
 from mtl.methods.folders import FORMAT, finetune_folder, pretrain_folder
 from mtl.runs.folder import RunFolder
 from mtl.runs.submission import write_predictions
-from mtl.runs.summary import DESCRIPTION, NAMES, summarize
+from mtl.runs.summary import summarize
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
@@ -84,6 +82,8 @@ def make_run(
     summary |= {"held_out": {id: len(lines) for id, lines in held_out.items()}, "config": flatten_config(job.config)}
     files = [task.path(task.scored_split, Path()) or task.path("train", Path()) for task in chosen]
     summary["inputs"] = {file.as_posix(): dev for file in files if file}
+    if job.config.method == "lstm":
+        summary["hidden_size"] = job.config.encoder.hidden_size
     summary["command"] = f"mtl baseline {' '.join(settings)}"
     save_config(job.config, folder.config)
     write_text(folder.suite, find_suite(job.config.suite).read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def _job(settings: tuple[str, ...]) -> Job:
 
 
 def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Predict, seed: int) -> Mapping[str, Any]:
-    """Write a seed's predictions and learning curves; return what its scores.json holds."""
+    """Write a seed's predictions, learning curves and scores.json; return the content of the last."""
     scores, also = {}, {}
     for number, task in enumerate(tasks):
         gold = gold_of(task)
@@ -124,7 +124,20 @@ def _make_seed(folder: RunFolder, job: Job, tasks: Sequence[Task], predict: Pred
         "peak_memory": 2**30,
         "sentences_per_second": 310.4,
     }
-    return {"scores": scores, "also": also, "cost": cost, "versions": {"mtl": "1", "torch": "2"}, "machine": "CPU: a"}
+    done = {
+        "scores": scores,
+        "average": job.suite.mean(scores),
+        "also": also,
+        "dev_scores": {task.id: scores[task.id] for task in tasks if task.scored_split == "dev"},
+        "same_answer": [],
+        "seconds": 165.0,
+        "cost": cost,
+        "versions": {"mtl": "1", "torch": "2"},
+        "machine": "CPU: a",
+        "remarks": [],
+    }
+    write_json(folder.scores(seed), done)
+    return done
 
 
 def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
@@ -134,14 +147,18 @@ def _write_curves(folder: RunFolder, tasks: Sequence[Task], seed: int) -> None:
         {"step": 10, "seconds": 1.0, "train/loss": 0.5, "dev/average": 5.0, **{f"dev/{t.id}": 4.0 for t in trained}},
         {"step": 20, "seconds": 2.0, "train/loss": 0.4, "dev/average": 10.0, **{f"dev/{t.id}": 8.0 for t in trained}},
     ]
-    write_json(pretrain_folder(folder.seed(seed)) / DONE, {"curve": curve})
+    _write_record(pretrain_folder(folder.seed(seed)) / DONE, curve)
     for task in trained:
         first = {"step": 0, "seconds": 0.0, "dev/average": 4.5, f"dev/{task.id}": 4.5}
         after = [
             {"step": 10 * n, "seconds": n, "train/loss": 0.3, "dev/average": 5.0 * n, f"dev/{task.id}": 5.0 * n}
             for n in (1, 2)
         ]
-        write_json(finetune_folder(folder.seed(seed), task.id) / DONE, {"curve": [first, *after]})
+        _write_record(finetune_folder(folder.seed(seed), task.id) / DONE, [first, *after])
+
+
+def _write_record(path: Path, curve: list[dict[str, float]]) -> None:
+    write_json(path, {"seconds": curve[-1]["seconds"], "peak_memory": 2**30, "curve": curve})
 
 
 def _recorded_rows(task: Task) -> dict[str, Any]:
@@ -158,25 +175,3 @@ def columns_of(task: Task) -> dict[str, list[str]]:
     """The further columns of the scored rows: VALUES in a column of the breakdown, elsewhere triples of rows."""
     of_breakdown = {name: [VALUES[row % len(VALUES)] for row in range(ROWS)] for name in task.breakdown or ()}
     return {**{name: [f"t{row // 3}" for row in range(ROWS)] for name in task.columns or ()}, **of_breakdown}
-
-
-def make_older(folder: RunFolder, method: str | None = None) -> None:
-    """Turn a run folder into one of format 2, which knew no split but dev, no description of the method, and one set of keys for all
-    kinds of embeddings. method: the name that the method had then, if another."""
-    config = yaml.safe_load(folder.config.read_text(encoding="utf-8"))
-    keys = dict.fromkeys(name for kind in EMBEDDERS.values() for name in kind.options.__dataclass_fields__)
-    config["embeddings"] = {**dict.fromkeys(keys), **config["embeddings"]}
-    config["method"] = method or config["method"]
-    write_text(folder.config, yaml.safe_dump(config, sort_keys=False))
-    if folder.summary.exists():
-        summary = read_json(folder.summary)
-        older = {key: value for key, value in summary.items() if key not in (*DESCRIPTION, *NAMES)}
-        older |= {"method": config["method"], "split": "dev"}
-        older["tasks"] = {
-            id: {key: value for key, value in task.items() if key != "split"} for id, task in summary["tasks"].items()
-        }
-        older["config"] |= {f"embeddings.{key}": value for key, value in config["embeddings"].items()}
-        write_json(folder.summary, older)
-    write_json(folder.inputs, {**read_json(folder.inputs), "format": "2"})
-    if folder.scored_rows.exists():
-        folder.scored_rows.rename(folder.path / "dev_rows.json")

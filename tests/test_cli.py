@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -224,3 +225,45 @@ def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert (empty / "runs/klej-sample/random-frozen/summary.json").exists()
+
+
+def test_foreign_text_cannot_write_a_line_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["encode", "none\x1b]0;x\nmtl: fine", "x.txt", "--out", "v.npy"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert r"none\x1b]0;x\nmtl: fine: no such folder" in line
+
+
+def test_a_closed_standard_input_is_one_line(
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["encode", str(finished / "run"), "-", "--out", str(tmp_path / "v.npy")]) == 2
+    assert "standard input is closed" in capsys.readouterr().err.splitlines()[-1]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def train(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("mtl.jobs.pretraining.pretrain_transformer", train)
+    assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mtl: error: memory ran out; free some memory")
+
+
+@pytest.mark.parametrize("command", ["baseline", "sweep"])
+def test_memory_that_the_machine_lacks_is_refused_before_the_heavy_imports(tmp_path: Path, command: str) -> None:
+    (tmp_path / "sweep.yaml").write_text("runs: [{}]", encoding="utf-8")
+    words = [command, *([str(tmp_path / "sweep.yaml")] if command == "sweep" else [])]
+    words += ["suite=klej-sample", f"runs_dir={tmp_path}", f"data_dir={tmp_path / 'data'}"]
+    words += ["seeds=[1,2]", "seeds_in_parallel=2", "resources.memory=1e6"]
+    code = f"import sys; from mtl.cli import main; print(main({words!r}), 'torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "2 False\n"
+    assert re.fullmatch(
+        r"mtl: error: resources.memory: a seed asks for 1000000.0 GB; this machine has .*\n", done.stderr
+    )

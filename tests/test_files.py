@@ -1,9 +1,15 @@
+import errno
 import hashlib
 import resource
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import safetensors.torch
+import torch
+from file_limit import file_limit
 
 from mtl.errors import InputError
 from mtl.files import (
@@ -11,12 +17,12 @@ from mtl.files import (
     allow_open_files,
     check_space,
     git_blob_id,
+    is_sha256,
     listed,
     new_folder,
-    read_json,
     replacing,
     sha256,
-    write_json,
+    write_checkpoint,
     write_text,
 )
 
@@ -44,6 +50,67 @@ def test_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> No
     assert ".partial" not in str(unmade.value.filename)
 
 
+LARGE = torch.zeros(10_000)
+
+
+def write_numbers(path: Path) -> None:
+    with replacing(path) as partial, partial.open("wb") as file:
+        np.savez(file, numbers=LARGE.numpy())
+
+
+def write_in_folder(path: Path) -> None:
+    with new_folder(path.parent / "new") as partial:
+        write_text(partial / path.name, "x" * 40_000)
+
+
+def write_by_a_library(path: Path) -> None:
+    with new_folder(path) as partial:
+        safetensors.torch.save_file({"numbers": LARGE}, partial / "weights.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("write", "named"),
+    [
+        (lambda path: write_text(path, "x" * 40_000), "file"),
+        (lambda path: write_checkpoint(path, {"numbers": LARGE}), "file"),
+        (write_numbers, "file"),
+        (write_in_folder, "new/file"),
+        (write_by_a_library, "file"),
+    ],
+)
+def test_a_write_that_the_system_ends_is_an_error_with_the_path(
+    tmp_path: Path, write: Callable[[Path], None], named: str
+) -> None:
+    with file_limit(20_000), pytest.raises(OSError, match="File too large") as caught:
+        write(tmp_path / "file")
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(tmp_path / named))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_of_other_kinds_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionResetError) as reset, replacing(tmp_path / "file"):
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
+    assert reset.value.filename is None
+    with pytest.raises(FileNotFoundError) as missing, replacing(tmp_path / "file"):
+        (tmp_path / "other").read_text(encoding="utf-8")
+    assert missing.value.filename == str(tmp_path / "other")
+
+
+def test_a_checkpoint_is_read_as_torch_s_own(tmp_path: Path) -> None:
+    content = {"numbers": torch.arange(5.0), "nested": {"step": 3, "list": [1.5, None]}}
+    write_checkpoint(tmp_path / "a.ckpt", content)
+    read = torch.load(tmp_path / "a.ckpt", weights_only=True)
+    assert torch.equal(read.pop("numbers"), content.pop("numbers")) and read == content  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("digest", "is_one"),
+    [("0a" * 32, True), ("sha256:" + "0A" * 32, True), ("zz", False), ("0a" * 31, False), ("0g" * 32, False)],
+)
+def test_what_a_sha256_looks_like(digest: str, is_one: bool) -> None:
+    assert is_sha256(digest) == is_one
+
+
 def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.getpid", lambda: 7)  # on both
     with replacing(tmp_path / "file") as one:
@@ -54,18 +121,6 @@ def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: py
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
-def test_json_is_read_back(tmp_path: Path) -> None:
-    path = tmp_path / "a.json"
-    write_json(path, {"ó": [1.5, None]})
-    assert read_json(path) == {"ó": [1.5, None]}
-    assert path.read_text(encoding="utf-8").startswith('{\n  "ó": [')
-    with pytest.raises(InputError, match=r"none/b.json: no such file; is .*none a run folder\?"):
-        read_json(tmp_path / "none/b.json")
-    path.write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match="a.json: not JSON: .*; restore it, or remove the run's folder"):
-        read_json(path)
-
-
 def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
     check_space(tmp_path, 2_500_000, "x")
@@ -73,16 +128,6 @@ def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pyte
         InputError, match=r"needs 7\.5 GB of disk space, but 3 MB are free; free some space, or set a=1"
     ):
         check_space(tmp_path, 7_500_000_000, "set a=1")
-
-
-def test_json(tmp_path: Path) -> None:
-    write_json(tmp_path / "x.json", {"ś": 1.5})
-    assert read_json(tmp_path / "x.json") == {"ś": 1.5}
-    (tmp_path / "x.json").write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match=r"x\.json: not JSON"):
-        read_json(tmp_path / "x.json")
-    with pytest.raises(InputError, match=r"y\.json: no such file; is .* a run folder\?"):
-        read_json(tmp_path / "y.json")
 
 
 def test_the_id_of_a_git_blob(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-from mtl.markdown import markdown_table
+import pytest
+
+from mtl.markdown import inert, markdown_table
 
 
 def test_columns_of_words_stand_at_their_left_edge() -> None:
@@ -9,3 +11,15 @@ def test_columns_of_words_stand_at_their_left_edge() -> None:
         "| task | second |   1 |",
         "| x    | y      | 100 |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("klej_cbd/train.tsv: 5 * 3", "klej_cbd/train.tsv: 5 * 3"),
+        ("<img src=x> [a](javascript:b) `c`\n# d", "\\<img src=x> \\[a](javascript:b) \\`c\\` # d"),
+        ("\\<b>", "\\\\\\<b>"),
+    ],
+)
+def test_inert_text_has_no_markup(text: str, shown: str) -> None:
+    assert inert(text) == shown

@@ -1,12 +1,16 @@
+import gzip
 import os
+import random
+from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mtl.config.files import read_config
 from mtl.embedders import embedder_kind
 from mtl.errors import InputError
-from mtl.untrusted import is_inside, is_web_address, read_yaml
+from mtl.untrusted import is_inside, is_web_address, open_lines, read_arrays, read_yaml
 
 
 @pytest.mark.parametrize(
@@ -25,7 +29,9 @@ def test_interpolation_is_rejected(tmp_path: Path, text: str, key: str) -> None:
     assert str(caught.value).startswith(f"{path}: {key}: holds '${{'") and os.environ["HOME"] not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"a: [", b"- a\n", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"])
+@pytest.mark.parametrize(
+    "content", [b"a: [", b"- a\n", b'"5"', b"5", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"]
+)
 def test_file_that_is_no_yaml_mapping_is_rejected(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.yaml"
     path.write_bytes(content)
@@ -62,3 +68,32 @@ def test_values_that_yaml_cannot_build_are_one_line(tmp_path: Path, value: str) 
     path.write_text(f"a: {value}\n", encoding="utf-8")
     with pytest.raises(InputError, match="odd.yaml:1: not YAML: "):
         read_yaml(path)
+
+
+def test_lines_of_plain_and_gzipped_files(tmp_path: Path) -> None:
+    content = b"one\n\ntwo\r\nlast"
+    (tmp_path / "a").write_bytes(content)
+    (tmp_path / "b").write_bytes(gzip.compress(content))
+    for name, zipped in (("a", False), ("b", True)):
+        with open_lines(tmp_path / name) as lines:
+            assert lines.zipped == zipped
+            assert list(lines) == [b"one\n", b"\n", b"two\r\n", b"last"] and lines.offset == len(content)
+    with pytest.raises(InputError, match=r"a:1: a line of more than"), open_lines(tmp_path / "a", 3) as lines:
+        list(lines)
+
+
+def test_damaged_arrays_raise_value_errors(tmp_path: Path) -> None:
+    chance, path = random.Random(0), tmp_path / "a.npz"
+    np.savez(path, x=np.arange(5), y=np.array(["a", "b"]))
+    assert read_arrays(path)["x"].tolist() == [0, 1, 2, 3, 4]
+    original = path.read_bytes()
+    for _ in range(300):
+        content = bytearray(original)
+        for _ in range(chance.randint(1, 3)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        path.write_bytes(content)
+        with suppress(ValueError):
+            read_arrays(path)
+    np.savez_compressed(path, x=np.arange(5))
+    with pytest.raises(ValueError, match="its members are compressed"):
+        read_arrays(path)

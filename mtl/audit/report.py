@@ -9,7 +9,7 @@ from mtl.audit.findings import Finding, Part
 from mtl.audit.tokens import Tokens
 from mtl.config.schema import Config
 from mtl.embedders import EMBEDDERS
-from mtl.markdown import MISSING, markdown_table
+from mtl.markdown import MISSING, inert, markdown_table
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
@@ -26,12 +26,12 @@ def render(
 ) -> str:
     """The report. tasks: each with the rows to show, by split, including held-out rows. folder: of the data."""
     sections = [
-        f"## {suite.title}: audit of {folder}",
+        f"## {inert(suite.title)}: audit of {inert(str(folder))}",
         _sizes(config, tasks, tokens),
         _note(config, tokens),
         _targets(tasks),
-        "\n".join(["### Notes", "", *(f"- {note}" for note in notes)]) if notes else "",
-        "\n".join(["### Findings", "", *(f"- {finding}" for finding in findings)]) if findings else "",
+        "\n".join(["### Notes", "", *(f"- {inert(note)}" for note in notes)]) if notes else "",
+        "\n".join(["### Findings", "", *(f"- {inert(str(finding))}" for finding in findings)]) if findings else "",
         verdict(findings),
     ]
     return "\n\n".join(filter(None, sections))
@@ -97,5 +97,5 @@ def _targets(tasks: Sequence[tuple[Task, dict[str, Part]]]) -> str:
         for split, part in parts.items():
             values = np.array([row.target for row in part.rows if row.target is not None], dtype=kind.dtype)
             if len(values):
-                table.append([task.id, split, kind.distribution(values)])
+                table.append([task.id, split, inert(kind.distribution(values))])
     return markdown_table(table, left=3) if len(table) > 1 else ""

@@ -60,7 +60,7 @@ def _check_submission(arguments: argparse.Namespace) -> None:
         raise InputError(f"data_dir={job.data_dir}: no such folder")
     checked = FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
     problems = checked.problems
-    for line in problems or checked.remarks:
+    for line in problems or [*checked.notes, *checked.remarks]:
         print(line)
     if problems:
         raise InputError(

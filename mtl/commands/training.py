@@ -1,7 +1,6 @@
 """Commands that train."""
 
 import argparse
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -46,6 +45,7 @@ def _run(job: "Job", command: str) -> None:
 
     start = time.monotonic()
     config, folder = job.config, job.folder
+    job.check_memory()
     print(
         f"suite {job.suite.name} ({job.data_dir}) · {METHODS[config.method].title(config)}"
         f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
@@ -55,7 +55,7 @@ def _run(job: "Job", command: str) -> None:
     from mtl.progress import format_duration
 
     run_baseline(job, command)
-    print(folder.table.read_text(encoding="utf-8"))
+    print(folder.read_table())
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
@@ -64,8 +64,7 @@ def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
     from mtl.jobs.together import run_together
 
     def show(run: "NamedRun") -> None:
-        table = run.job.folder.table
-        print(f"run {run.name} · {table}\n\n{table.read_text(encoding='utf-8')}", flush=True)
+        print(f"run {run.name} · {run.job.folder.table}\n\n{run.job.folder.read_table()}", flush=True)
 
     run_together(runs, command, show)
 
@@ -79,12 +78,14 @@ def _plan(sweep: "Sweep") -> None:
 def _watch(sweep: "Sweep") -> None:
     """Print how far the sweep is whenever that has changed, on a terminal in place of what was printed before."""
     from mtl.jobs.overview import is_over, watch_text
+    from mtl.terminal import clear_screen
 
-    shown, clear = "", "\x1b[2J\x1b[H" if sys.stdout.isatty() else ""
+    shown = ""
     while True:
         over, text = is_over(sweep.runs), watch_text(sweep.runs)
         if text != shown:
-            print(f"{clear}{text}", flush=True)
+            clear_screen()
+            print(text, flush=True)
             shown = text
         if over:
             return
@@ -100,6 +101,8 @@ def _sweep(arguments: argparse.Namespace) -> None:
     if arguments.plan or arguments.watch:
         (_plan if arguments.plan else _watch)(sweep)
         return
+    for run in sweep.runs:
+        run.job.check_memory()
     finished = sum(run.finished for run in sweep.runs)
     print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
 
@@ -110,4 +113,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
         print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir), flush=True)
 
     make, make_together = (partial(function, command=arguments.command) for function in (_run, _run_together))
-    run_sweep(sweep, make, make_together, report)
+    if busy := run_sweep(sweep, make, make_together, report):
+        print(
+            f"{len(busy)} of {counted(len(sweep.runs), 'run')} busy in another process: {', '.join(busy)}", flush=True
+        )

@@ -90,12 +90,12 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
     """
     content = _read(path)
     try:
-        # Older runs hold the keys of all kinds of embeddings; those that do not apply are null.
-        embeddings = {key: value for key, value in content.pop("embeddings", {}).items() if value is not None}
         merged = OmegaConf.structured(Config)
-        merged.embeddings = OmegaConf.structured(options(str(embeddings.get("name"))))
-        return cast(Config, OmegaConf.to_object(OmegaConf.merge(merged, {**content, "embeddings": embeddings})))
-    except (OmegaConfBaseException, AttributeError, InputError) as error:
+        merged.embeddings = OmegaConf.structured(options(str(content.get("embeddings", {}).get("name"))))
+        config = cast(Config, OmegaConf.to_object(OmegaConf.merge(merged, content)))
+        config.check()
+        return config
+    except (OmegaConfBaseException, AttributeError, TypeError, ValueError, ArithmeticError, InputError) as error:
         raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
 
 

@@ -2,12 +2,21 @@
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import reduce
 from typing import Any
 
 from omegaconf import MISSING
 
-from mtl.config.checks import check_choice, check_least, check_positive, check_share
+from mtl.config.checks import (
+    MOST_LAYERS,
+    check_choice,
+    check_least,
+    check_numbers,
+    check_positive,
+    check_share,
+    check_size,
+)
 from mtl.config.transformer import TransformerConfig
 from mtl.errors import InputError
 
@@ -181,6 +190,11 @@ class ResourcesConfig:
     gpu: float | None = None
     memory: float | None = None
 
+    @property
+    def memory_bytes(self) -> int | None:
+        """The memory in bytes."""
+        return None if self.memory is None else round(self.memory * 1e9)
+
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
         gpu, memory = self.gpu, self.memory
@@ -250,15 +264,27 @@ class Config:
         all_at_once = len(self.seeds)
         return min(self.seeds_in_parallel or (1 if self.engine == "processes" else all_at_once), all_at_once)
 
+    @property
+    def runs_apart(self) -> bool:
+        """Whether seeds run in processes of their own, not in that of the command."""
+        return self.engine != "processes" or (self.seeds_in_parallel or 1) > 1
+
     def check(self) -> None:
         """Raise InputError for a value of the right type that makes no sense."""
+        for key, example in LISTS.items():
+            values: Any = reduce(getattr, key.split("."), self)
+            if any(isinstance(value, list | dict) for value in values or ()):  # which OmegaConf accepts
+                raise InputError(f"{key}={values}: must be a list of single values, as in {key}={example}")
+        check_numbers(asdict(self))
         check_positive("", self, ("max_length",))
         if self.seeds_in_parallel is not None:
             check_least("seeds_in_parallel", self.seeds_in_parallel)
         check_choice("engine", self.engine, ("processes", "ray"))
         self.resources.check()
-        check_positive("encoder", self.encoder, ("hidden_size", "num_layers"))
-        check_positive("head", self.head, ("hidden_size", "attention_size"))
+        check_size("encoder.hidden_size", self.encoder.hidden_size)
+        check_size("encoder.num_layers", self.encoder.num_layers, MOST_LAYERS)
+        check_size("head.hidden_size", self.head.hidden_size)
+        check_size("head.attention_size", self.head.attention_size)
         check_positive("pretrain", self.pretrain, ("max_steps", "validate_every"))
         check_positive("finetune", self.finetune, ("max_epochs",))
         if self.pretrain.warmup_steps < 0:
@@ -266,7 +292,7 @@ class Config:
         if not 0 <= self.pretrain.sampling <= 1:
             raise InputError(f"pretrain.sampling={self.pretrain.sampling}: must lie between 0 and 1")
         if self.head.projection is not None:
-            check_least("head.projection", self.head.projection)
+            check_size("head.projection", self.head.projection)
         check_share("encoder.dropout", self.encoder.dropout)
         check_share("head.dropout", self.head.dropout)
         self.loss.check()

@@ -55,7 +55,7 @@ def typed_settings(kind: type[Settings], given: Mapping[str, Any], section: str 
     for key, value in given.items():
         try:
             settings = OmegaConf.merge(settings, {key: value})
-        except (OmegaConfBaseException, ValueError) as error:
+        except (OmegaConfBaseException, ValueError, TypeError, ArithmeticError) as error:
             raise InputError(f"{section}{key}={value}: {reason(error)}") from None
     if missing := sorted(OmegaConf.missing_keys(settings)):
         raise InputError(f"{section}{missing[0]}: has no value")

@@ -16,6 +16,7 @@ class TransformerConfig:
     epochs: int = 4
     batch_size: int = 32
     accumulate: int = 1
+    number_loss: str = "raw"
     learning_rate: float = 2e-5
     final_learning_rate: float = 0.0
     warmup: float = 100
@@ -42,6 +43,7 @@ class TransformerConfig:
             ("epochs", "batch_size", "accumulate", "learning_rate", "gradient_clip", "layer_decay", "joint_epochs"),
         )
         check_choice("transformer.checkpoint", self.checkpoint, ("best", "last"))
+        check_choice("transformer.number_loss", self.number_loss, ("raw", "scaled"))
         if self.patience is not None:
             check_least("transformer.patience", self.patience)
         for key in ("warmup", "weight_decay", "freeze"):

@@ -60,6 +60,23 @@ class Split:
         return np.concatenate([np.empty(0, np.int64), *(np.arange(self.sizes[row]) + starts[row] for row in rows)])
 
 
+def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """For each model input of a choice, the number of the first input of its row with the same texts, int64 (inputs,).
+
+    Arguments are as in `Split`. Equal candidates have equal outputs up to rounding, which must not decide between them.
+    """
+    keyed = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), texts])
+    _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
+    found: np.ndarray = first[inverse.ravel()]
+    return found
+
+
+def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Predicted candidates (rows,), each replaced by the first of its row with the same texts. texts, sizes: as in `Split`."""
+    starts = np.cumsum(sizes) - sizes
+    return (first_equal(texts, sizes)[starts + codes.astype(np.int64)] - starts).astype(np.float64)
+
+
 def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     """The rows of a choice with two of their candidates: the right one and a random wrong one, in their order in the row.
 

@@ -43,6 +43,7 @@ class _Part:
         self.path = path.with_name(path.name + ".part")
         self.note = path.with_name(path.name + ".part.json")
         self.url = url
+        self.shown = without_login(url)
         self.validator: str | None = None
         self.total: int | None = None
         try:
@@ -92,12 +93,13 @@ def download(
             _download(url, path, checksum, size)
             if checksum is None and log_digest and new:
                 log.info(
-                    "%s: not verified, since no SHA-256 is given; the file's is %s", url, pooch.file_hash(str(path))
+                    "%s: not verified, since no SHA-256 is given; the file's is %s",
+                    *(without_login(url), pooch.file_hash(str(path))),
                 )
     except ValueError as error:
         # Its message has the expected digest and the actual one.
         _Part(path, url, checked=True).remove()
-        raise UnavailableError(f"{url}: {error}") from error
+        raise UnavailableError(f"{without_login(url)}: {error}") from error
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
 
@@ -159,11 +161,13 @@ def _fetch(part: _Part, size: int | None) -> None:
                 total = part.total or size
                 kept = f"{have} of {total} bytes are kept" if total else f"{have} bytes are kept"
                 advice = f"{kept}; run the same command again to continue" if have else "check this and run again"
-                raise InputError(f"{part.url}: {reason}; {advice}") from error
-            log.warning("%s: %s; trying again", part.url, reason)
+                raise InputError(f"{part.shown}: {reason}; {advice}") from error
+            log.warning("%s: %s; trying again", part.shown, reason)
             time.sleep(PAUSE * failures)
         except requests.RequestException as error:
-            raise InputError(f"{part.url}: cannot be downloaded: {error}; check the address") from error
+            raise InputError(
+                f"{part.shown}: cannot be downloaded: {without_login(str(error))}; check the address"
+            ) from error
 
 
 def _transfer(part: _Part, size: int | None) -> None:
@@ -180,7 +184,7 @@ def _transfer(part: _Part, size: int | None) -> None:
         if status == 429 or status >= 500:
             raise _TemporaryError(f"the server answers {status} {response.reason}")
         if status not in (200, 206, 416) or (status != 200 and not offset):
-            raise UnavailableError(f"{part.url}: the server answers {status} {response.reason}; check the address")
+            raise UnavailableError(f"{part.shown}: the server answers {status} {response.reason}; check the address")
         stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
         first, whole = stated.groups() if stated else (None, None)
         total = int(whole) if whole and whole != "*" else part.total
@@ -196,7 +200,7 @@ def _transfer(part: _Part, size: int | None) -> None:
             if size is not None and total not in (None, size):
                 part.remove()
                 changed = f"the server has {total} bytes where {size} are expected; it has changed"
-                raise UnavailableError(f"{part.url}: {changed}")
+                raise UnavailableError(f"{part.shown}: {changed}")
             return _append(part, response, total if total is not None else size)
     # The server has another version, or sent another range than requested: the part cannot be continued.
     part.remove()
@@ -219,7 +223,12 @@ def _append(part: _Part, response: requests.Response, total: int | None) -> None
         raise _TemporaryError("the connection broke (the file is truncated)")
     if total is not None and length > total:
         part.remove()
-        raise InputError(f"{part.url}: received {length} bytes where {total} are expected; run again to start over")
+        raise InputError(f"{part.shown}: received {length} bytes where {total} are expected; run again to start over")
+
+
+def without_login(text: str) -> str:
+    """A text without the names and passwords that addresses in it have, as in https://name:password@example.org."""
+    return re.sub(r"(?<=://)[^/\s?#]*@", "", text)
 
 
 def _validator(response: requests.Response) -> str | None:

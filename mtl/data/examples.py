@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -130,10 +130,19 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
 
     Raises InputError for a target that is not valid, with its line.
     """
-    kind, values = target_kind(task), []
-    for number, cell in enumerate(read_lines(path)[1:], start=2):
+    return _read_column(target_kind(task), path, target_kind(task).parse)
+
+
+def read_predicted(task: Task, path: Path) -> np.ndarray:
+    """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
+    return _read_column(target_kind(task), path, target_kind(task).parse_prediction)
+
+
+def _read_column(kind: TargetKind, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
+    values = []
+    for number, line in enumerate(read_lines(path)[1:], start=2):
         try:
-            values.append(kind.from_line(cell))
+            values.append(parse(kind.line_cell(line)))
         except ValueError as error:
             raise InputError(f"{path}:{number}: {error}") from None
     return np.array(values, dtype=kind.dtype)

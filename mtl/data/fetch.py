@@ -8,9 +8,10 @@ from pathlib import Path
 from mtl.data.archives import unpack
 from mtl.data.download import UnavailableError, download
 from mtl.data.hub import fetch_from_hub
-from mtl.data.splits import missing_tasks
+from mtl.data.splits import choose_scored, missing_tasks
 from mtl.errors import InputError
 from mtl.files import without_empty_folders
+from mtl.locks import waiting_lock
 from mtl.sample import SAMPLES
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Source, Task
@@ -27,8 +28,8 @@ class _Outcome:
 
 
 def awaits_generation(suite: Suite, data_dir: Path) -> bool:
-    """Whether the suite's data is generated, and none of it is there yet."""
-    return suite.generated and len(missing_tasks(suite, data_dir)) == len(suite.tasks)
+    """Whether the suite's data is generated, and some of it is not there yet: a process may have been killed while it wrote the data."""
+    return suite.generated and bool(missing_tasks(suite, data_dir))
 
 
 def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
@@ -40,8 +41,7 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     Raises InputError if the suite names neither, or if a task still lacks a file.
     """
     if suite.generated:
-        SAMPLES[suite.name](data_dir)
-        logger.info("%s: written to %s", suite.name, data_dir)
+        _generate(suite, data_dir)
         return
     missing = missing_tasks(suite, data_dir)
     outcome = _Outcome()
@@ -69,6 +69,16 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         )
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks if not task.withdrawn}:
         raise InputError(f"{data_dir}: the downloaded archives lack files of {', '.join(sorted(still))}")
+
+
+def _generate(suite: Suite, data_dir: Path) -> None:
+    """Write those files of an embedded suite that are not there, one process after another. Each file is there as a whole or not at all."""
+    with waiting_lock(data_dir / ".lock", f"{data_dir}: another process writes the data"):
+        if missing_tasks(choose_scored(suite, data_dir), data_dir):
+            SAMPLES[suite.name](data_dir)
+            logger.info("%s: written to %s", suite.name, data_dir)
+        else:
+            logger.info("%s: already there", suite.name)
 
 
 def _fetch_template(suite: Suite, data_dir: Path) -> None:

@@ -4,6 +4,7 @@ The Hub is not trusted: only data files are downloaded, into a temporary folder,
 they hold is written to the task's own files only after it has been read as a run reads it.
 """
 
+import json
 import logging
 import os
 import re
@@ -35,6 +36,8 @@ CONVERTED = "refs/convert/parquet"
 """The revision under which the Hub keeps its own conversion of a dataset to parquet."""
 SPLIT_WORDS = (("train", "training"), ("validation", "valid", "val", "dev"), ("test", "testing", "eval", "evaluation"))
 """Words in file names that the Hub takes for one split (its documentation, "File names and splits")."""
+ANSWER_LIMIT = 2**26
+"""The most bytes that the Hub may answer with when it is asked for a list of files."""
 LISTED = 20
 """How many files an error message names at most."""
 
@@ -117,16 +120,21 @@ def _address() -> str:
 def _answer(url: str) -> Any:
     """The JSON value that the Hub answers with."""
     try:
-        response = requests.get(url, timeout=TIMEOUT)
-        response.raise_for_status()
-        return response.json()
+        with requests.get(url, timeout=TIMEOUT, stream=True) as response:
+            response.raise_for_status()
+            content = bytearray()
+            for chunk in response.iter_content(2**16):
+                content += chunk
+                if len(content) > ANSWER_LIMIT:
+                    raise InputError(f"{url}: the answer has more than {ANSWER_LIMIT // 2**20} MiB; check HF_ENDPOINT")
+        return json.loads(content)
     except requests.HTTPError as error:
         raise InputError(
             f"{error}; check hub.dataset and hub.revision; a dataset that needs a login must be downloaded by hand"
         ) from None
     except (requests.ConnectionError, requests.Timeout):
         raise InputError(f"{url}: the server does not answer; check the network and run again") from None
-    except (requests.RequestException, RecursionError) as error:
+    except (requests.RequestException, ValueError, RecursionError) as error:
         raise InputError(f"{url}: {error}; check HF_ENDPOINT") from None
 
 

@@ -1,12 +1,17 @@
 """Lines of UTF-8 text files, and errors that name the file and the line."""
 
 import codecs
+import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
 from mtl.errors import InputError
+from mtl.untrusted import open_regular
+
+FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
+LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
 
 
 def read_text(path: Path) -> str:
@@ -30,13 +35,26 @@ def first_lines(path: Path, count: int) -> list[str]:
 def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[str], int]]:
     """The lines of a UTF-8 file as `read_lines` gives them, in blocks of at most `size` lines, each with its number of bytes.
 
-    Raises InputError with the line that is not UTF-8.
+    Raises InputError with the line that is not UTF-8, or longer than LINE_LIMIT bytes.
     """
     done = 0
-    while block := list(islice(file, size)):
+    while block := list(islice(limited_lines(file, name, done), size)):
         content = b"".join(block)
         yield split_lines(content, name, done), len(content)
         done += len(block)
+
+
+def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes]:
+    """The lines of a file with their ends: an unpacked file may be one line that no memory holds. before: lines that were read already.
+
+    Raises InputError for a line of more than LINE_LIMIT bytes.
+    """
+    number = before
+    while line := file.readline(LINE_LIMIT + 1):
+        number += 1
+        if len(line) > LINE_LIMIT:
+            raise InputError(f"{name}:{number}: the line has more than {LINE_LIMIT // 2**20} MiB; no text is that long")
+        yield line
 
 
 def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:
@@ -65,9 +83,11 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
 
 
 def read_bytes(path: Path, count: int | None = None) -> bytes:
-    """The content of a file, or of its first `count` lines. Raises InputError for a file that cannot be read."""
+    """The content of a file, or of its first `count` lines. Raises InputError for what is no file, or cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
+            if os.fstat(file.fileno()).st_size > FILE_LIMIT:
+                raise InputError(f"{path}: has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed")
             return file.read() if count is None else b"".join(islice(file, count))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None

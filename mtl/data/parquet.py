@@ -10,6 +10,7 @@ import numpy as np
 
 from mtl.data.columns import LIST, listed
 from mtl.errors import InputError
+from mtl.untrusted import open_regular
 
 BATCH = 256
 """How many rows are decoded at a time."""
@@ -118,7 +119,8 @@ def _opened(path: Path) -> Iterator[Any]:
     """A parquet file; whatever fails while it is open becomes an InputError."""
     with (
         _errors(path, "cannot be read", "check that it is a whole parquet file") as (_, parquet),
-        parquet.ParquetFile(path) as file,
+        open_regular(path) as content,
+        parquet.ParquetFile(content) as file,
     ):
         yield file
 

@@ -20,6 +20,7 @@ from mtl.data.columns import LIST, Value, listed, names_in, nested, optional_val
 from mtl.data.lines import first_lines, read_lines, read_text
 from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
 from mtl.errors import InputError
+from mtl.untrusted import JSON_DEPTH, is_deep
 
 __all__ = [
     "FORMATS",
@@ -206,6 +207,8 @@ def parse_row(path: Path | str, number: int, line: str) -> dict[str, Any]:
         row = json.loads(line, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
         if re.search(r"\\u[dD]", line):
             json.dumps(row, ensure_ascii=False).encode()  # refuses half a surrogate pair, which no file can hold
+        if line.count("[") + line.count("{") > JSON_DEPTH and is_deep(row):
+            raise RecursionError
     except json.JSONDecodeError as error:
         problem = (
             f"{error.msg.removesuffix(' at')} at character {error.pos + 1}" if line.strip() else "the line is empty"

@@ -1,7 +1,6 @@
 """Tokenization: the tokenizer, the distinct texts of a suite, and the vocabulary that gives each word an id."""
 
 import copy
-import gzip
 import hashlib
 import logging
 import zipfile
@@ -9,7 +8,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, cast
 
 import numpy as np
 import sacremoses
@@ -18,6 +16,7 @@ from sacremoses.corpus import NonbreakingPrefixes
 from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.progress import Progress, progress
+from mtl.untrusted import open_lines
 
 UNKNOWN = "<unk>"
 # Stand around each text if `boundary_words` is set, as in jiant. Moses splits < and > from words, so no text contains them.
@@ -26,6 +25,11 @@ FORMAT = 1  # version of cached texts; increase it when the file's layout change
 Tokenizer = Callable[[str], list[str]]
 
 logger = logging.getLogger("mtl")
+
+
+def moses_version() -> str:
+    """The tokenizer and its version, which everything that is computed from tokens follows from."""
+    return f"sacremoses {sacremoses.__version__}"
 
 
 @lru_cache
@@ -86,9 +90,13 @@ class TokenizedTexts:
         cache_dir: the folder for a cached result, whose file name is a hash of all inputs. None: no cache.
         """
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
-        key = [str(FORMAT), language, str(max_length), sacremoses.__version__, *self.index]
-        name = hashlib.sha256("\0".join(key).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-        path = None if cache_dir is None else cache_dir / f"texts-{name}.npz"
+        path = None
+        if cache_dir is not None:
+            key = hashlib.sha256(repr((FORMAT, language, max_length, moses_version())).encode())
+            for text in self.index:  # the length says where a text ends, since a text may have any character
+                content = text.encode("utf-8", "surrogatepass")
+                key.update(b"%d " % len(content) + content)
+            path = cache_dir / f"texts-{key.hexdigest()[:16]}.npz"
         if path is None or not self._load(path):
             self._tokenize(moses(language), max_length)
             if path is not None:
@@ -217,24 +225,19 @@ def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list
 def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
     """Yield each line of text files, plain or gzipped, without the white space around it. title: of the progress, as in "tokenizing".
 
-    Raises InputError for a file that cannot be read.
+    Raises InputError for a file that cannot be read, and for a line of more than 16 MiB.
     """
     for path in files:
         try:
-            size = path.stat().st_size
-            with (
-                path.open("rb") as raw,
-                Progress(f"{title} {path}", size, "B") as shown,
-            ):
-                plain = cast("IO[bytes]", gzip.GzipFile(fileobj=raw)) if raw.peek(2)[:2] == b"\x1f\x8b" else raw
-                for number, line in enumerate(plain, start=1):
+            with open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as shown:
+                for line in lines:
                     try:
                         yield line.decode("utf-8").strip()
                     except UnicodeDecodeError:
-                        raise InputError(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
-                    if number % 1000 == 0:
-                        shown.reach(raw.tell())
+                        raise InputError(f"{path}:{lines.number}: not UTF-8; save the file as UTF-8") from None
+                    if lines.number % 1000 == 0:
+                        shown.reach(lines.done)
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
-        except (OSError, EOFError) as error:
+        except OSError as error:
             raise InputError(f"{path}: cannot be read: {error}") from None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.config.checks import check_choice, check_least
+from mtl.config.checks import check_choice, check_least, check_size
 from mtl.config.schema import EmbedderOptions
 from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, VectorFiles, unknown_words
 from mtl.embedders.source import note_source
@@ -82,7 +82,7 @@ class FastTextOptions(EmbedderOptions):
         if self.max_words is not None:
             check_least("embeddings.max_words", self.max_words)
         if self.dim is not None:
-            check_least("embeddings.dim", self.dim)
+            check_size("embeddings.dim", self.dim)
         check_least("embeddings.min_count", self.min_count)
 
 
@@ -204,6 +204,17 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
 # whatever values are in memory.
 SAFE_THREADS = 11
 
+# The process ends with the one that started it, also where that one is killed: else it would write vectors that no one waits for.
+TRAIN = """
+import ctypes, json, os, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+if os.getppid() != int(sys.argv[3]):
+    sys.exit(1)
+import fasttext
+fasttext.train_unsupervised(**json.loads(sys.argv[1])).save_model(sys.argv[2])
+"""
+
 
 def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
     """Train in a separate process, in which the C library allocates memory that is set to zero.
@@ -211,8 +222,7 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
     So all initial vectors have defined values with one thread, too: only one thread gives the same vectors each time.
     tokens: the number of tokens in all epochs, for the progress bar.
     """
-    code = "import json, sys, fasttext; a = json.loads(sys.argv[1]); fasttext.train_unsupervised(**a).save_model(sys.argv[2])"
-    command = [sys.executable, "-c", code, json.dumps(arguments), str(partial)]
+    command = [sys.executable, "-c", TRAIN, json.dumps(arguments), str(partial), str(os.getpid())]
     if arguments["thread"] == 1:
         logger.info("training %s with one thread, with which fastText reports no progress", path.name)
     with (

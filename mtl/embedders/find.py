@@ -49,6 +49,15 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path | None, Recipe | No
     return vector_file(named, Path(config.embeddings_dir), config.held_out)
 
 
+def vector_sources(config: Config, suite: Suite) -> list[Path]:
+    """The file or folder of vectors that the configuration or the suite names; empty if there is none."""
+    try:
+        path, _ = find_vectors(config, suite)
+    except InputError:
+        return []
+    return [] if path is None else [path]
+
+
 def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
     """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained.
 

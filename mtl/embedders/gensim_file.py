@@ -18,6 +18,7 @@ from mtl.embedders.ngrams import ngram_hashes, ngram_sums
 from mtl.embedders.word_index import Arrays, FileVersion
 from mtl.errors import InputError
 from mtl.progress import Progress
+from mtl.untrusted import open_regular
 
 _FLOATS = ("f2", "f4", "f8")
 
@@ -170,7 +171,9 @@ def _keyed_vectors(path: Path, saved: Any) -> _KeyedVectors:
 def _array(state: dict[str, Any], attribute: str, name: str) -> np.ndarray:
     """A matrix of floating-point numbers from the pickle, or from its .npy file. Raises ValueError for anything else."""
     if attribute in state.get("__numpys", ()):
-        array: np.ndarray = np.load(f"{name}.{attribute}.npy", mmap_mode="r", allow_pickle=False)
+        beside = Path(f"{name}.{attribute}.npy")
+        open_regular(beside).close()  # a pipe would be waited for
+        array: np.ndarray = np.load(beside, mmap_mode="r", allow_pickle=False)
     else:
         if state[attribute].state is None:
             raise ValueError(f"{attribute}: saved with pickle_protocol=5; save it with pickle_protocol=4")

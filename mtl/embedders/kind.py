@@ -71,6 +71,9 @@ class Reader(Protocol):
     def dim(self) -> int:
         """The size of a token's vector."""
 
+    def learn(self, words: Sequence[str]) -> None:
+        """Look up the vectors of these words, which later texts have, at once: a file of vectors is then read once for all of them."""
+
     def sequences(self, texts: "TokenizedTexts") -> "Sequences":
         """The embedder's input for the texts, valid until the next call."""
 

@@ -85,6 +85,12 @@ class WordReader:
         self._first_new = len(vocabulary)
         self._without_vector: set[str] = set()
 
+    def learn(self, words: Sequence[str]) -> None:
+        """Look up these words at once. Of more than MOST_NEW distinct words, each block of texts looks up its own."""
+        distinct = list(dict.fromkeys(words))
+        if len(distinct) <= MOST_NEW:
+            self._learn(distinct)
+
     def sequences(self, texts: TokenizedTexts) -> ArraySequences:
         """The texts as word ids, which are valid until the next call. New words that have a vector are added to the vocabulary."""
         self._learn(texts.types)
@@ -140,9 +146,13 @@ class WordReader:
 def run_words(request: LoadRequest, file: Path | None = None, ngrams: bool = True) -> WordReader:
     """The vocabulary of a finished run. file, ngrams: where new words get their vectors from, see `FileSource`; None: nowhere.
 
-    Raises InputError if the run has another number of vectors than of words.
+    Raises InputError if the run has no vectors, or another number of them than of words.
     """
-    weight = request.weights["table.weight"]
+    weight = request.weights.get("table.weight")
+    if weight is None or weight.dim() != 2:
+        raise InputError(
+            f"{request.folder}: the weights of stage 1 have no word vectors; restore them, or make the run again"
+        )
     vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
     if len(vocabulary) != len(weight):
         raise InputError(

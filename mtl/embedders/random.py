@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.config.checks import check_least
+from mtl.config.checks import check_least, check_size
 from mtl.config.schema import EmbedderOptions
 from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, unknown_words
 from mtl.errors import InputError
@@ -33,7 +33,7 @@ class RandomOptions(EmbedderOptions):
         super().check()
         if self.max_words is not None:
             check_least("embeddings.max_words", self.max_words)
-        check_least("embeddings.dim", self.dim)
+        check_size("embeddings.dim", self.dim)
         check_least("embeddings.min_count", self.min_count)
         if not self.init_std > 0:
             raise InputError(f"embeddings.init_std={self.init_std}: must be greater than 0")

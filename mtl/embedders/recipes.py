@@ -8,6 +8,7 @@ from omegaconf import MISSING
 
 from mtl.config.files import find_yaml, shipped
 from mtl.errors import InputError
+from mtl.files import is_sha256
 from mtl.untrusted import is_inside, is_web_address, read_yaml, typed_content
 
 # The default share of held-out rows (configs/baseline.yaml). Vectors trained with it have the file name of the recipe.
@@ -38,6 +39,8 @@ def load_recipe(name: str) -> Recipe:
         raise InputError(f"{path}: file: {recipe.file!r} must be a path below the folder of embeddings, without '..'")
     if recipe.url is not None and not is_web_address(recipe.url):
         raise InputError(f"{path}: url: {recipe.url!r} must begin with https:// or http://")
+    if recipe.sha256 is not None and not is_sha256(recipe.sha256):
+        raise InputError(f"{path}: sha256: {recipe.sha256!r} must have 64 hexadecimal digits")
     recipe.name = path.stem
     return recipe
 

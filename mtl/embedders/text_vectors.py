@@ -1,14 +1,11 @@
 """Read word vectors from text files: a line for each word, as in fastText's .vec files and GloVe's .txt files, plain or gzipped."""
 
-import gzip
-import io
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, NamedTuple, cast
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -16,9 +13,10 @@ from mtl.embedders import fasttext_binary
 from mtl.embedders.word_index import Arrays, FileVersion, WordIndex
 from mtl.errors import InputError
 from mtl.progress import Progress
+from mtl.untrusted import Lines, open_lines
 
-_GZIP_MAGIC = b"\x1f\x8b"
-_BUFFER = 1 << 20  # bytes of text read at once
+LARGEST_DIM = 2**16  # numbers of a vector
+LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
 _LINES_PER_UPDATE = 4096  # of the progress bar
 
 
@@ -39,7 +37,7 @@ def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
     with _opened(path, "searching") as (lines, report):
         start = _start(path, lines)
         size = max(1, block_bytes // (4 * start.dim))
-        numbered = enumerate(chain([start.line], iter(lines.readline, b"")), start=start.number)
+        numbered = enumerate(chain([start.line], lines), start=start.number)
         done, words = 0, [b""]
         while words:
             words, vectors = [], np.empty((size, start.dim), dtype=np.float32)
@@ -66,7 +64,7 @@ class IndexedText:
         self._unpacked: IO[bytes] | None = None
         with _opened(path, "indexing") as (lines, report), path.open("rb") as file:
             self._version = FileVersion.of(file)
-            if file.read(2) == _GZIP_MAGIC:
+            if lines.zipped:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
             self._start = _start(path, lines)
             # A word may have spaces; rows are found by what stands before the first one.
@@ -93,20 +91,17 @@ class IndexedText:
                     vectors[position], found[position] = numbers, True
         return vectors, found, np.zeros(len(words), dtype=bool)
 
-    def _rows(self, lines: IO[bytes], report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
+    def _rows(self, lines: Lines, report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
         """Each row and its offset in the file that `read` reads."""
-        line = self._start.line
-        offset = 0 if self._unpacked else lines.tell() - len(line)
-        number = 0
-        while line:
+        offset = 0 if self._unpacked else lines.offset - len(self._start.line)
+        for number, line in enumerate(chain([self._start.line], lines), start=self._start.number):
             if self._unpacked:
                 self._unpack(line)
-            yield line, offset
+            if _is_row(self.path, number, line, self._start.dim):
+                yield line, offset
             offset += len(line)
-            number += 1
             if number % _LINES_PER_UPDATE == 0:
                 report()
-            line = lines.readline()
 
     def _unpack(self, line: bytes) -> None:
         assert self._unpacked is not None
@@ -119,22 +114,10 @@ class IndexedText:
 
 
 @contextmanager
-def _opened(path: Path, doing: str) -> Iterator[tuple[IO[bytes], Callable[[], object]]]:
-    """The file's lines, unpacked if they are gzipped, and a function that shows how much of the file is read.
-
-    doing: what the progress bar says. Raises InputError for a damaged gzip.
-    """
-    with ExitStack() as stack:
-        raw = stack.enter_context(io.BufferedReader(path.open("rb", buffering=0), _BUFFER))
-        lines: IO[bytes] = raw
-        if raw.peek(2).startswith(_GZIP_MAGIC):
-            unzipped = stack.enter_context(gzip.GzipFile(fileobj=raw))
-            lines = io.BufferedReader(cast(io.RawIOBase, unzipped), _BUFFER)
-        shown = stack.enter_context(Progress(f"{doing} {path.name}", path.stat().st_size, "B"))
-        try:
-            yield lines, lambda: shown.reach(raw.tell())
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InputError(f"{path}: damaged gzip ({error}); download or copy it again") from error
+def _opened(path: Path, doing: str) -> Iterator[tuple[Lines, Callable[[], object]]]:
+    """The file's lines, and a function that shows how much of the file is read. doing: what the progress bar says."""
+    with open_lines(path, LINE_LIMIT) as lines, Progress(f"{doing} {path.name}", path.stat().st_size, "B") as shown:
+        yield lines, lambda: shown.reach(lines.done)
 
 
 class _Start(NamedTuple):
@@ -146,7 +129,7 @@ class _Start(NamedTuple):
     number: int
 
 
-def _start(path: Path, lines: IO[bytes]) -> _Start:
+def _start(path: Path, lines: Lines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
     first = lines.readline()
     if first.startswith(fasttext_binary.MAGIC):
@@ -158,6 +141,8 @@ def _start(path: Path, lines: IO[bytes]) -> _Start:
     number = 1 + header_lines
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     _split_row(path, number, line, dim)
+    if dim > LARGEST_DIM:
+        raise InputError(f"{path}: has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read")
     return _Start(expected, dim, line, number)
 
 
@@ -166,18 +151,19 @@ def _check_complete(path: Path, expected: int, rows: int) -> None:
         raise InputError(f"{path}: line 1 announces {expected} vectors, but only {rows} follow; download it again")
 
 
-def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Callable[[], object]) -> Arrays:
+def _read_lines(path: Path, lines: Lines, words: Sequence[bytes], report: Callable[[], object]) -> Arrays:
     """Read lines `word number number ...`, after an optional first line `count dimension`.
 
     Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.
     """
-    expected, dim, line, number = _start(path, lines)
-    first_number = number
+    expected, dim, first, start = _start(path, lines)
+    rows = 0
     index = {word: position for position, word in enumerate(words)}
     first_parts = {word.partition(b" ")[0] for word in words}
     vectors = np.zeros((len(words), dim), dtype=np.float32)
     found = np.zeros(len(words), dtype=bool)
-    while line:
+    for number, line in enumerate(chain([first], lines), start=start):
+        rows += _is_row(path, number, line, dim)
         if line.partition(b" ")[0] in first_parts:
             word, numbers = _split_row(path, number, line, dim)
             position = index.get(word)
@@ -186,9 +172,7 @@ def _read_lines(path: Path, lines: IO[bytes], words: Sequence[bytes], report: Ca
                 found[position] = True
         if number % _LINES_PER_UPDATE == 0:
             report()
-        line = lines.readline()
-        number += 1
-    _check_complete(path, expected, number - first_number)
+    _check_complete(path, expected, rows)
     return vectors, found, np.zeros(len(words), dtype=bool)
 
 
@@ -196,12 +180,22 @@ def _read_header(path: Path, first: bytes) -> tuple[int, int, int]:
     """The number of vectors to expect at least, their size, and the number of header lines (0 or 1)."""
     cells = first.split()
     if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
-        expected, dim, header_lines = int(cells[0]), int(cells[1]), 1
+        # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
+        expected, dim, header_lines = int(cells[0][:18]), int(cells[1][:18]), 1
     else:
         expected, dim, header_lines = 0, len(cells) - 1, 0
     if dim < 1:
         raise InputError(f"{path}, line 1: neither 'count dimension' nor a word and its vector; give a .vec file")
     return expected, dim, header_lines
+
+
+def _is_row(path: Path, number: int, line: bytes, dim: int) -> bool:
+    """Whether a line is not empty. Raises InputError for one that is too short for its numbers: lines could cost more memory than the file."""
+    if len(line) >= 2 * dim:  # a space and a digit for each number
+        return True
+    if not line.isspace():
+        _split_row(path, number, line, dim)
+    return False
 
 
 def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, list[float]]:

@@ -2,8 +2,9 @@
 
 import hashlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mtl.config.settings import typed_settings
 from mtl.data.dataset import fingerprints, present_tasks, training_texts
 from mtl.data.splits import FORMAT
-from mtl.data.text import moses, tokenized, tokenized_lines
+from mtl.data.text import moses, moses_version, tokenized, tokenized_lines
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.recipes import Recipe
 from mtl.embedders.source import noted_source
@@ -84,17 +85,26 @@ def train_recipe(
             training.train(lines, path, source, device)
 
 
-def _alone(path: Path) -> AbstractContextManager[None]:
-    """Within the block, no other process trains these vectors. If one does, wait until it has ended."""
-    return waiting_lock(path.with_name(f".{path.name}.lock"), f"{path}: another process is training these vectors")
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Within the block, no other process trains these vectors. If one does, wait until it has ended.
+
+    Removes what a process that was killed left beside them: its text, and vectors that are not complete.
+    """
+    with waiting_lock(path.with_name(f".{path.name}.lock"), f"{path}: another process is training these vectors"):
+        left = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
+        for file in path.parent.iterdir():
+            if left.fullmatch(file.name) and file.is_file():
+                file.unlink()
+        yield
 
 
 def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
     if noted_source(path) != _source(suite, data_dir, held_out):
         raise InputError(
-            f"{path}: was trained on other texts than the present training rows: the data or the choice of held-out rows has "
-            "changed; remove it, and the same command trains it again"
+            f"{path}: was trained on other texts than the present training rows: the data, the choice of held-out rows or the "
+            "tokenizer has changed; remove it, and the same command trains it again"
         )
 
 
@@ -114,10 +124,10 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
 
 
 def _file_text(files: Sequence[Path], language: str) -> tuple[Lines, str]:
-    """The tokenized lines of text files, and what identifies them. language: of the tokenizer."""
+    """The tokenized lines of text files, and what identifies them: their content and the tokenizer. language: of the tokenizer."""
     if missing := [file for file in files if not file.is_file()]:
         raise InputError(f"{missing[0]}: no such file")
-    return tokenized_lines(files, moses(language)), f"{language} {' '.join(map(sha256, files))}"
+    return tokenized_lines(files, moses(language)), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
 
 
 def _training_text(suite: Suite, data_dir: Path, held_out: float, files: Sequence[Path] = ()) -> tuple[Lines, str]:
@@ -137,6 +147,7 @@ def _training_text(suite: Suite, data_dir: Path, held_out: float, files: Sequenc
 
 
 def _source(suite: Suite, data_dir: Path, held_out: float) -> str:
-    """What identifies the training texts: a hash of the data, of its declaration in the suite, and of the rule for held-out rows."""
+    """What identifies the training texts: a hash of the data, of its declaration in the suite, of the rule for held-out rows, and of
+    the tokenizer."""
     marks = fingerprints(suite, present_tasks(suite, data_dir), data_dir)
-    return hashlib.sha256(repr((sorted(marks.items()), held_out, FORMAT)).encode()).hexdigest()
+    return hashlib.sha256(repr((sorted(marks.items()), held_out, FORMAT, moses_version())).encode()).hexdigest()

@@ -13,6 +13,7 @@ from mtl.embedders.text_vectors import IndexedText, read_text, text_blocks
 from mtl.embedders.word_index import Arrays, OpenVectors
 from mtl.errors import InputError
 from mtl.files import sha256
+from mtl.untrusted import open_regular
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
@@ -108,7 +109,7 @@ class VectorFile:
 
     def _format(self) -> "_Format":
         """The file's format."""
-        with self.path.open("rb") as file:
+        with open_regular(self.path) as file:
             start = file.read(4)
         if not start:
             raise InputError(f"{self.path}: the file is empty; download or copy it again")

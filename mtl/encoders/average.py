@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import mtl
 from mtl.data.blocks import encode_blocks, text_blocks
-from mtl.data.text import UNKNOWN, TokenizedTexts
+from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
 from mtl.device import exact_arithmetic
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.sequences import ArraySequences
@@ -86,6 +87,11 @@ class AverageEncoder:
         weights = [] if settings.weighting == "none" else [f"weighting {settings.weighting}"]
         return [*seed, f"pooling {settings.pooling}", *weights, f"{'' if settings.centre else 'not '}centred"]
 
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up the words of these texts at once."""
+        with hidden_progress():
+            self.parts.reader.learn(TokenizedTexts(texts, self.parts.language, self.settings.max_length).types)
+
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
         vectors = encode_blocks(texts, self._pooled, self.dim, progress)
@@ -94,6 +100,10 @@ class AverageEncoder:
     def fingerprint(self) -> str:
         """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
         return self._fingerprint
+
+    def versions(self) -> dict[str, str]:
+        """Those of mtl and of the tokenizer."""
+        return {"mtl": mtl.__version__, "tokenizer": moses_version()}
 
     @cached_property
     def _fingerprint(self) -> str:

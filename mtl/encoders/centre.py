@@ -1,13 +1,18 @@
 """The mean vector of texts, which centred vectors lack."""
 
+import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from mtl.data.blocks import text_blocks
+from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.progress import Progress
+from mtl.untrusted import read_bytes
+
+LIMIT = 2**24  # bytes of a mean vector's file
 
 
 def mean_vector(texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray], title: str) -> np.ndarray:
@@ -24,8 +29,8 @@ def mean_vector(texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarr
 def read_centre(path: Path, dim: int) -> np.ndarray | None:
     """A mean vector that `write_centre` wrote, or None if there is none or it is damaged."""
     try:
-        centre = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError):
+        centre = np.load(io.BytesIO(read_bytes(path, LIMIT)), allow_pickle=False)
+    except (OSError, ValueError, EOFError, MemoryError, InputError):
         return None
     if not isinstance(centre, np.ndarray) or centre.dtype != np.float32 or centre.shape != (dim,):
         return None

@@ -54,6 +54,8 @@ def check_vectors_file(out: Path) -> None:
 def _opened(source: Path) -> Iterator[tuple[IO[bytes], str, int | None]]:
     """The file, its name in messages, and its size in bytes if it is known."""
     if source == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise InputError("standard input is closed; name a file of texts, or give texts to standard input")
         yield sys.stdin.buffer, "standard input", None
         return
     try:

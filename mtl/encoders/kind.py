@@ -42,6 +42,9 @@ class SentenceEncoder(Protocol):
     def description(self) -> Description:
         """What the encoder is."""
 
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up what `encode` needs of these texts at once, so that a file of vectors is read once for all of them."""
+
     def encode(self, texts: Sequence[str], progress: bool = False) -> "np.ndarray":
         """The vectors of these texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5.
 
@@ -49,7 +52,10 @@ class SentenceEncoder(Protocol):
         """
 
     def fingerprint(self) -> str:
-        """A hash of everything that the vectors depend on: weights, word vectors and settings, but no path."""
+        """A hash of everything that the vectors depend on: weights, word vectors and settings, but no path and no version."""
+
+    def versions(self) -> dict[str, str]:
+        """The versions of the software that the vectors depend on, by name: mtl, and what makes tokens."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from mtl.data.dataset import training_texts
 from mtl.encoders.centre import mean_vector, read_centre, write_centre
 from mtl.encoders.kind import Description
 from mtl.errors import InputError
-from mtl.files import read_json, sha256
+from mtl.files import sha256
 from mtl.methods import METHODS, method_name
 from mtl.model.encoder import POOLINGS
 from mtl.runs.predictor import Predictor
@@ -89,6 +89,10 @@ class RunEncoder:
             seen.update(id for id in self.predictor.tasks if suite.tasks[id].answered_by is None)
         return [id for id in suite.tasks if id in seen]
 
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up the words of these texts at once, if the run reads new words' vectors from a file."""
+        self.predictor.model.learn(texts)
+
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
         vectors = self.predictor.encode(texts, self.pooling, progress)
@@ -99,6 +103,10 @@ class RunEncoder:
         centre = b"" if self.centre is None else self.centre.tobytes()
         return hashlib.sha256(self._uncentred.encode() + centre).hexdigest()
 
+    def versions(self) -> dict[str, str]:
+        """As `mtl.methods.kind.Model.versions`."""
+        return self.predictor.model.versions()
+
     @cached_property
     def _uncentred(self) -> str:
         return f"{self.predictor.model.fingerprint()} {self.pooling}"
@@ -106,9 +114,9 @@ class RunEncoder:
     def _centre(self) -> np.ndarray:
         """The mean vector of the run's training texts, from the run's folder if it has been computed before."""
         run, dim = self.predictor.folder, self.predictor.model.dim
-        inputs = read_json(run.inputs)
+        inputs = run.read_inputs()
         trained = sorted((name, mark) for name, mark in inputs.items() if name != "precision")
-        key = hashlib.sha256(f"{self._uncentred} {trained}".encode()).hexdigest()
+        key = hashlib.sha256(f"{self._uncentred} {self.versions()} {trained}".encode()).hexdigest()
         path = run.path / f"centre-{key[:16]}.npy"
         centre = read_centre(path, dim)
         if centre is None:

@@ -83,6 +83,9 @@ class PlainTransformer:
             settings=f"pooling {pooling}",
         )
 
+    def learn(self, texts: Sequence[str]) -> None:
+        """Do nothing: texts are encoded one by one."""
+
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
@@ -93,6 +96,10 @@ class PlainTransformer:
     def fingerprint(self) -> str:
         """A hash of weights, tokenizer and settings, but of no path."""
         return hashlib.sha256(f"{self.encoder.fingerprint()} {self.settings.pooling}".encode()).hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        """Those of mtl and of the libraries that make tokens."""
+        return self.encoder.versions()
 
 
 def open_transformer(name: str, settings: Mapping[str, Any]) -> PlainTransformer:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mtl.export.kind import Export, ExportFormat
+from mtl.export.kind import Export, ExportFormat, TaskExport
 from mtl.export.tokenizer import can_express
 from mtl.model.parts import EncoderParts
 
@@ -36,6 +36,12 @@ def write_vectors(export: Export, folder: Path) -> None:
     write(export, folder)
 
 
+def write_transformers(export: TaskExport, folder: Path) -> None:
+    from mtl.export.transformers_folder import write
+
+    write(export, folder)
+
+
 FORMATS: dict[str, ExportFormat] = {
     "sentence-transformers": ExportFormat(
         keys=ENCODER_KEYS,
@@ -57,5 +63,12 @@ FORMATS: dict[str, ExportFormat] = {
         extra=None,
         problem=lambda parts: None,
         write=write_vectors,
+    ),
+    "transformers": ExportFormat(
+        keys=("seed", "task", "license"),
+        packages=("transformers", "tokenizers"),
+        extra="transformers",
+        problem=lambda parts: "holds a fine-tuned transformer, and this run has none",
+        write_task=write_transformers,
     ),
 }

@@ -1,19 +1,24 @@
-"""Export a finished run: its encoder, or its word vectors, as a folder that other programs read."""
+"""Export a finished run: its encoder, its word vectors, or a task's fine-tuned transformer, as a folder that other programs read."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mtl.config.settings import check_known, typed_settings
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
 from mtl.encoders.run import open_run
 from mtl.errors import InputError
 from mtl.export import FORMATS
-from mtl.export.kind import Export, ExportFormat
-from mtl.files import check_new_folder, new_folder, read_json
+from mtl.export.kind import Export, ExportFormat, TaskExport
+from mtl.files import check_new_folder, new_folder
+from mtl.runs.predictor import Predictor
+from mtl.runs.summary import read_summary
+
+if TYPE_CHECKING:
+    from mtl.methods.transformer.trained import TrainedTransformer
 
 logger = logging.getLogger("mtl")
 
@@ -32,12 +37,21 @@ class ExportSettings:
     license: str | None = None
 
 
-def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
-    """Write the encoder of a finished run to a new folder.
+@dataclass
+class TaskSettings:
+    """The settings of the export of a task's model. seed: None: the best on dev. task: None: the run's only one. license: for its card."""
 
-    format: a key of FORMATS. settings: of `ExportSettings`, and of `mtl.encoders.run.RunSettings`. command: for the model card. Raises
-    InputError for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models, an encoder that
-    the format cannot express, and a package that is missing.
+    seed: int | None = None
+    task: str | None = None
+    license: str | None = None
+
+
+def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
+    """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
+
+    format: a key of FORMATS. settings: of `ExportSettings`, and of `mtl.encoders.run.RunSettings`; or of `TaskSettings`. command: for the
+    model card. Raises InputError for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models,
+    an encoder or a model that the format cannot express, and a package that is missing.
     """
     kind = _known(format)
     check_known(settings, set(kind.keys))
@@ -48,6 +62,10 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         raise InputError(f"words={chosen.words}: is a folder; name a text file")
     check_new_folder(out)
     _check_packages(format, kind)
+    if kind.write_task is not None:
+        _export_task(run_dir, out, kind.write_task, settings, command)
+        return
+    assert kind.write is not None
     encoder = open_run(str(run_dir), {key: value for key, value in settings.items() if key not in OWN_KEYS})
     predictor = encoder.predictor
     words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
@@ -69,7 +87,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         encoder.centre,
         encoder.description,
         predictor.suite,
-        read_json(predictor.folder.summary),
+        read_summary(predictor.folder.summary),
         chosen.license,
         command,
     )
@@ -77,6 +95,27 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         kind.write(export, partial)
     hint = "; all others are unknown to it, unlike the run: name a file of texts with words=" if parts.all_words else ""
     logger.info("%s: knows %s words%s", out, f"{len(parts.words):,}", hint)
+
+
+def _export_task(
+    run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], settings: Mapping[str, Any], command: str
+) -> None:
+    """Write the model of one task of a fine-tuned transformer. settings: seed, task, license. Raises InputError as `export_run`."""
+    chosen = typed_settings(TaskSettings, settings)
+    predictor = Predictor.load(run_dir, chosen.seed, chosen.task, encoder_task=chosen.task)
+    if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
+        raise InputError(
+            f"{run_dir}: is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
+            " body and heads; choose another --format"
+        )
+    if chosen.task is None and len(predictor.tasks) > 1:
+        raise InputError(f"task: each task has its own model; set task= to one of {', '.join(predictor.tasks)}")
+    task, model = predictor.suite.tasks[chosen.task or predictor.tasks[0]], cast("TrainedTransformer", predictor.model)
+    summary = read_summary(predictor.folder.summary)
+    export = TaskExport(model, task, predictor.seed, predictor.suite, summary, chosen.license, command)
+    with new_folder(out) as partial:
+        write(export, partial)
+    logger.info("%s: the model of task %s, seed %d", out, task.id, predictor.seed)
 
 
 def _known(format: str) -> ExportFormat:

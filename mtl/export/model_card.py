@@ -1,5 +1,6 @@
 """Model cards: what an exported encoder is, what it scores, what it was trained on, how to use it, and its limits."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from mtl.export.kind import Export
 from mtl.export.tokenizer import PADDING_WORD, UNKNOWN_WORD, can_express
 from mtl.markdown import MISSING, escaped, markdown_table
 from mtl.tasks.metrics import METRICS
+from mtl.tasks.task import Task
 
 NOT_STATED = "not stated"
 
@@ -29,7 +31,7 @@ def sentence_transformers_card(export: Export, architecture: str) -> str:
         f"- **Maximum Sequence Length:** {parts.max_length} tokens",
         f"- **Output Dimensionality:** {shown.dim} dimensions",
         "- **Similarity Function:** Cosine Similarity",
-        f"- **Language:** {shown.language}",
+        f"- **Language:** {escaped(shown.language)}",
         f"- **License:** {escaped(export.license or NOT_STATED)}",
         f"- **Parameters:** {shown.parameters:,}, of which {shown.parameters_without_embeddings:,} are not in word vectors",
     ]
@@ -39,7 +41,7 @@ def sentence_transformers_card(export: Export, architecture: str) -> str:
         "## Model Details\n\n### Model Description\n\n" + "\n".join(described),
         f"### Full Model Architecture\n\n```\n{architecture}\n```",
         "## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n"
-        + _code(
+        + code_block(
             "from sentence_transformers import SentenceTransformer",
             "",
             'model = SentenceTransformer("FOLDER")',
@@ -78,7 +80,7 @@ def onnx_card(export: Export) -> str:
         )
     else:
         before, rows = "A text without a word is the one word `<unk>`.", _with_sacremoses(export)
-    used = _code("import numpy as np", "import onnxruntime", *rows, *pad, *session)
+    used = code_block("import numpy as np", "import onnxruntime", *rows, *pad, *session)
     sections = [
         f"# {escaped(shown.title)}",
         f"An ONNX model that maps texts to vectors of {shown.dim} numbers: {_summary(export)}",
@@ -117,7 +119,7 @@ def _with_sacremoses(export: Export) -> list[str]:
 def vectors_card(export: Export) -> str:
     """The card of a folder with word vectors."""
     parts = export.parts
-    used = _code(
+    used = code_block(
         "from gensim.models import KeyedVectors",
         "",
         'vectors = KeyedVectors.load_word2vec_format("vectors.vec")',
@@ -155,9 +157,9 @@ def _evaluation(export: Export) -> str:
         constant = scores.get("constant")
         rows.append(
             [
-                _task_title(export, id),
+                task_title(export.suite.tasks[id]),
                 METRICS[scores["metric"]].title,
-                scores.get("split", "dev"),
+                escaped(scores.get("split", "dev")),
                 scale.show(scores["scores"][seed]),
                 *(scale.show(scores[key]) for key in ("median", "min", "max")),
                 MISSING if constant is None else scale.show(constant),
@@ -178,13 +180,19 @@ def _training(export: Export) -> str:
     rows = [["task", "license of the data", "training rows"]]
     for id in trained:
         numbers: Mapping[str, Any] = summary["tasks"][id].get("rows") or {}
-        rows.append([_task_title(export, id), tasks[id].license or NOT_STATED, str(numbers.get("train", MISSING))])
-    reduced = [_task_title(export, id) for id in summary["reduced"] if id in trained]
+        rows.append(
+            [
+                task_title(export.suite.tasks[id]),
+                escaped(tasks[id].license or NOT_STATED),
+                str(numbers.get("train", MISSING)),
+            ]
+        )
+    reduced = [task_title(export.suite.tasks[id]) for id in summary["reduced"] if id in trained]
     note = f"\n\nNot the published data, but reduced or changed data: {', '.join(reduced)}." if reduced else ""
     return (
         "## Training Details\n\nAll tasks trained the encoder together (stage 1), on the training rows of"
         f" {escaped(export.suite.title or export.suite.name)}:\n\n{markdown_table(rows, left=2)}{note}\n\n"
-        f"The run, and this export:\n\n{_code(str(summary['command']), export.command, language='sh')}"
+        f"The run, and this export:\n\n{code_block(str(summary['command']), export.command, language='sh')}"
     )
 
 
@@ -199,7 +207,7 @@ def _limits(export: Export) -> str:
     limits = [
         unknown,
         f"Texts are cut after {parts.max_length} tokens.",
-        f"The encoder was trained on the tasks above, in one language ({export.description.language}); on other data it may be"
+        f"The encoder was trained on the tasks above, in one language ({escaped(export.description.language)}); on other data it may be"
         " worse than the average of its word vectors.",
     ]
     if export.license is None:
@@ -207,9 +215,12 @@ def _limits(export: Export) -> str:
     return "## Limits\n\n" + "\n".join(f"- {limit}" for limit in limits)
 
 
-def _task_title(export: Export, id: str) -> str:
-    return export.suite.tasks[id].title or id
+def task_title(task: Task) -> str:
+    """As cards name a task, in Markdown."""
+    return escaped(task.title or task.id)
 
 
-def _code(*lines: str, language: str = "python") -> str:
-    return "\n".join([f"```{language}", *lines, "```"])
+def code_block(*lines: str, language: str = "python") -> str:
+    """Lines of code in Markdown. No line can end the block."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", "".join(lines))), default=0))
+    return "\n".join([f"{fence}{language}", *(line.replace("\n", " ") for line in lines), fence])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from mtl.data.columns import LIST
 from mtl.data.records import Value, column_names, read_records, text
 from mtl.errors import InputError
 from mtl.init_suite.wording import columns_in_words
@@ -53,12 +54,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A file's columns. incomplete: by column, why it cannot be read; often, it has no value in some rows."""
+    """A file's columns. incomplete: by column, why it cannot be read; often, it has no value in some rows.
+
+    nameless: how many columns are left out because their name is empty, as that of row numbers often is.
+    """
 
     path: Path
     rows: int
     columns: dict[str, Column]
     incomplete: dict[str, str]
+    nameless: int = 0
 
     def has(self, name: str) -> bool:
         """Whether a column has values in all rows."""
@@ -77,20 +82,22 @@ def name_words(column: str) -> list[str]:
 
 
 def read_table(path: Path) -> Table:
-    """Read a whole file. Raises InputError if none of its columns can be read.
+    """Read a whole file, without columns whose name is empty. Raises InputError if none of its columns can be read.
 
     All columns are read together. If that fails, they are read one by one, so that a missing value in one column does not
     prevent reading the others.
     """
-    names = list(dict.fromkeys(column_names(path)))
+    found = column_names(path)
+    names = [name for name in dict.fromkeys(found) if name.removesuffix(LIST).rpartition(".")[2].strip()]
+    nameless = sum(name not in names for name in found)
     if not names:
-        raise InputError(f"{path}: has no columns with texts or numbers")
+        raise InputError(f"{path}: has no columns with a name and texts or numbers")
     try:
         rows = [record.values for record in read_records(path, names)]
         columns = {
             name: _column(name, list(values)) for name, values in zip(names, zip(*rows, strict=True), strict=True)
         }
-        return Table(path, len(rows), columns, {})
+        return Table(path, len(rows), columns, {}, nameless)
     except InputError as error:
         first = error
     columns, incomplete = {}, {}
@@ -102,7 +109,7 @@ def read_table(path: Path) -> Table:
     if not columns:
         raise first
     column = next(iter(columns.values()))
-    return Table(path, len(column.texts or column.lists), columns, incomplete)
+    return Table(path, len(column.texts or column.lists), columns, incomplete, nameless)
 
 
 def _column(name: str, values: list[Value]) -> Column:

@@ -16,7 +16,7 @@ from mtl.init_suite.columns import (
 from mtl.init_suite.find import TaskFiles
 from mtl.init_suite.table import Column, Table, read_table
 from mtl.init_suite.target import guess_target
-from mtl.init_suite.wording import columns_in_words, quoted
+from mtl.init_suite.wording import columns_in_words, count, quoted
 from mtl.tasks.task import SPLITS
 from mtl.untrusted import is_inside
 
@@ -65,6 +65,8 @@ def _tables(guess: Guess, data_dir: Path) -> dict[str, Table]:
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
     tables = {split: read_table(data_dir / guess.folder / name) for split, name in files.items()}
     guess.rows = {split: table.rows for split, table in tables.items()}
+    if nameless := max(table.nameless for table in tables.values()):
+        guess.notes.append(f"not read: {count(nameless, 'column')} without a name; give it one if the task needs it")
     guess.why["rows"] = "counted in these files; if other numbers are published, write those"
     return tables
 

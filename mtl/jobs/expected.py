@@ -1,22 +1,21 @@
 """How long a seed is expected to take, from seeds that are finished, or else from a measurement on this machine."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict
 
 from mtl.config.files import flatten
 from mtl.data.dataset import load_dataset
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.job import Job, NamedRun
 from mtl.methods import METHODS
-from mtl.methods.folders import pretrain_folder
-from mtl.untrusted import read_yaml
+from mtl.methods.folders import pretrain_folder, read_stage
+from mtl.runs.summary import SeedScores
+from mtl.untrusted import read_json, read_yaml
 
 
 @dataclass(frozen=True)
@@ -87,11 +86,6 @@ def _measured(job: Job) -> float | None:
     return measured(job.config, dataset)
 
 
-def finished_seconds(done: Any) -> float | None:
-    """The seconds that a seed took by its scores.json; None if it does not say."""
-    return _seconds(done.get("seconds")) if isinstance(done, dict) else None
-
-
 def _is_done(run: NamedRun, seed: int) -> bool:
     return run.job.folder.scores(seed).exists()
 
@@ -116,6 +110,12 @@ def _beside(job: Job) -> Iterator[SeedTime]:
             yield SeedTime(scale * time.stage1, time.rest)
 
 
+class _Titled(TypedDict):
+    """What is read of the summaries of other runs."""
+
+    title: str
+
+
 @cache
 def _described(run: Path, changed: int) -> tuple[str | None, Mapping[str, Any]]:
     """The title and the settings of a finished run; of one that cannot be read, none. changed: when its summary was written.
@@ -123,8 +123,8 @@ def _described(run: Path, changed: int) -> tuple[str | None, Mapping[str, Any]]:
     Kept, because each of a sweep's runs asks for all others.
     """
     try:
-        return read_json(run / "summary.json").get("title"), flatten(read_yaml(run / "config.yaml"))
-    except (InputError, AttributeError):
+        return read_json(run / "summary.json", _Titled)["title"], flatten(read_yaml(run / "config.yaml"))
+    except InputError:
         return None, {}
 
 
@@ -141,32 +141,25 @@ def _finished(run: Path) -> Iterator[SeedTime]:
     """The times of a run's finished seeds."""
     for path in sorted(run.glob("seed-*/scores.json")):
         try:
-            done = read_json(path)
-            seconds, cost = finished_seconds(done), done["cost"]
-            if seconds is not None:
-                yield _time(seconds, cost, _took_stage1(path.parent))
-        except (InputError, KeyError, TypeError, AttributeError):
+            done = read_json(path, SeedScores)
+            yield _time(done["seconds"], done["cost"], _took_stage1(path.parent))
+        except InputError:
             continue
 
 
-def _time(seconds: float, cost: Mapping[str, Any], took: bool) -> SeedTime:
+def _time(seconds: float, cost: Mapping[str, float | None], took: bool) -> SeedTime:
     """seconds: of the process that finished the seed, which has trained stage 1 unless it took it from another run or continued an
     interrupted seed."""
-    stage1 = _seconds(cost.get("pretrain_seconds")) or 0.0
-    return SeedTime(stage1, max(seconds - (0.0 if took else stage1), _seconds(cost.get("finetune_seconds")) or 0.0))
+    stage1 = cost.get("pretrain_seconds") or 0.0
+    return SeedTime(stage1, max(seconds - (0.0 if took else stage1), cost.get("finetune_seconds") or 0.0))
 
 
 def _took_stage1(seed_folder: Path) -> bool:
     """Whether a seed has taken its stage 1 from another run."""
     done = _stage1_done(seed_folder)
-    return done.exists() and "trained_in" in read_json(done)
+    return done.exists() and "trained_in" in read_stage(done)
 
 
 def _stage1_done(seed_folder: Path) -> Path:
     """The file that a finished stage 1 has."""
     return pretrain_folder(seed_folder) / "done.json"
-
-
-def _seconds(value: Any) -> float | None:
-    """A number of seconds in a file; None for anything else."""
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) and value >= 0 else None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from mtl.errors import DivergedError, InputError
+from mtl.errors import DivergedError, InputError, resources_as_input
 from mtl.files import counted
 from mtl.jobs.engines.kind import Unit
 
@@ -13,13 +13,15 @@ logger = logging.getLogger("mtl")
 
 
 def returning_errors(unit: Unit) -> Unit:
-    """The unit with its InputError or DivergedError as its result. An engine would end all other units for an error that is raised."""
+    """The unit with its InputError or DivergedError as its result, also for a full disk or memory that runs out. An engine would end all
+    other units for an error that is raised."""
     return replace(unit, call=_result_or_error, arguments=(unit.call, *unit.arguments))
 
 
 def _result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return call(*arguments)
+        with resources_as_input():
+            return call(*arguments)
     except (InputError, DivergedError) as error:
         return error
 

@@ -19,6 +19,7 @@ from mtl.embedders.options import read_embeddings
 from mtl.errors import InputError
 from mtl.jobs.named_files import SETTINGS_KINDS, read_method, read_named, read_settings
 from mtl.jobs.suites import METHODS_KEY, chosen_suite, load_checked_suite, suite_settings
+from mtl.memory import times_it_fits
 from mtl.methods import METHODS
 from mtl.methods.kind import matches
 from mtl.runs.folder import RunFolder
@@ -90,6 +91,15 @@ class Job:
         """The key of what each seed shares with the same seed of other runs (`MethodKind.shared`); None: nothing."""
         shared = METHODS[self.config.method].shared
         return None if shared is None else shared(self.config)
+
+    def check_memory(self) -> None:
+        """Raise InputError for an unfinished run whose seeds need more memory than this machine has, if they run on it.
+
+        An engine checks the same, but only after imports that take seconds.
+        """
+        config, needed = self.config, self.config.resources.memory_bytes
+        if needed and config.engine == "processes" and config.runs_apart and not self.folder.summary.exists():
+            times_it_fits(needed, "a seed")
 
     @property
     def data_dir(self) -> Path:
@@ -220,7 +230,7 @@ def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictCon
         return cast(DictConfig, OmegaConf.merge(merged, layer))
     except OmegaConfBaseException as error:
         raise InputError(f"{origin}: {error.full_key}: {str(error).splitlines()[0]}") from None
-    except ValueError as error:
+    except (ValueError, TypeError, ArithmeticError) as error:
         raise InputError(f"{origin}: {str(error).splitlines()[0]}") from None
 
 
@@ -233,7 +243,7 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
     try:
         # OmegaConf's converter accepts 1e-4, which is not a number in YAML 1.1.
         OmegaConf.update(config, key, value)
-    except OmegaConfBaseException as error:
+    except (OmegaConfBaseException, ValueError, TypeError, ArithmeticError) as error:
         raise InputError(f"{key}={value}: {reason(error)}") from None
 
 
@@ -255,5 +265,7 @@ def _checked(merged: DictConfig) -> Config:
         config = cast(Config, OmegaConf.to_object(merged))
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
+    except (ValueError, TypeError, ArithmeticError) as error:
+        raise InputError(f"the settings: {str(error).splitlines()[0]}") from None
     config.check()
     return config

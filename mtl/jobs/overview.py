@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
-from mtl.files import read_json
-from mtl.jobs.expected import expected_seconds, finished_seconds, measured_seconds
+from mtl.errors import InputError
+from mtl.jobs.expected import expected_seconds, measured_seconds
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.seed_lock import NAME, holder
 from mtl.locks import STALE_AFTER, Holder
 from mtl.progress import format_duration
+from mtl.runs.summary import SeedScores
+from mtl.untrusted import read_json
 
 FINISHED = "finished"
 WAITING = "waiting"
@@ -47,8 +48,7 @@ def _states(run: NamedRun, expected: Mapping[int, float]) -> Iterator[SeedState]
     for seed in job.config.seeds:
         folder = job.folder.seed(seed)
         if job.folder.scores(seed).exists():
-            done = read_json(job.folder.scores(seed))
-            yield SeedState(run.name, seed, FINISHED, _average(job, done), finished_seconds(done))
+            yield _finished(run, seed)
             continue
         by = holder(folder)
         begun = _reached(job, folder)
@@ -60,10 +60,15 @@ def _states(run: NamedRun, expected: Mapping[int, float]) -> Iterator[SeedState]
             yield SeedState(run.name, seed, WAITING, "", expected.get(seed))
 
 
-def _average(job: Job, done: Any) -> str:
-    """The average that a finished seed has reached; empty if its scores.json names none."""
-    average = done.get("average") if isinstance(done, dict) else None
-    return f"average {job.suite.shown.show(average)}" if isinstance(average, int | float) else ""
+def _finished(run: NamedRun, seed: int) -> SeedState:
+    """The state of a finished seed, with the average that it has reached, if it has one; without both if its record is damaged."""
+    try:
+        done = read_json(run.job.folder.scores(seed), SeedScores)
+    except InputError:
+        return SeedState(run.name, seed, FINISHED, "", None)
+    average = done["average"]
+    detail = "" if average is None else f"average {run.job.suite.shown.show(average)}"
+    return SeedState(run.name, seed, FINISHED, detail, done["seconds"])
 
 
 def _is_lost(folder: Path, by: Holder) -> bool:

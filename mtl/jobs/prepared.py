@@ -1,8 +1,10 @@
 """The beginning of a run: read its data, build its method, and make its folder its own."""
 
+import glob
 import json
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -57,9 +59,11 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     # Missing files are found before minutes of reading and tokenizing.
     check_present(job.suite, job.run_tasks, job.data_dir)
     METHODS[config.method].check(config, job.suite)
+    stamps = source_stamps(job)
     dataset, method = prepare(job)
     inputs = {**dataset.fingerprints, **method.fingerprints}
     folder.claim(config, inputs, precision)
+    write_json(folder.sources, stamps or source_stamps(job))  # after it, for vectors that were trained now
     _record(job, dataset)
     method.save(folder.path)
     held_out = {task: len(lines) for task, lines in dataset.held_out.items()}
@@ -67,6 +71,16 @@ def begin(job: Job) -> tuple[Prepared, Dataset, Method]:
     constants = _constants(dataset)
     prepared = Prepared(inputs, dataset.rows(), dataset.changed, constants, held_out, method.facts, shared)
     return prepared, dataset, method
+
+
+def source_stamps(job: Job) -> dict[str, list[int]]:
+    """By path, the size in bytes and the time of change in nanoseconds of each file of the vectors or the transformer that the job names."""
+    files: list[Path] = []
+    for path in METHODS[job.config.method].sources(job.config, job.suite):
+        # Beside a file of vectors, others may have its arrays, as in NAME.vectors.npy.
+        files += path.iterdir() if path.is_dir() else (path, *path.parent.glob(f"{glob.escape(path.name)}.*"))
+    found = {file: file.stat() for file in files if file.is_file() and not file.name.startswith(".")}
+    return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(found.items())}
 
 
 @exact_arithmetic()

@@ -5,12 +5,12 @@ import socket
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from mtl.data.dataset import Dataset
 from mtl.device import device_of, exact_arithmetic
 from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
 from mtl.jobs.provenance import machine, versions
@@ -20,8 +20,10 @@ from mtl.methods.kind import Method
 from mtl.runs.formats import FORMATS
 from mtl.runs.formats.kind import Submitted
 from mtl.runs.submission import write_predictions
+from mtl.runs.summary import SeedScores
 from mtl.tasks.metrics import further_scores, score
 from mtl.training.precision import training_precision
+from mtl.untrusted import read_json
 
 logger = logging.getLogger("mtl")
 
@@ -54,7 +56,7 @@ def _check_same(job: Job, dataset: Dataset, method: Method) -> None:
         raise InputError(f"on {host}: {error}") from None
 
 
-def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
+def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScores:
     """Train one seed, and write its predictions, its submission and scores.json, unless it is done.
 
     Returns the content of scores.json: scores (× 100 on the scored split, by task id), average (`Suite.mean`), also (of the tasks with
@@ -64,8 +66,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     done = job.folder.scores(seed)
     with seed_lock(job.folder.seed(seed)):
         if done.exists():
-            finished: dict[str, Any] = read_json(done)
-            return finished
+            return read_json(done, SeedScores)
         start = time.monotonic()
         result = _predict(job, dataset, method, seed)
         result["seconds"] = time.monotonic() - start
@@ -75,7 +76,7 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
         result["machine"] = machine(device_of(job.config.trainer.accelerator))
         result["remarks"] = _submit(job, dataset, seed, result["cost"]["parameters"])
         write_json(done, result)
-    return result
+    return cast(SeedScores, result)
 
 
 def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 import itertools
 import json
 import logging
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from mtl.config.files import differences, find_yaml, flatten, flatten_config, sh
 from mtl.config.schema import INDIFFERENT, Config
 from mtl.data.fetch import awaits_generation
 from mtl.data.splits import check_present
-from mtl.errors import DivergedError, InputError
+from mtl.errors import BusyError, DivergedError, InputError, resources_as_input
 from mtl.files import listed
 from mtl.jobs.failures import Failures
 from mtl.jobs.job import Job, NamedRun, load_job
@@ -29,6 +30,7 @@ SECTIONS = ("title", "settings", "grid", "runs")
 PLAIN = ("suite", "data_dir", "method", "embeddings", "variant", "architecture", "preset")
 # Keys that are not part of a run's name. The path of vectors or of a transformer is part of it, because runs may differ in it.
 UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
+MOST_RUNS = 100_000  # of a grid
 LONGEST_NAME = 200  # bytes; file systems take 255
 MOST_NAMED = 3  # runs in one error; the others are counted
 
@@ -89,59 +91,68 @@ def run_sweep(
     make: Callable[[Job], Any],
     make_together: Callable[[Sequence[NamedRun]], Any],
     report: Callable[[], Any],
-) -> None:
+) -> list[str]:
     """Make the runs that are not finished: one after another by `make`, or all at once by `make_together` if their seeds run in processes
-    of their own (`mtl.jobs.units.runs_apart`). Then call `report`.
+    of their own (`Config.runs_apart`). Then call `report`, if any run is finished. Returns the names of the runs that were left to other processes,
+    which are at work on them.
 
     Finished runs are checked first, so that a run whose data has changed is found before hours of training. Raises InputError and
     DivergedError as a run does: of a finished run at once; of another run when all others have ended, and after the report if any run is
     finished.
     """
     from mtl.jobs.baseline import run_baseline
-    from mtl.jobs.units import runs_apart
 
     runs = sorted(sweep.runs, key=lambda run: not run.finished)
     waiting = [run for run in runs if not run.finished]
     for number, run in enumerate(runs[: len(runs) - len(waiting)], start=1):
         logger.info("run %d of %d: %s", number, len(runs), run.name)
-        with _named(f"{sweep.path}: run {run.name}"):
+        with suppress(BusyError), _named(f"{sweep.path}: run {run.name}"):  # then another process checks it
             run_baseline(run.job)
+    busy = list[str]()
     try:
         with _named(str(sweep.path)):
-            if waiting and runs_apart(waiting[0].job.config):
+            if waiting and waiting[0].job.config.runs_apart:
                 make_together(waiting)
             else:
-                _make_in_turn(waiting, make, len(runs))
+                busy = _make_in_turn(waiting, make, len(runs))
     except (InputError, DivergedError):
         if any(run.finished for run in runs):
             _report_all_the_same(report)
         raise
-    report()
+    if not busy or any(run.finished for run in runs):
+        report()
+    return busy
 
 
-def _make_in_turn(waiting: Sequence[PlannedRun], make: Callable[[Job], Any], runs: int) -> None:
+def _make_in_turn(waiting: Sequence[PlannedRun], make: Callable[[Job], Any], runs: int) -> list[str]:
     """Make runs one after another. runs: how many the sweep has; those that are not waiting are finished.
 
-    Raises the errors of runs when the last one has ended.
+    Returns the names of those that other processes are at work on. Raises the errors of the others when the last one has ended.
     """
     import torch
 
-    threads = torch.get_num_threads()
+    threads, busy = torch.get_num_threads(), list[str]()
     failures = Failures(len(waiting))
     for number, run in enumerate(waiting, start=runs - len(waiting) + 1):
         logger.info("run %d of %d: %s", number, runs, run.name)
         torch.set_num_threads(threads)  # the last run may have set its own trainer.threads
         try:
-            make(run.job)
+            with resources_as_input():
+                make(run.job)
+        except BusyError:
+            logger.info("run %s: busy in another process", run.name)
+            busy.append(run.name)
         except (InputError, DivergedError) as error:
             failures.add(run.name, f"run {run.name}", error)
     failures.check()
+    return busy
 
 
 def _report_all_the_same(report: Callable[[], Any]) -> None:
     """Write a report although runs have failed. An error of its own is logged, since it must not hide theirs."""
     try:
-        report()
+        with resources_as_input():
+            report()
     except InputError as error:
         logger.error("report: %s", error)
 
@@ -165,6 +176,8 @@ def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise InputError(f"{path}: grid: {key}={values}: must be a list of values")
+    if (number := math.prod(map(len, grid.values()))) > MOST_RUNS:
+        raise InputError(f"{path}: grid: has {number:,} runs; a sweep takes at most {MOST_RUNS:,}")
     listed = content.get("runs") or []
     if not isinstance(listed, list):
         raise InputError(f"{path}: runs: must be a list")

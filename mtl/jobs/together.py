@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from mtl.errors import DivergedError, InputError
+from mtl.errors import DivergedError, InputError, resources_as_input
 from mtl.files import allow_open_files
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.kind import Engine, Unit, longest_first
@@ -76,8 +76,13 @@ def _train(
     def sum_up_if_done(run: NamedRun) -> None:
         if not left.get(run.name, {"failed"}):
             del left[run.name]
-            sum_up(run.job, prepared[run.name], command)
-            finished(run)
+            try:
+                with resources_as_input():
+                    sum_up(run.job, prepared[run.name], command)
+            except InputError as error:
+                failures.add(run.name, run.name, error)
+            else:
+                finished(run)
 
     def done(unit: Unit, value: Any) -> None:
         run = run_of[unit.name]

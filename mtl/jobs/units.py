@@ -9,13 +9,6 @@ from mtl.jobs.prepared import begin_apart
 from mtl.jobs.seed import run_apart
 from mtl.methods import METHODS
 
-GB = 10**9
-
-
-def runs_apart(config: Config) -> bool:
-    """Whether seeds run in processes of their own, not in this one."""
-    return config.engine != "processes" or (config.seeds_in_parallel or 1) > 1
-
 
 def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
     """How many units an engine executes at once: by default one process, or as many as a cluster has room for."""
@@ -24,9 +17,8 @@ def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
 
 def needs(config: Config) -> Needs:
     """What each unit of a run asks for: its preparation as well, which computes vectors, and records the precision of the device."""
-    memory = config.resources.memory
     gpu = config.resources.gpu if METHODS[config.method].uses_device(config) else 0.0
-    return Needs(config.trainer.threads, gpu, None if memory is None else round(memory * GB))
+    return Needs(config.trainer.threads, gpu, config.resources.memory_bytes)
 
 
 def preparation_unit(job: Job, run: str) -> Unit:

@@ -9,7 +9,6 @@ from mtl.methods.word_vectors.entry import WORD_VECTORS
 
 # By the name that `method` has in a configuration.
 METHODS: dict[str, MethodKind] = {"lstm": LSTM, "transformer": TRANSFORMER, **FLOORS, "word_vectors": WORD_VECTORS}
-FORMER_NAMES = {"majority": "constant"}  # what methods were called in runs whose summaries do not describe their method
 
 
 def method_name(name: str) -> str:

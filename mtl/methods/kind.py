@@ -66,11 +66,17 @@ class Model(Protocol):
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
         """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
 
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up what `encode` needs of these texts at once. Without it, each block of texts reads a file of vectors again."""
+
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim). texts: at least one. pooling: how the vectors of tokens become one: max or mean."""
 
     def fingerprint(self) -> str:
-        """A hash of everything that text vectors depend on, apart from the pooling."""
+        """A hash of everything that text vectors depend on, apart from the pooling and the software."""
+
+    def versions(self) -> dict[str, str]:
+        """The versions of the software that text vectors depend on, by name: mtl, and what makes tokens."""
 
     def parts(self, words: Sequence[str]) -> "EncoderParts":
         """The encoder's weights, for other programs. words: get vectors if they have one. Raises InputError if it has no fixed vector
@@ -125,6 +131,7 @@ class MethodKind:
     all keys that begin with it. unread: those of them that only other variants of a configuration read. describe: the summary's values of
     `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev: returns what is chosen on dev, as tables
     name it; empty: nothing. check: called before any data is read; raises InputError if the run could not find a file that it needs.
+    sources: the files and folders beside the data that a run is made from, whose paths the configuration or the suite names; they need not exist.
     load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the best constant answer itself, with
     which tables compare the other methods. answers: whether it can answer a task; its runs leave out the others. shared: `Method.shared`
     of any seed, estimated from the configuration alone, before any data is read; None: seeds share nothing. measured: the seconds of a
@@ -141,6 +148,7 @@ class MethodKind:
     describe: Callable[[Config], dict[str, str]] = lambda config: {}
     chosen_on_dev: Callable[[Config], str] = lambda config: ""
     check: Callable[[Config, Suite], None] = _nothing
+    sources: Callable[[Config, Suite], list[Path]] = lambda config, suite: []
     is_constant: bool = False
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None

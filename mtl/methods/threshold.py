@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from mtl.files import replacing
+from mtl.files import write_checkpoint
 from mtl.model.network import AnyHead, Network
 from mtl.tasks.metrics import TIE
 from mtl.tasks.task import Task
-from mtl.training.checkpoints import WEIGHTS
+from mtl.training.checkpoints import WEIGHTS, Checkpoint
+from mtl.untrusted import read_checkpoint
 
-SHIFT = "threshold_shift"  # in the checkpoint, so that the shift is saved together with the bias that it changed
 LEAST = 1e-6  # margins that differ by less are equal: another CPU may order them differently
 
 
@@ -34,8 +34,8 @@ def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
     following = np.append(margins[1:], margins[-1] + 1.0)
     possible = following - margins > LEAST  # rows with equal margins are predicted together
     shifts, scores = ((margins + following) / 2)[possible], scores[possible]
-    at_zero = int((margins < 0).sum())
-    unshifted = 2 * right[:at_zero].sum() / (at_zero + right.sum()) if at_zero else 0.0
+    at_zero = outputs.argmax(axis=1) == label  # among equal outputs, the first label: not always another one
+    unshifted = 2 * (at_zero & (gold == label)).sum() / (at_zero.sum() + right.sum()) if at_zero.any() else 0.0
     best = scores.max()
     if 100 * (best - unshifted) <= TIE:
         return 0.0
@@ -44,20 +44,19 @@ def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
 
 
 def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folder: Path) -> None:
-    """Add the shift to the head's bias, in memory and in the checkpoint of the finished stage in `folder`, which records it."""
+    """Add the shift to the head's bias, in memory and in the checkpoint of the finished stage in `folder`, which records it: so the
+    shift is saved together with the bias that it changed."""
     assert task.labels is not None and task.positive is not None
     with torch.no_grad():
         head.last.bias[task.labels.index(task.positive)] += shift
     path = folder / WEIGHTS["best"]
-    content = torch.load(path, map_location="cpu", weights_only=True)
+    content = read_checkpoint(path, Checkpoint)
     saved = content["state_dict"]
     content["state_dict"] = {name: value.cpu() for name, value in network.state_dict().items() if name in saved}
-    content[SHIFT] = shift
-    with replacing(path) as partial:
-        torch.save(content, partial)
+    content["threshold_shift"] = shift
+    write_checkpoint(path, content)
 
 
 def recorded_shift(folder: Path) -> float | None:
     """The shift that the finished stage's checkpoint in `folder` contains; None if none was chosen yet."""
-    shift: float | None = torch.load(folder / WEIGHTS["best"], map_location="cpu", weights_only=True).get(SHIFT)
-    return shift
+    return read_checkpoint(folder / WEIGHTS["best"], Checkpoint).get("threshold_shift")

@@ -20,6 +20,7 @@ class Batch:
     overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
     spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads that read them.
     marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
+    firsts: int64 (inputs,), of each candidate the first one of its row with the same texts; None if no two are equal.
     """
 
     task: str
@@ -32,6 +33,7 @@ class Batch:
     overlap: Tensor | None = None
     spans: Tensor | None = None
     marked: Tensor | None = None
+    firsts: Tensor | None = None
 
     def to(self, device: torch.device, non_blocking: bool = False) -> "Batch":
         """The same batch on a device; rows, lengths and sizes stay on the CPU, where packing and splitting need them."""
@@ -48,6 +50,7 @@ class Batch:
             overlap=move(self.overlap),
             spans=move(self.spans),
             marked=move(self.marked),
+            firsts=move(self.firsts),
         )
 
     def parts(self, most: int) -> "list[Batch]":

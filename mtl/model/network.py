@@ -35,7 +35,9 @@ class TaskNetwork(nn.Module):
         return self.kinds[batch.task].loss_weight(batch.targets, batch.sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
-        """The codes (rows,) that outputs (inputs, outputs) mean."""
+        """The codes (rows,) that outputs (inputs, outputs) mean. Of equal candidates of a row, the first one has the output of all."""
+        if batch.firsts is not None:
+            outputs = outputs[batch.firsts]
         return self.kinds[batch.task].predict(outputs, batch.sizes)
 
 

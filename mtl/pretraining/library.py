@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+from importlib.metadata import version
 
 from mtl.errors import InputError
 
@@ -11,6 +12,11 @@ def check_installed() -> None:
     for package in ("transformers", "tokenizers"):
         if importlib.util.find_spec(package) is None:
             raise InputError(f"{package} is not installed; install it: pip install 'mtl-baselines[transformers]'")
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of transformers and of tokenizers, by name. Imports neither."""
+    return {package: version(package) for package in ("transformers", "tokenizers")}
 
 
 def import_transformers() -> None:

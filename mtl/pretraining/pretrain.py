@@ -6,18 +6,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import torch
 
 from mtl.device import exact_arithmetic
 from mtl.errors import InputError
-from mtl.files import check_new_folder, check_space, read_json, replacing, write_json
+from mtl.files import check_new_folder, check_space, replacing, write_json
 from mtl.locks import waiting_lock
-from mtl.pretraining.library import import_transformers
+from mtl.pretraining.library import import_transformers, library_versions
 from mtl.pretraining.settings import PretrainingSettings
 from mtl.pretraining.texts import PretrainingTexts
-from mtl.resumable import check_claim
+from mtl.resumable import check_claim, claim_of
+from mtl.untrusted import read_json
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -73,21 +74,26 @@ def is_finished(out: Path, texts: PretrainingTexts, settings: PretrainingSetting
 
     if not (out / LOG).is_file():
         return False
-    log = read_json(out / LOG)
-    trained = log.get("settings") if isinstance(log, dict) else None
-    if not isinstance(trained, dict):
-        return False
+    log = read_json(out / LOG, _Log, "name another folder with out=")
+    trained = log["settings"]
     same = {**asdict(settings), "threads": trained.get("threads")} == trained
-    return same and bool(log.get("fingerprint") == texts.fingerprint)
+    return same and bool(log["fingerprint"] == texts.fingerprint)
+
+
+class _Log(TypedDict):
+    """What is read of a training's log."""
+
+    settings: dict[str, Any]
+    fingerprint: str
 
 
 def _start(unfinished: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> None:
     """Claim the folder. What another training left is removed if it has no checkpoint. Raises InputError if it has one."""
     claim = unfinished / CLAIM
-    training = {**asdict(settings), "source": texts.fingerprint}
+    training = {**claim_of(settings, texts.fingerprint), **library_versions()}
     if (unfinished / CHECKPOINT).exists():
         check_claim(claim, training)
-    elif not claim.exists() or read_json(claim) != training:
+    elif not claim.exists() or read_json(claim, dict[str, Any], f"delete {unfinished}") != training:
         for name in [path for path in unfinished.iterdir() if path.name != ".lock"]:
             name.unlink()
         write_json(claim, training)

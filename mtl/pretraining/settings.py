@@ -97,7 +97,7 @@ def _problem(key: str, value: Any) -> str | None:
         return None
     if key in CHOICES:
         return None if value in CHOICES[key] else f"must be {' or '.join(CHOICES[key])}"
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         return "must be a finite number"
     if key in SHARES:
         good = 0 <= value < 1 and (value > 0 or key == "dropout")
@@ -106,7 +106,7 @@ def _problem(key: str, value: Any) -> str | None:
     if key in (*NOT_NEGATIVE, "final_learning_rate"):
         return None if 0 <= value <= LARGEST else "must not be negative or that large"
     if key == "max_minutes":
-        return None if value > 0 else "must be positive"
+        return None if 0 < value <= LARGEST else "must be positive, and not that large"
     return None if least <= value <= LARGEST else f"must be at least {least}, and not that large"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import mtl
-from mtl.files import read_json
+from mtl.methods.folders import read_stage
 from mtl.report.breakdown import Breakdown
 from mtl.report.groups import MetricGroup, metric_groups
 from mtl.report.leaderboard import FAMILIES, Leaderboard
@@ -211,7 +211,7 @@ def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
     for file in run.folder.stages(seed):
         first = file.parent.parent == run.folder.seed(seed)
         points = []
-        for row in read_json(file)["curve"]:
+        for row in read_stage(file)["curve"]:
             point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"], scale)}
             if "train/loss" in row:
                 point["loss"] = _rounded(row["train/loss"])
@@ -228,8 +228,7 @@ def _size(row: Row) -> int | None:
     if row.run is None:
         return None
     summary = row.run.summary
-    of_lstm = summary["config"].get("encoder.hidden_size") if summary["method"] == "lstm" else None
-    return summary.get("hidden_size", of_lstm)  # the summary of an older run lacks it
+    return summary.get("hidden_size")
 
 
 def _classes(run: Run, task: Task) -> dict[str, Any]:

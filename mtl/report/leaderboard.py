@@ -159,7 +159,8 @@ def _of_run(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
     if averaged:
         seeds = samples[AVERAGE].by_seed
         interval = _interval(samples[AVERAGE], fmean(lowest_score(run.suite.tasks[id]) for id in averaged))
-        mean = Score(summary["average"], float(seeds.min()), float(seeds.max()), interval)
+        average = fmean(summary["tasks"][id]["median"] for id in averaged)
+        mean = Score(average, float(seeds.min()), float(seeds.max()), interval)
     named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,

@@ -43,7 +43,7 @@ def _scores(board: Leaderboard) -> str:
     body = [["metric", "", "", *map(escaped, board.metrics.values())]]
     for row in board.rows:
         seeds = f", {row.seeds} seed{'s' if row.seeds > 1 else ''}" if row.seeds else ""
-        cells = [escaped(row.name), escaped(row.label + seeds), row.split]
+        cells = [escaped(row.name), escaped(row.label + seeds), escaped(row.split)]
         for column in board.columns:
             cell = score_cell(board, row, column)
             cells.append(f"**{cell}**" if board.is_best(row, column) else cell)
@@ -96,7 +96,7 @@ def _origin(row: Row) -> str:
         ", ".join(f"{name} {version}" for name, version in some.items()) for some in summary["versions"]
     )
     return (
-        f"- {escaped(row.name)}: seeds {', '.join(map(str, summary['seeds']))}; {escaped('; '.join(summary['machine']))}; {versions}; "
+        f"- {escaped(row.name)}: seeds {', '.join(map(str, summary['seeds']))}; {escaped('; '.join(summary['machine']))}; {escaped(versions)}; "
         f"configuration and SHA-256 of the data in {escaped(str(row.run.folder.summary))}; {_code(summary['command'])}"
     )
 

@@ -2,6 +2,7 @@
 
 import difflib
 import logging
+import os
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,7 +41,7 @@ def write_report(
         raise InputError(f"{runs_dir}: holds no finished run; make one with mtl baseline")
     _check_references(references, runs, runs_dir)
     boards = [leaderboard(group, cache, references) for group in by_suite(runs)]
-    generated = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    generated = _now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {
         "report.md": render_markdown(boards, generated, command) + _after(render_vectors_markdown(vectors)),
         "report.tex": render_latex(boards, generated, command) + _after(render_vectors_latex(vectors)),
@@ -56,6 +57,15 @@ def write_report(
         write_text(out / name, content)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"
+
+
+def _now() -> datetime:
+    """The date of the report: that of SOURCE_DATE_EPOCH, in seconds, where it is set, as programs do whose output is to be repeated."""
+    fixed = os.environ.get("SOURCE_DATE_EPOCH")
+    try:
+        return datetime.now(UTC) if fixed is None else datetime.fromtimestamp(int(fixed), UTC)
+    except (ValueError, OverflowError, OSError):
+        raise InputError(f"SOURCE_DATE_EPOCH={fixed}: must be a number of seconds since 1970") from None
 
 
 def _check_references(references: Collection[str], runs: Sequence[Run], runs_dir: Path) -> None:

@@ -88,8 +88,9 @@ def content_key(run: Run) -> str | None:
     It counts the bytes of the predictions, the gold targets and the record of the scored rows, and how the tasks are scored.
     """
     averaged = [id for id in run.suite.averaged if id in run.summary["tasks"]]
-    # Another version of mtl may compute a metric in another way.
-    digest = hashlib.sha256(repr((FORMAT, mtl.__version__, RESAMPLES, averaged)).encode())
+    # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
+    versions = (FORMAT, mtl.__version__, np.__version__)
+    digest = hashlib.sha256(repr((versions, RESAMPLES, averaged, run.summary["seeds"])).encode())
     files = [run.folder.scored_rows] if run.folder.scored_rows.exists() else []
     for task in run.tasks:
         split = run.split(task)

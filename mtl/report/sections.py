@@ -20,7 +20,7 @@ def group_section(board: Leaderboard, group: MetricGroup) -> str:
         ]
         if group.has_mean:
             cells.insert(0, MISSING if (mean := group.mean(row)) is None else show(mean) + group.mark(row))
-        body.append([escaped(row.name), row.split, *cells])
+        body.append([escaped(row.name), escaped(row.split), *cells])
     header = ["", "split", *(["mean"] if group.has_mean else []), *(escaped(task.title) for task in group.tasks)]
     return f"### {group.title}\n\n{markdown_table([header, *body], left=2)}"
 

@@ -2,13 +2,16 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from mtl.report.leaderboard import Leaderboard
 from mtl.report.quantities import COSTS
 from mtl.report.row import Row, Score
 from mtl.tasks.suite import AVERAGE
+
+NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)?)*")  # as in the column by_seed
 
 
 def render_scores(boards: Sequence[Leaderboard]) -> str:
@@ -20,22 +23,18 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
         for row in board.rows:
             for column in board.columns:
                 lines += [_score_line(board, row, column, *found) for found in _scores(board, row, column)]
-    return _csv(lines)
+    return csv_text(lines)
 
 
 def _scores(board: Leaderboard, row: Row, column: str) -> Iterator[tuple[str, Score, Iterable[float]]]:
     """Each metric of a column with the row's score by it, and the scores × 100 of the seeds where they are known."""
     if (score := row.score(column)) is None:
         return
-    of = row.run.summary["tasks"][column] if row.run and column in board.suite.tasks else {}
-    yield board.suite.tasks[column].metric if column in board.suite.tasks else "mean", score, _by_seed(of)
+    task = board.suite.tasks.get(column)
+    recorded = row.run.summary["tasks"][column] if row.run and task else None
+    yield task.metric if task else "mean", score, recorded["scores"].values() if recorded else ()
     for metric, further in row.further.get(column, {}).items():
-        yield metric, further, _by_seed(of["also"][metric])
-
-
-def _by_seed(of: Mapping[str, Any]) -> Iterable[float]:
-    scores: Mapping[str, float] = of.get("scores", {})
-    return scores.values()
+        yield metric, further, recorded["also"][metric]["scores"].values() if recorded else ()
 
 
 def _score_line(
@@ -79,7 +78,7 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
                 shown = map(board.suite.shown.value, (comparison.difference, comparison.low, comparison.high))
                 tests = comparison.p, comparison.p_holm, comparison.verdict, comparison.verdict_holm
                 lines.append([board.suite.name, *names, column, *shown, *tests, board.suite.scale])
-    return _csv(lines)
+    return csv_text(lines)
 
 
 def render_settings(boards: Sequence[Leaderboard]) -> str:
@@ -94,7 +93,7 @@ def render_settings(boards: Sequence[Leaderboard]) -> str:
             lines += [
                 [*first, id, suite.shown.value(sd), suite.scale] for id, sd in {**average, **spread.deviations}.items()
             ]
-    return _csv(lines)
+    return csv_text(lines)
 
 
 def render_costs(boards: Sequence[Leaderboard]) -> str:
@@ -106,10 +105,18 @@ def render_costs(boards: Sequence[Leaderboard]) -> str:
                 summary = row.run.summary
                 costs = ["" if (value := summary["cost"].get(key)) is None else value for key in COSTS]
                 lines.append([board.suite.name, row.name, *costs, "; ".join(summary["machine"]), summary["command"]])
-    return _csv(lines)
+    return csv_text(lines)
 
 
-def _csv(lines: Iterable[Sequence[Any]]) -> str:
+def csv_text(lines: Iterable[Sequence[Any]]) -> str:
+    """Lines of cells as CSV that a spreadsheet can open: a text that it would take for a formula begins with an apostrophe."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
+    csv.writer(text, lineterminator="\n").writerows([_guarded(cell) for cell in line] for line in lines)
     return text.getvalue()
+
+
+def _guarded(cell: Any) -> Any:
+    if not isinstance(cell, str) or NUMBERS.fullmatch(cell):
+        return cell
+    guard = "'" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else ""
+    return guard + cell.replace("\r", " ")  # which would end a line, since csv does not quote it

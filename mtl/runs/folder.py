@@ -4,17 +4,28 @@ import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Annotated, NotRequired, TypedDict
 
-from mtl.config.files import differences, flatten, save_config
+from msgspec import Meta
+
+from mtl.config.files import differences, save_config
 from mtl.config.schema import Config
-from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.data.examples import MOST_CANDIDATES
+from mtl.errors import BusyError, InputError
+from mtl.files import write_json
 from mtl.locks import Busy, lock
-from mtl.methods import FORMER_NAMES
 from mtl.methods.folders import FORMAT, seed_folder
-from mtl.untrusted import read_yaml
+from mtl.untrusted import YAML_LIMIT, check_plain_folder, read_bytes, read_json
 
-SAME_RESULTS = ("2",)  # older formats whose finished runs have the same results as runs of this version
+
+class RecordedRows(TypedDict):
+    """The rows that a task is scored on. texts: a hash of their texts. groups: of rows that belong together, numbers; None: each row is
+    apart. candidates: of each row of a choice, their number. columns: the values that metrics and breakdowns read."""
+
+    texts: str
+    groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
+    candidates: NotRequired[list[Annotated[int, Meta(ge=1, le=MOST_CANDIDATES)]]]
+    columns: NotRequired[dict[str, list[str]]]
 
 
 class RunFolder:
@@ -25,10 +36,10 @@ class RunFolder:
         self.config = path / "config.yaml"
         self.suite = path / "suite.yaml"
         self.inputs = path / "inputs.json"
+        self.sources = path / "sources.json"
         self.answers = path / "answers.json"
         self.held_out = path / "held_out.json"
-        older = path / "dev_rows.json"  # the file's name in runs of format 2
-        self.scored_rows = older if older.exists() else path / "scored_rows.json"
+        self.scored_rows = path / "scored_rows.json"
         self.summary = path / "summary.json"
         self.table = path / "table.md"
 
@@ -61,12 +72,15 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder's lock (`mtl.files.lock`) within the block; first remove files that a killed process did not complete.
+        """Hold the folder's lock (`mtl.locks.lock`) within the block; first remove files that a killed process did not complete.
 
-        Raises InputError if another process holds the lock, or if the folder cannot be written to.
+        Raises BusyError if another process holds the lock, and InputError if the folder cannot be written to, and if it holds links,
+        through which files elsewhere would be changed.
         """
         with ExitStack() as held:
             try:
+                if self.path.is_dir():
+                    check_plain_folder(self.path)
                 held.enter_context(lock(self.path / ".lock"))
                 for partial in list(self.path.rglob(".*.partial")):
                     if partial.is_dir():
@@ -74,25 +88,40 @@ class RunFolder:
                     else:
                         partial.unlink(missing_ok=True)  # its folder may have been such a file
             except Busy as error:
-                raise InputError(
+                raise BusyError(
                     f"{self.path}: another process is running in this folder; wait until it has ended{error}"
                 ) from None
             except OSError as error:
                 raise InputError(f"{self.path}: cannot be written ({error.strerror}); set run_dir=") from None
             yield
 
+    def read_inputs(self) -> dict[str, str]:
+        """The fingerprints of the run's inputs, by name, with the keys `format` and `precision`.
+
+        Raises InputError if there are none, or if another version of mtl made the folder.
+        """
+        inputs = read_json(self.inputs, dict[str, str])
+        if (made := inputs.get("format")) != FORMAT:
+            raise InputError(
+                f"{self.path}: has format {made}, that of another version of mtl; this version reads format {FORMAT}; "
+                "set run_dir= or remove the folder"
+            )
+        return inputs
+
+    def read_table(self) -> str:
+        """The table of a finished run. What is not UTF-8 in the table of a stranger's run is shown as a replacement character."""
+        return read_bytes(self.table, YAML_LIMIT).decode("utf-8", errors="replace")
+
+    def read_scored_rows(self) -> dict[str, RecordedRows]:
+        """What the run has recorded of the rows that its tasks are scored on, by task id; empty if it has recorded nothing."""
+        return read_json(self.scored_rows, dict[str, RecordedRows]) if self.scored_rows.exists() else {}
+
     def check(self, config: Config) -> None:
         """Raise InputError if the folder belongs to a version of mtl with other results, or to another configuration. The error
         names the keys that differ."""
         if not self.config.exists():
             return
-        written = read_json(self.inputs).get("format")
-        same = self.summary.exists() and written in SAME_RESULTS and config.method not in FORMER_NAMES
-        if written != FORMAT and not same:
-            raise InputError(
-                f"{self.path}: was begun by another version of mtl, which this one cannot continue; "
-                "set run_dir= or remove the folder"
-            )
+        self.read_inputs()
         if keys := differences(self.config, config):
             raise InputError(
                 f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
@@ -101,19 +130,11 @@ class RunFolder:
     def check_precision(self, precision: str) -> None:
         """Raise InputError if the run was begun in another precision (`mtl.training.precision.used_precision`) than this one.
 
-        `trainer.precision` may mean another precision on another machine. A run of an older version has no record of it; only in
-        float32 are its results those of this version.
+        `trainer.precision` may mean another precision on another machine.
         """
         if not self.config.exists():
             return
-        begun = read_json(self.inputs).get("precision")
-        if begun is None:
-            begun = str(flatten(read_yaml(self.config)).get("trainer.precision", "32-true"))
-            if begun != "32-true":
-                raise InputError(
-                    f"{self.path}: was begun in {begun} by another version of mtl, which this one cannot continue; "
-                    "set run_dir= or remove the folder"
-                )
+        begun = self.read_inputs().get("precision")
         if begun != precision:
             raise InputError(
                 f"{self.path}: was begun in precision {begun}, and this machine would continue in {precision}; continue on"
@@ -135,7 +156,7 @@ class RunFolder:
 
     def changed_inputs(self, inputs: dict[str, str]) -> list[str]:
         """The names of those of these inputs that are not what they were when the run was started."""
-        before = read_json(self.inputs)
+        before = self.read_inputs()
         names = {*inputs, *(name for name in before if name.startswith("tasks."))}
         return sorted(name for name in names if before.get(name) != inputs.get(name))
 

@@ -1,49 +1,54 @@
 """Read prediction files: check whether a leaderboard can accept them, and pair them with gold targets."""
 
-import zipfile
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from mtl.data.archives import UNPACKED_LIMIT, read_zip
 from mtl.data.examples import Example, read_examples, read_rows, read_targets
 from mtl.data.lines import split_lines
 from mtl.data.records import has_column
 from mtl.data.splits import read_task
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.runs.folder import RunFolder
 from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.untrusted import check_plain_folder, read_bytes
 
 FILE = "{split}_pred_{task}.tsv"
+MOST_FOREIGN = 10  # files of other names that are listed
 
 
-def read_predictions(path: Path) -> dict[str, list[str]]:
-    """The lines of every file in a zip or a folder, by the file's name.
+def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
+    """The content of the wanted files in a zip or a folder, by their path there, and the names of all others, which are not read.
 
-    Raises InputError if the path is neither, if the zip is damaged, and if a file is not UTF-8.
+    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.archives.read_zip` does.
     """
-    if path.is_dir():
-        contents = {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.is_file()}
-    else:
-        contents = read_zip(path)
-    return {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
-
-
-def read_zip(path: Path) -> dict[str, bytes]:
-    """The content of every file in a zip, by name. Raises InputError if it is not there, no zip, or damaged."""
     try:
-        with zipfile.ZipFile(path) as archive:
-            return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+        if not path.is_dir():
+            return read_zip(path, wanted)
+        check_plain_folder(path)
+        files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
+        chosen = [name for name in files if wanted(name)]
+        if sum(files[name].stat().st_size for name in chosen) > UNPACKED_LIMIT:
+            raise InputError(f"{path}: its files have more than {UNPACKED_LIMIT} bytes; no submission does")
+        contents = {name: read_bytes(files[name], UNPACKED_LIMIT) for name in chosen}
+        return contents, [name for name in files if name not in contents]
     except FileNotFoundError:
         raise InputError(f"{path}: no such file or folder") from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"{path}: not a zip, or a damaged one: {error}") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:
+    """The problems of files that do not belong into a submission: the first 10 by name. what: a file of the submission is."""
+    problems = [f"{path}/{name}: not a file of {what} of suite {suite.name}" for name in names[:MOST_FOREIGN]]
+    further = len(names) - MOST_FOREIGN
+    return problems if further <= 0 else [*problems, f"{path}: {further} further files of other names"]
 
 
 def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
@@ -51,21 +56,18 @@ def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
 
     The numbers of rows must be the published ones, or, if none are published, those of the test files in `data_dir`.
     """
-    found = read_predictions(path)
     wanted = {
         FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
     }
-    if found and all("/" in name for name in found):
-        return [f"{path}: its files are in a folder, as in {next(iter(found))}; zip the files without a folder"]
+    found, others = read_files(path, wanted.__contains__)
+    if not found and others and all("/" in name for name in others):
+        return [f"{path}: its files are in a folder, as in {others[0]}; zip the files without a folder"]
     problems = [f"{path}/{name}: is missing" for name in wanted if name not in found]
-    problems += [
-        f"{path}/{name}: not a file of test predictions of suite {suite.name}" for name in found if name not in wanted
-    ]
+    problems += foreign_problems(path, suite, others, "test predictions")
     for name, task in wanted.items():
         if name in found:
-            problems += [
-                f"{path}/{name}{problem}" for problem in file_problems(task, found[name], _rows(task, data_dir))
-            ]
+            lines = split_lines(found[name], f"{path}/{name}")
+            problems += [f"{path}/{name}{problem}" for problem in file_problems(task, lines, _rows(task, data_dir))]
     return problems
 
 
@@ -85,12 +87,31 @@ def file_problems(
     for number, line in enumerate(lines[1:], start=2):
         try:
             known = candidates is not None and number - 2 < len(candidates)
-            kind.from_line(line, int(candidates[number - 2]) if known and candidates is not None else None)
+            count = int(candidates[number - 2]) if known and candidates is not None else None
+            kind.parse_prediction(kind.line_cell(line), count)
         except ValueError as error:
             problems.append(f":{number}: {error}")
     if rows is not None and len(lines) - 1 != rows:
         problems.append(f":{len(lines)}: {len(lines) - 1} predictions for {rows} test rows")
     return problems
+
+
+def submission_remarks(path: Path, suite: Suite) -> list[str]:
+    """What the user should know of the valid test predictions in a zip or folder, as "file: message", one line a file at most."""
+    files = {FILE.format(split="test", task=task.id): task for task in suite.tasks.values()}
+    found = read_files(path, files.__contains__)[0]
+    predictions = {name: _targets(files[name], split_lines(found[name], f"{path}/{name}")) for name in found}
+    return [
+        f"{path}/{name}: {remark}"
+        for name, predicted in predictions.items()
+        if (remark := target_kind(files[name]).remark(predicted))
+    ]
+
+
+def _targets(task: Task, lines: Sequence[str]) -> np.ndarray:
+    """The targets (rows,) that the lines of a file of valid predictions mean."""
+    kind = target_kind(task)
+    return np.array([kind.parse_prediction(kind.line_cell(line)) for line in lines[1:]], dtype=kind.dtype)
 
 
 def _rows(task: Task, data_dir: Path) -> int | None:
@@ -112,7 +133,9 @@ def gold_and_predictions(
     """
     if not gold_dir.is_dir():
         raise InputError(f"{gold_dir}: no such folder; --gold names a data folder with targets")
-    found = read_predictions(path)
+    names = {FILE.format(split=split, task=task.id) for task in tasks for split in ("test", "dev")}
+    contents, _ = read_files(path, names.__contains__)
+    found = {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
     pairs = {}
     for task in tasks:
         for split in ("test", "dev"):
@@ -122,8 +145,7 @@ def gold_and_predictions(
                 continue
             if problems := file_problems(task, found[name], len(gold.targets), gold.candidates):
                 raise InputError(f"{path}/{name}{problems[0].replace(' test rows', ' gold rows')}")
-            kind = target_kind(task)
-            pairs[task.id] = split, np.array([kind.from_line(line) for line in found[name][1:]], dtype=kind.dtype), gold
+            pairs[task.id] = split, _targets(task, found[name]), gold
             break
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
@@ -157,15 +179,11 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
 
     Raises InputError if the record is damaged.
     """
-    try:
-        recorded = read_json(folder.scored_rows).get(task.id, {}) if folder.scored_rows.exists() else {}
-        candidates, columns = recorded.get("candidates"), recorded.get("columns", {})
-        counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
-        texts = all(isinstance(value, str) for values in columns.values() for value in values)
-        whole = texts and counts == {len(targets)} and set(task.columns or ()) <= set(columns)
-    except (AttributeError, TypeError):
-        whole = False
-    if not whole:
+    recorded = folder.read_scored_rows().get(task.id)
+    candidates = recorded.get("candidates") if recorded else None
+    columns = recorded.get("columns", {}) if recorded else {}
+    counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
+    if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
         raise InputError(f"{folder.scored_rows}: {task.id}: not rows as mtl baseline records them")
     return ScoredRows(targets, None if candidates is None else np.array(candidates), columns)
 

@@ -1,10 +1,9 @@
 """Use a finished run: predict a task's targets for new rows, encode new texts."""
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,14 +15,17 @@ from mtl.data.examples import Row, make_example, read_rows
 from mtl.device import device_of, exact_arithmetic
 from mtl.embedders import embedder_kind
 from mtl.errors import InputError
-from mtl.files import read_json, write_text
+from mtl.files import write_text
 from mtl.methods import METHODS, method_name
 from mtl.methods.kind import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
+from mtl.runs.summary import SeedScores, read_summary
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.terminal import write_data
+from mtl.untrusted import check_plain_folder, read_json
 
 if TYPE_CHECKING:
     from mtl.runs.transformer import TextTransformer
@@ -77,6 +79,8 @@ class Predictor:
         """
         place = device_of(device, "device")
         folder = RunFolder(run_dir)
+        if run_dir.is_dir():
+            check_plain_folder(run_dir)
         config = read_config(folder.config, lambda name: embedder_kind(name).options)
         load = METHODS[method_name(config.method)].load
         if load is None:
@@ -86,17 +90,18 @@ class Predictor:
             )
         if not folder.summary.exists():
             raise InputError(f"{run_dir}: this run is not finished; give its command again")
-        summary = read_json(folder.summary)
+        summary, inputs = read_summary(folder.summary), folder.read_inputs()
         if task is not None and task not in summary["tasks"]:
             raise InputError(f"--task {task}: not in this run; it has {', '.join(summary['tasks'])}")
-        seeds = {number: read_json(folder.scores(number)) for number in summary["seeds"]}
+        seeds = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
         suite = load_suite(folder.suite)
+        if unknown := [name for name in summary["tasks"] if name not in suite.tasks]:
+            raise InputError(f"{folder.summary}: tasks: {unknown[0]!r} is not one of {folder.suite}")
         if seed is None:
-            seed = max(seeds, key=lambda number: _dev_score(seeds[number], suite, task))
+            seed = max(seeds, key=lambda number: _dev_score(folder.scores(number), seeds[number], suite, task))
         elif seed not in seeds:
             raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
-        answers = read_json(folder.answers) if folder.answers.exists() else {}
-        inputs = read_json(folder.inputs)
+        answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
         tasks = list(summary["tasks"])
         request = LoadRequest(
             config, suite, folder.path, folder.seed(seed), inputs, answers, place, tasks, encoder_task
@@ -152,7 +157,7 @@ class Predictor:
         lines = [name, *self.predict(task, read_rows(known, path))]
         text = "".join(f"{line}\n" for line in lines)
         if out is None:
-            sys.stdout.write(text)
+            write_data(text)
         else:
             write_text(out, text)
 
@@ -173,9 +178,10 @@ def _form(task: Task) -> str:
     return f"{form}; then (start, stop) of {len(task.marked)} spans: {spans}"
 
 
-def _dev_score(done: Mapping[str, Any], suite: Suite, task: str | None) -> float:
+def _dev_score(path: Path, done: SeedScores, suite: Suite, task: str | None) -> float:
     """A seed's score × 100 on dev: that of a task, or the mean of all tasks. done: the content of the seed's scores.json."""
-    scores: dict[str, float] = done.get("dev_scores", done["scores"])  # older versions scored all tasks on dev
-    if task is None:
-        return fmean(scores.values())
-    return scores[task if task in scores else suite.tasks[task].answered_by or task]
+    scores = done["dev_scores"]
+    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
+    if not scores or (source is not None and source not in scores):
+        raise InputError(f"{path}: dev_scores: has no score of {source or 'any task'}; name a seed")
+    return fmean(scores.values()) if source is None else scores[source]

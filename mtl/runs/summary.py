@@ -1,23 +1,112 @@
 """A run's scores and costs in one dictionary, the content of summary.json."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
 
 from mtl.config.schema import Config
+from mtl.errors import InputError
 from mtl.methods import METHODS
 from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
+from mtl.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
 
-# Every summary of a finished run has KEYS. Summaries of older versions lack NAMES, DESCRIPTION and each task's split.
 NAMES = ("architecture", "preset")
 DESCRIPTION = ("family", "title", "folder", "chosen_on_dev")
-KEYS = (
-    *("suite", "method", "embeddings", "variant", "seeds"),
-    *("tasks", "average", "partial", "missing", "reduced", "held_out"),
-    *("cost", "config", "inputs", "versions", "machine", "command"),
-)
+
+
+class MetricScores(TypedDict):
+    """Scores × 100 by seed, with their median, minimum and maximum."""
+
+    scores: dict[str, Score]
+    median: Score
+    min: Score
+    max: Score
+
+
+class TaskScores(MetricScores):
+    """A task's scores. constant: × 100, of the best constant answer. rows: by split. also: of the further metrics, by name."""
+
+    metric: str
+    split: Literal["dev", "test"]
+    constant: Score
+    rows: dict[str, Count]
+    also: NotRequired[dict[str, MetricScores]]
+
+
+class Summary(TypedDict):
+    """The content of summary.json (`summarize` explains the keys), which a method may add facts to."""
+
+    suite: str
+    method: str
+    embeddings: str | None
+    variant: str | None
+    architecture: str | None
+    preset: str | None
+    family: str
+    title: str
+    folder: str
+    chosen_on_dev: str
+    seeds: Annotated[list[Seed], Meta(min_length=1)]
+    tasks: Annotated[dict[str, TaskScores], Meta(min_length=1)]
+    average: Score | None
+    partial: bool
+    missing: list[str]
+    unanswered: list[str]
+    reduced: list[str]
+    changed: dict[str, list[str]]
+    not_above_constant: list[str]
+    same_answer: dict[str, list[Seed]]
+    cost: dict[str, Amount | None]
+    versions: list[dict[str, str]]
+    machine: list[str]
+    held_out: dict[str, Count]
+    inputs: dict[str, str]
+    config: dict[str, Any]
+    command: str
+    notes: NotRequired[list[str]]
+    hidden_size: NotRequired[Count]
+
+
+class SeedScores(TypedDict):
+    """The content of a seed's scores.json (`mtl.jobs.seed.run_seed` explains the keys)."""
+
+    scores: Annotated[dict[str, Score], Meta(min_length=1)]
+    average: Score | None
+    also: dict[str, dict[str, Score]]
+    dev_scores: dict[str, Score]
+    same_answer: list[str]
+    seconds: Amount
+    cost: dict[str, Amount | None]
+    versions: dict[str, str]
+    machine: str
+    remarks: list[str]
+
+
+def read_summary(path: Path) -> Summary:
+    """The summary of a finished run. Raises InputError if it is missing, of another form, or contradicts itself."""
+    summary = read_json(path, Summary)
+    if problem := _contradiction(summary):
+        raise InputError(f"{path}: {problem}; {AGAIN}")
+    return summary
+
+
+def _contradiction(summary: Summary) -> str | None:
+    """What in a summary does not fit its seeds and tasks, as "key: message", or None."""
+    seeds, tasks = [str(seed) for seed in summary["seeds"]], summary["tasks"]
+    if len(set(seeds)) < len(seeds):
+        return "seeds: names a seed twice"
+    for id, task in tasks.items():
+        if any(set(scores["scores"]) != set(seeds) for scores in (task, *task.get("also", {}).values())):
+            return f"tasks.{id}: its scores are not those of the seeds"
+    for key in ("reduced", "changed", "not_above_constant", "same_answer", "held_out"):
+        if unknown := [id for id in summary[key] if id not in tasks]:
+            return f"{key}: {unknown[0]!r} is not one of the run's tasks"
+    return None
 
 
 def summarize(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mtl.embedders import EMBEDDERS
-from mtl.markdown import MISSING, markdown_table
+from mtl.markdown import MISSING, inert, markdown_table
 from mtl.runs.summary import below_constant, same_answers, splits_text
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.scale import Scale
@@ -19,9 +19,9 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     comparable = not summary["partial"] and not set(summary["reduced"]) & set(suite.averaged)
     seeds = len(summary["seeds"])
     runs = f"median of {seeds}" if seeds > 1 else "one seed"
-    ours = summary["title"]
+    ours = inert(summary["title"])
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
-    header = ["", f"AVG{_average_marks(summary, suite)}", *(title + marks[id] for id, title in tasks)]
+    header = ["", f"AVG{_average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
         ["metric", "mean", *(METRICS[suite.tasks[id].metric].title for id, _ in tasks)],
         *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
@@ -57,7 +57,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
                     ),
                 ]
             )
-    parts = [f"## {suite.title}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
+    parts = [f"## {inert(suite.title)}: {ours}", markdown_table([header, *body]), *_notes(summary, suite)]
     return "\n\n".join(parts + _further(summary, suite)) + "\n"
 
 
@@ -96,7 +96,7 @@ def _name(row: Published, rows: Sequence[Published]) -> str:
 
 def _model(row: Published) -> str:
     # A published floor is called Random, which is also the name of embeddings.
-    return f"{row.model}{' guess' if row.family == 'floor' and row.model.lower() in EMBEDDERS else ''}"
+    return f"{inert(row.model)}{' guess' if row.family == 'floor' and row.model.lower() in EMBEDDERS else ''}"
 
 
 def _split(row: Published, rows: Sequence[Published]) -> str:

@@ -61,7 +61,7 @@ class TargetKind(ABC):
         """The target in a cell. candidates: how many the row has, if known. Raises ValueError that says what is wrong."""
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
-        """The prediction in a cell. candidates and errors: as in `parse`."""
+        """The prediction in a cell, of a trained model or of another system. candidates and errors: as in `parse`."""
         return self.parse(cell, candidates)
 
     def to_json(self, target: Target) -> str | int | float:
@@ -76,9 +76,13 @@ class TargetKind(ABC):
         """The line for a target or a prediction in a file of one column, without a line end."""
         return self.format(target)
 
-    def from_line(self, line: str, candidates: int | None = None) -> Target:
-        """The target or prediction that `to_line` wrote. candidates and errors: as in `parse`."""
-        return self.parse(line, candidates)
+    def line_cell(self, line: str) -> str:
+        """The cell in a line that `to_line` wrote. Raises ValueError for a line that it cannot have written."""
+        return line
+
+    def remark(self, predictions: np.ndarray) -> str | None:
+        """What the user should know of valid predictions (rows,), in words, or None."""
+        return None
 
     def answers(self, train: np.ndarray) -> list[str]:
         """The words that the outputs of a head mean. train: the targets of the training rows, (rows,)."""
@@ -113,6 +117,11 @@ class TargetKind(ABC):
 
     def separate(self) -> None:
         """Let the loss judge each input by itself, from now on: see `loss.choice`. Kinds with one input a row ignore this."""
+        return
+
+    def unscale(self) -> None:
+        """Let outputs mean numbers as they stand in the data, from now on: see `transformer.number_loss`. Kinds without numbers ignore
+        this."""
         return
 
     @abstractmethod

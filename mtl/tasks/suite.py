@@ -1,11 +1,12 @@
 """A suite: the tasks of a benchmark and its published rows, read from one YAML file."""
 
+import math
 import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
-from typing import Any, get_type_hints
+from typing import Any
 
 from omegaconf import MISSING
 
@@ -15,7 +16,7 @@ from mtl.tasks.scale import SCALES, Scale
 from mtl.tasks.submission import Submission
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import DEV_OR_TEST, LEVELS, SPLITS, Source, Task
-from mtl.untrusted import is_inside, is_web_address, read_yaml, typed_content
+from mtl.untrusted import is_inside, read_yaml, typed_content
 
 AVERAGE = "average"  # the key of the average, beside the task ids
 
@@ -76,7 +77,7 @@ class Suite:
         """The tasks with these ids, in the suite's order; None: all tasks. Raises InputError for an unknown id."""
         if ids is None:
             return list(self.tasks.values())
-        wanted = set(ids)
+        wanted = {str(id) for id in ids}
         if unknown := wanted - set(self.tasks):
             raise InputError(
                 f"tasks: suite {self.name} has no task {', '.join(sorted(unknown))}; it has {', '.join(self.tasks)}"
@@ -92,10 +93,6 @@ def load_suite(path: Path) -> Suite:
     suite = typed_content(Suite, raw, path, "suite file")
     if not suite.tasks:
         raise InputError(f"{path}: tasks: names no task")
-    parts: dict[str, Suite | Task] = {"": suite, **{f"tasks.{id}.": task for id, task in suite.tasks.items()}}
-    for prefix, part in parts.items():
-        if wrong := _nested(part):
-            raise InputError(f"{path}: {prefix}{wrong}: holds a list or a section where a single value is expected")
     if not isinstance(raw.get("language", ""), str):
         raise InputError(f"{path}: language: YAML reads no, on and off as truth values; put the code in quotes")
     for kind, named in suite.embeddings.items():
@@ -123,20 +120,6 @@ def load_suite(path: Path) -> Suite:
     return suite
 
 
-def _nested(declared: Suite | Task) -> str | None:
-    """A key of texts whose value holds a list or a section instead, which OmegaConf accepts; None if there is none."""
-    for key, kind in get_type_hints(type(declared)).items():
-        value, kinds = getattr(declared, key), str(kind)
-        found: Iterable[Any] = ()
-        if kinds.startswith("list[str]"):
-            found = value or ()
-        elif kinds.startswith("dict[str, str"):
-            found = value.values()
-        if any(isinstance(item, list | dict) for item in found):
-            return key
-    return None
-
-
 def _suite_problem(suite: Suite) -> str | None:
     """The error in the keys of the suite itself that name tasks or splits, as "key: message", or None."""
     if suite.average is not None:
@@ -147,6 +130,9 @@ def _suite_problem(suite: Suite) -> str | None:
     for row in suite.published:
         if row.split not in ("dev", "test"):
             return f"published: {row.model}: split: {row.split!r} must be dev or test"
+        scores = {**row.scores, "average": row.average or 0.0}
+        if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
+            return f"published: {row.model}: {odd[0]} is not a finite number"
     return None
 
 
@@ -279,8 +265,8 @@ def _unsafe(task: Task) -> str | None:
     for key, name in [("folder", task.folder), *((f"files.{split}", name) for split, name in task.files.items())]:
         if name is not None and not is_inside(name):
             return f"{key}: {name!r} must be a path below the data folder, without '..'"
-    if task.source is not None and not is_web_address(task.source.url):
-        return f"source.url: {task.source.url!r} must begin with https:// or http://"
+    if task.source is not None and (problem := task.source.problem):
+        return f"source.{problem}"
     return _checksums_problem(task)
 
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+LARGEST = 1e100  # what a predicted number may be, so that the sum of many squares is finite
+
+
 class Labels(TargetKind):
     """One of a fixed list of labels: a target is the label's index."""
 
@@ -106,6 +109,10 @@ class Number(TargetKind):
     types_name = "a number"
     by_cosine = True
 
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.ends = task.bounds  # the numbers that the outputs 0 and 1 mean
+
     @classmethod
     def problem(cls, task: Task) -> str | None:
         if task.range is None or len(task.range) != 2 or not -np.inf < task.range[0] < task.range[1] < np.inf:
@@ -114,13 +121,23 @@ class Number(TargetKind):
 
     def parse(self, cell: str, candidates: int | None = None) -> float:
         low, high = self.task.bounds
-        try:
-            number = float(cell)
-        except ValueError:
-            raise ValueError(f"target {cell!r} is not a number") from None
+        number = _number(cell)
         if not low <= number <= high:
             raise ValueError(f"target {cell} is outside {low:g} to {high:g}")
         return number
+
+    def parse_prediction(self, cell: str, candidates: int | None = None) -> float:
+        """Any number that metrics can square: they are defined outside the range, too, and regressors predict such numbers."""
+        number = _number(cell)
+        if not abs(number) <= LARGEST:
+            raise ValueError(f"target {cell} is not finite, or beyond {LARGEST:g}")
+        return number
+
+    def remark(self, predictions: np.ndarray) -> str | None:
+        """How many predictions are outside the range."""
+        low, high = self.task.bounds
+        outside = int(((predictions < low) | (predictions > high)).sum())
+        return f"{outside} of {len(predictions)} predictions are outside {low:g} to {high:g}" if outside else None
 
     def format(self, target: Target) -> str:
         return repr(float(target))
@@ -132,16 +149,23 @@ class Number(TargetKind):
         return 1
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The squared error of targets scaled to 0 … 1."""
+        """The squared error of targets scaled to 0 … 1; after `unscale`, of the targets."""
         from torch.nn import functional as F
 
-        low, high = self.task.bounds
+        low, high = self.ends
         return F.mse_loss(outputs[:, 0], (codes - low) / (high - low))
 
+    def unscale(self) -> None:
+        self.ends = (0.0, 1.0)
+
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Numbers clipped to the range."""
-        low, high = self.task.bounds
-        return (low + (high - low) * outputs[:, 0].float()).clamp(low, high)
+        """Numbers that may be outside the range; `decode` clips them."""
+        low, high = self.ends
+        return low + (high - low) * outputs[:, 0].float()
+
+    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+        """Numbers clipped to the range, in float64: float32 rounds an end such as 0.8 to a number outside."""
+        return np.clip(codes, *self.task.bounds)
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
@@ -172,6 +196,13 @@ class Number(TargetKind):
     def distance(self, groups: Sequence[Sequence[Target]]) -> str:
         largest = max(max(map(float, group)) - min(map(float, group)) for group in groups)
         return f"the targets differ by up to {largest:g}"
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError(f"target {cell!r} is not a number") from None
 
 
 class Word(TargetKind):

@@ -8,6 +8,9 @@ from urllib.parse import quote
 
 from omegaconf import MISSING
 
+from mtl.files import is_sha256
+from mtl.untrusted import is_web_address
+
 SPLITS = ("train", "dev", "test")
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 LEVELS = ("text", "word")
@@ -31,6 +34,15 @@ class Source:
     url: str = MISSING
     size: int | None = None
     sha256: str | None = None
+
+    @property
+    def problem(self) -> str | None:
+        """The error in this declaration, as "key: message", or None."""
+        if not is_web_address(self.url):
+            return f"url: {self.url!r} must begin with https:// or http://"
+        if self.sha256 is not None and not is_sha256(self.sha256):
+            return f"sha256: {self.sha256!r} must have 64 hexadecimal digits"
+        return None
 
     @property
     def single_files(self) -> bool:

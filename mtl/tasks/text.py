@@ -53,8 +53,8 @@ class Text(TargetKind):
         """The text with its tabs, line ends and backslashes escaped."""
         return escape(str(target))
 
-    def from_line(self, line: str, candidates: int | None = None) -> str:
-        """The text of a line. A predicted text may be empty."""
+    def line_cell(self, line: str) -> str:
+        """The text of a line."""
         return unescape(line)
 
     def constants(self, train: np.ndarray) -> list[Target]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from mtl.data.dataset import Split
+from mtl.data.dataset import Split, first_equal
 from mtl.embedders.sequences import Sequences
 from mtl.model.batch import Batch
 from mtl.model.network import TaskNetwork
@@ -47,15 +47,24 @@ class BatchDataset(Dataset[Batch]):
         overlap = None if split.overlap is None else torch.from_numpy(split.overlap[inputs])
         spans = None if split.token_spans is None else torch.from_numpy(split.token_spans[inputs])
         targets = self.targets[task][chosen]
-        sizes = None if split.sizes is None else torch.from_numpy(split.sizes[places])
+        sizes = firsts = None
+        if split.sizes is not None:
+            sizes = torch.from_numpy(split.sizes[places])
+            same = first_equal(split.texts[inputs], split.sizes[places])
+            firsts = torch.from_numpy(same) if (same != np.arange(len(same))).any() else None
         if self.vectors is not None:
             marked = None if split.marked is None else self.vectors[torch.from_numpy(split.marked[inputs])]
             return Batch(
-                task, chosen, targets, vectors=self.vectors[texts], sizes=sizes, overlap=overlap, marked=marked
+                *(task, chosen, targets),
+                vectors=self.vectors[texts],
+                sizes=sizes,
+                overlap=overlap,
+                marked=marked,
+                firsts=firsts,
             )
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
-        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap, spans=spans)
+        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap, spans=spans, firsts=firsts)
 
     def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of the sampler's batches. It runs in this process, because gathering a batch takes microseconds."""

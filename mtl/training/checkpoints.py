@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, NotRequired, TypedDict
 
 from torch import Tensor, nn
 
@@ -72,9 +73,22 @@ def are_weights_of(network: nn.Module, weights: Mapping[str, Tensor]) -> bool:
     return found == {name: weight.shape for name, weight in network.state_dict().items()}
 
 
+class Checkpoint(TypedDict):
+    """The file of the weights that a stage saves. threshold_shift: see `mtl.methods.threshold`."""
+
+    state_dict: dict[str, Any]
+    threshold_shift: NotRequired[float]
+
+
 def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:
-    """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged."""
-    weights: dict[str, Tensor] = read_checkpoint(path, ("state_dict",), f"; {remedy}")["state_dict"]
+    """The weights in a checkpoint, by name, on the CPU. Raises InputError if it does not exist or is damaged, and for a weight that is
+    not finite."""
+    weights: dict[str, Tensor] = read_checkpoint(path, Checkpoint, f"; {remedy}")["state_dict"]
+    for name, weight in weights.items():
+        if not isinstance(weight, Tensor):
+            raise InputError(f"{path}: {name} is not a tensor; {remedy}")
+        if not weight.isfinite().all():
+            raise InputError(f"{path}: {name} holds values that are not finite; {remedy}")
     return weights
 
 

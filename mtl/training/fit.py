@@ -7,13 +7,15 @@ exactly as if it had not been interrupted.
 
 import logging
 import shutil
+import signal
+import threading
 import warnings
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import pytorch_lightning as pl
 import torch
@@ -23,8 +25,8 @@ from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
 from torch.utils.data import DataLoader
 
 from mtl.config.schema import TrainerConfig
-from mtl.errors import DivergedError, InputError
-from mtl.files import replacing, write_json
+from mtl.errors import DivergedError, InputError, resource_problem
+from mtl.files import naming, write_checkpoint, write_json
 from mtl.model.batch import Batch
 from mtl.tasks.metrics import TIE
 from mtl.tasks.scale import PERCENT, Scale
@@ -32,7 +34,7 @@ from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, are_weights_of, load
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
 from mtl.training.progress import StageProgress
-from mtl.untrusted import read_checkpoint
+from mtl.untrusted import Count, read_checkpoint
 
 MONITOR = "dev/average"
 
@@ -83,27 +85,32 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
     """
     kept = (BestWeights if stage.checkpoint == "best" else LastWeights)(stage.weights, stage.trained_only)
     resume = stage.folder / RESUME
-    start = _epochs_done(resume, module) if stage.resumable and resume.exists() else 0
+    start = _epochs_done(resume, module, stage) if stage.resumable and resume.exists() else 0
     if start:
         logger.info("%s · continuing after validation %d", stage.title, start)
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
     # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
-    with _quiet():
-        trainer = _trainer(stage, config, kept, start)
+    with _quiet(), naming(stage.folder):
+        begun = TrainingBegun()
+        trainer = _trainer(stage, config, kept, start, begun)
         module.train()  # the heads of stage 1 are in evaluation mode, and Lightning would leave them without dropout
         try:
             trainer.fit(module, datamodule=_StageData(stage), ckpt_path=resume if start else None, weights_only=True)
         except DivergedError as error:
             raise _explained(error, stage) from None
-        except SystemExit:  # Lightning exits on Ctrl-C
-            raise KeyboardInterrupt from None
-        except RuntimeError as error:
+        except (RuntimeError, SystemExit) as error:
             if isinstance(error.__context__, KeyboardInterrupt):
-                # Lightning's own shutdown fails on Ctrl-C while it makes the loader of an epoch.
+                # Lightning exits on Ctrl-C, or its own shutdown fails, as while it makes the loader of an epoch.
                 raise KeyboardInterrupt from None
-            raise
+            if not trainer.received_sigterm:
+                unread = start and not begun.value and isinstance(error, RuntimeError) and not resource_problem(error)
+                raise (_cannot_continue(resume, error) if unread else error) from None
+        except (LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
+            raise (_cannot_continue(resume, error) if start and not begun.value else error) from None
+        if trainer.received_sigterm:  # in the moment before `OwnSigterm`
+            signal.raise_signal(signal.SIGTERM)
         if trainer.received_sigterm or trainer.interrupted:
             raise KeyboardInterrupt
     load_weights(module.network, stage.weights)
@@ -121,7 +128,15 @@ def _explained(error: DivergedError, stage: Stage) -> DivergedError:
     )
 
 
-def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: int) -> pl.Trainer:
+def _cannot_continue(resume: Path, error: BaseException) -> InputError:
+    """Lightning's error while it read the state of a stage."""
+    said = " ".join(str(error).split())[:200]
+    return InputError(f"{resume}: training cannot continue from it ({type(error).__name__}: {said}); delete it")
+
+
+def _trainer(
+    stage: Stage, config: TrainerConfig, kept: "BestWeights", start: int, begun: "TrainingBegun"
+) -> pl.Trainer:
     """start: the number of epochs that were done before this process started."""
     last = ModelCheckpoint(
         stage.folder, RESUME.removesuffix(".ckpt"), save_on_train_epoch_end=True, enable_version_counter=False
@@ -142,10 +157,12 @@ def _trainer(stage: Stage, config: TrainerConfig, kept: "BestWeights", start: in
             TensorBoardLogger(stage.folder, name="tensorboard", version=""),
         ],
         callbacks=[
+            OwnSigterm(),
             SeedEachEpoch(stage.seed, stage.folder.name),
             Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True),
             StageProgress(stage.title, stage.total_steps, stage.lines, stage.scale),
             kept,
+            begun,
             *([last] if stage.resumable else []),
         ],
         plugins=[AtomicCheckpointIO()],
@@ -183,6 +200,29 @@ class SeedEachEpoch(Callback):
             torch.manual_seed(zlib.crc32(f"{self.key} {trainer.current_epoch}".encode()))
 
 
+class TrainingBegun(Callback):
+    """Whether training has begun: the state of an interrupted stage has then been read."""
+
+    value = False
+
+    def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self.value = True
+
+
+class OwnSigterm(Callback):
+    """Leaves SIGTERM to the program: Lightning's handler would let the training end as if it had been finished."""
+
+    def __init__(self) -> None:
+        self.handler = signal.getsignal(signal.SIGTERM)
+
+    def on_sanity_check_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        self.on_train_start(trainer, module)
+
+    def on_train_start(self, trainer: pl.Trainer, module: pl.LightningModule) -> None:
+        if self.handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self.handler)
+
+
 class BestWeights(Callback):
     """Saves the weights of the validation with the best average; among equal averages, the first one."""
 
@@ -203,8 +243,7 @@ class BestWeights(Callback):
             if self.trained_only:
                 fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
                 state = {name: value for name, value in state.items() if name not in fixed}
-            with replacing(self.path) as partial:
-                torch.save({"state_dict": state, "epoch": trainer.current_epoch, "average": average}, partial)
+            write_checkpoint(self.path, {"state_dict": state, "epoch": trainer.current_epoch, "average": average})
 
     def keeps(self, average: float) -> bool:
         """Whether the weights of a validation with this average replace the saved ones."""
@@ -242,34 +281,56 @@ class AtomicCheckpointIO(TorchCheckpointIO):
     """Writes each checkpoint to a temporary file, then renames that."""
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: Any, storage_options: Any = None) -> None:
-        with replacing(Path(path)) as partial:
-            torch.save(checkpoint, partial)
+        write_checkpoint(Path(path), checkpoint)
 
     def load_checkpoint(self, path: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
         """The state of a stage, on the CPU. Raises InputError if it is damaged."""
         return _read_state(Path(path), "cpu")
 
 
-def _epochs_done(checkpoint: Path, module: MultitaskModule) -> int:
+# What Lightning needs to continue, with the learning curve that `MultitaskModule` adds.
+State = TypedDict(
+    "State",
+    {
+        "epoch": Count,
+        "global_step": Count,
+        "pytorch-lightning_version": str,
+        "state_dict": dict[str, Any],
+        "loops": dict[str, Any],
+        "callbacks": dict[str, Any],
+        "optimizer_states": list[dict[str, Any]],
+        "lr_schedulers": list[dict[str, Any]],
+        "curve": list[dict[str, float]],
+    },
+)
+
+
+def _epochs_done(checkpoint: Path, module: MultitaskModule, stage: Stage) -> int:
     """Raises InputError for a damaged checkpoint, and for that of another model."""
     state = _read_state(checkpoint, "meta")
     if not are_weights_of(module, state["state_dict"]):
         raise InputError(f"{checkpoint}: is the state of another model; delete it")
-    return int(state["epoch"]) + 1
+    done = int(state["epoch"]) + 1
+    if done > stage.epochs or not all({"step", "seconds", MONITOR} <= set(row) for row in state["curve"]):
+        raise InputError(f"{checkpoint}: is the state of another training; delete it")
+    return done
 
 
 def _read_state(checkpoint: Path, device: str) -> dict[str, Any]:
     """The content of last.ckpt. A stage without this file starts again."""
-    return read_checkpoint(checkpoint, ("epoch", "state_dict", "curve"), "; delete it", device)
+    return dict(read_checkpoint(checkpoint, State, "; delete it", device))
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence Lightning's messages about the hardware and about loaders without workers: both are intended here."""
+    """Silence Lightning's messages about the hardware and about loaders without workers: both are intended here. Silence the traceback of
+    an OSError in the thread that writes TensorBoard's log: the next call of the logger raises it."""
     loggers = [logging.getLogger(name) for name in ("pytorch_lightning", "lightning_fabric", "lightning.pytorch")]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)
+    hook = threading.excepthook
+    threading.excepthook = lambda of: None if isinstance(of.exc_value, OSError) else hook(of)
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", module="pytorch_lightning|lightning_fabric|torch.utils.data|torchmetrics")
@@ -278,5 +339,6 @@ def _quiet() -> Iterator[None]:
             )
             yield
     finally:
+        threading.excepthook = hook
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)

@@ -65,7 +65,8 @@ class MultitaskModule(pl.LightningModule):
         optimization: Optimization,
         parts: int = 1,
     ) -> None:
-        """scores: by task id. parts: in how many a batch is computed, at most: more take less memory and give the same step."""
+        """scores: by task id. parts: in how many a batch is computed, at most: more take less memory and, without dropout,
+        give the same step up to rounding."""
         super().__init__()
         self.network = network
         self.scores = dict(scores)

@@ -93,18 +93,6 @@ def without_transformer(lines: list[str]) -> list[str]:
     return [*lines[:first], *lines[after:]]
 
 
-def test_a_run_of_an_older_version_is_read(tmp_path: Path) -> None:
-    """It lacks newer keys, and its embeddings have the keys of all kinds: null where they do not apply."""
-    path = tmp_path / "config.yaml"
-    save_config(config(), path)
-    lines = without_transformer(path.read_text(encoding="utf-8").splitlines(keepends=True))
-    older = [line for line in lines if "checkpoint:" not in line and "encoder_dropout:" not in line]
-    assert len(older) == len(lines) - 2
-    older.insert(older.index("embeddings:\n") + 1, "  path: null\n  cache: null\n")
-    path.write_text("".join(older), "utf-8")
-    assert read(path) == config()
-
-
 def test_keys_that_an_older_run_lacks_have_their_defaults(tmp_path: Path) -> None:
     """So a run that was begun before these keys existed continues."""
     path = tmp_path / "config.yaml"

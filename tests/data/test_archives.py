@@ -8,9 +8,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from mutations import message_of, mutated_bytes
 
 from mtl.data import archives as module
-from mtl.data.archives import gunzip, unpack
+from mtl.data.archives import gunzip, read_zip, unpack
 from mtl.errors import InputError
 
 CONTENT = bytes(range(256)) * 2000
@@ -177,3 +178,33 @@ def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
     with pytest.raises(InputError, match="bytes of disk space"):
         gunzip(archive, tmp_path / "a.bin")
+
+
+def test_a_gzip_bomb_is_rejected_and_no_file_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = tmp_path / "a.gz"
+    archive.write_bytes(gzip.compress(bytes(2**23)))
+    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
+        gunzip(archive, tmp_path / "out" / "a.bin")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_every_damage_of_a_zip_is_one_line(method: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("train.tsv", CONTENT[:3000])
+        archive.writestr("README", b"x")
+    for what, content in mutated_bytes(path.read_bytes(), 100):
+        path.write_bytes(content)
+        message_of(lambda: unpack(path, tmp_path / "out", NAMES), what)
+        message_of(lambda: read_zip(path, NAMES.__contains__), what)
+
+
+def test_no_more_is_unpacked_than_a_member_declares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = zipped(tmp_path / "a.zip", [("train.tsv", bytes(10**7))])
+    data = bytearray(archive.read_bytes())
+    for start in (data.index(b"PK\x03\x04") + 22, data.rindex(b"PK\x01\x02") + 24):
+        data[start : start + 4] = (100).to_bytes(4, "little")
+    archive.write_bytes(data)
+    with pytest.raises(InputError, match="not a zip, or a damaged one: Bad CRC"):
+        read_zip(archive, NAMES.__contains__)

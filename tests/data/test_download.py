@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from mtl.data import download as module
-from mtl.data.download import UnavailableError, download
+from mtl.data.download import UnavailableError, download, without_login
 from mtl.errors import InputError
 
 CONTENT = bytes(range(256)) * 2000
@@ -530,3 +530,14 @@ def test_what_the_server_refuses_is_told_from_what_cannot_be_reached(
     with pytest.raises(InputError) as caught:
         download(server.url, target)
     assert not isinstance(caught.value, UnavailableError)
+
+
+def test_messages_name_no_login(server: Server, target: Path, caplog: pytest.LogCaptureFixture) -> None:
+    url = server.url.replace("http://", "http://me:secret@")
+    with pytest.raises(InputError, match="hexadecimal|SHA|hash") as caught:
+        download(url, target, "0" * 64)
+    assert "secret" not in str(caught.value) and server.url in str(caught.value)
+    with caplog.at_level(logging.INFO, "mtl"):
+        download(url, target)
+    assert "secret" not in caplog.text and "not verified" in caplog.text
+    assert without_login("https://a:b@c/d@e and https://c@d/") == "https://c/d@e and https://d/"

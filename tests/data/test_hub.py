@@ -337,3 +337,12 @@ def test_many_files_are_not_all_listed(server: HubServer, tmp_path: Path) -> Non
 def test_an_unknown_split_in_the_declaration(server: HubServer, tmp_path: Path) -> None:
     message = refused(make_task(), tmp_path, splits={"train": "train", "validation": "validation"})
     assert message == "hub.splits: unknown split validation, expected train, dev, test"
+
+
+@pytest.mark.parametrize("answer", [b"[" * 100_000, b'{"sha": "a", "siblings": [5]}', b"\xff", b"{" + b" " * 2**12])
+def test_an_answer_of_another_form_or_size_is_one_line(
+    answer: bytes, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ANSWER_LIMIT", 2**12)
+    server.answer = answer
+    assert "check HF_ENDPOINT" in refused(make_task(), tmp_path)

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from mtl.data import lines as module
 from mtl.data.lines import first_lines, line_blocks, read_lines, read_text, split_lines
 from mtl.errors import InputError
 
@@ -31,7 +32,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, read: object) -> None:
     assert callable(read)
     with pytest.raises(InputError, match="none: no such file"):
         read(tmp_path / "none")
-    with pytest.raises(InputError, match="cannot be read: Is a directory"):
+    with pytest.raises(InputError, match="is not a file"):
         read(tmp_path)
 
 
@@ -48,3 +49,18 @@ def test_blocks_of_lines(tmp_path: Path) -> None:
     ]  # no mark: it is not at the start
     with pytest.raises(InputError, match=r"x:3: not UTF-8 \(byte 0xff\); save the file as UTF-8"):
         list(line_blocks(io.BytesIO(b"a\nb\n\xff\n"), "x", 2))
+
+
+def test_a_line_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LINE_LIMIT", 5)
+    assert list(line_blocks(io.BytesIO(b"1234\n12345"), "x", 1))[-1] == (["12345"], 5)
+    with pytest.raises(InputError, match="x:2: the line has more than"):
+        list(line_blocks(io.BytesIO(b"1234\n12345\n"), "x", 1))
+
+
+def test_a_file_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FILE_LIMIT", 5)
+    path = tmp_path / "x"
+    path.write_bytes(b"123456")
+    with pytest.raises(InputError, match="x: has more than"):
+        read_lines(path)

@@ -2,12 +2,14 @@
 
 import csv
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
+from mutations import message_of, mutated_bytes
 from pyarrow import parquet
 
 from mtl.data import parquet as parquet_module
@@ -277,7 +279,10 @@ def test_files_that_cannot_be_read(tmp_path: Path, suffix: str) -> None:
         column_names(missing)
     folder = tmp_path / f"folder{suffix}"
     folder.mkdir()
-    assert complaint(folder, "a").startswith(": cannot be read")
+    pipe = tmp_path / f"pipe{suffix}"
+    os.mkfifo(pipe)
+    for no_file in (folder, pipe):
+        assert complaint(no_file, "a").startswith(": is not a file")
 
 
 @pytest.mark.parametrize("name", ["x.txt", "x", "x.tsv.gz"])
@@ -359,3 +364,27 @@ def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
     assert read_fields(write(tmp_path / "rows.tsv", "a\tb\tb\n1\t2\t3\n")) == {"a": ["1"]}
     with pytest.raises(InputError, match=r"rows.tsv:2: 1 cells where the header has 2"):
         read_fields(write(tmp_path / "rows.tsv", "a\tb\n1\n"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": ' + "[" * 150 + "]" * 150 + "}",
+        '{"a": ' + "[" * 100_000,
+        '{"a": "\\ud800"}',
+        '{"a": 1' + "0" * 5000 + "}",
+    ],
+)
+def test_a_row_that_could_not_be_written_again_is_one_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"a": "b"}}\n{text}\n', encoding="utf-8")
+    assert complaint(path, "a").startswith(":2: not a row: ")
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet"])
+def test_a_damaged_data_file_is_read_or_one_line(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    write_records(path, ["a", "b"], [[f"text {number}", number] for number in range(9)])
+    for what, content in mutated_bytes(path.read_bytes(), 60):
+        path.write_bytes(content)
+        message_of(lambda: (column_names(path), read_records(path, ["a", "b"]), read_fields(path)), what)

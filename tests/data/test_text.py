@@ -1,5 +1,7 @@
 import gzip
 import logging
+import os
+import random
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +80,28 @@ def test_tokenized_texts_are_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(list(tmp_path.iterdir())) == 5
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(["x\0y", "z"], ["x", "y\0z"]), (["a\0b"], ["a", "b"]), (["1 a"], ["a"]), (["a1 b"], ["a", "b"])],
+)
+def test_texts_with_any_character_have_a_cache_of_their_own(
+    tmp_path: Path, first: list[str], second: list[str]
+) -> None:
+    TokenizedTexts(first, "pl", 3, tmp_path)
+    cached, computed = TokenizedTexts(second, "pl", 3, tmp_path), TokenizedTexts(second, "pl", 3)
+    assert [cached.words(text) for text in range(len(second))] == [computed.words(text) for text in range(len(second))]
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_another_version_of_the_tokenizer_has_a_cache_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    TokenizedTexts(TEXTS, "pl", 3, tmp_path)
+    monkeypatch.setattr("sacremoses.__version__", "0")
+    TokenizedTexts(TEXTS, "pl", 3, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_shortened_texts_equal_texts_tokenized_with_that_length() -> None:
     whole, cut = TokenizedTexts(TEXTS, "pl", 100), TokenizedTexts(TEXTS, "pl", 3)
     short = whole.shortened(3)
@@ -150,7 +174,7 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file"):
         list(tokenized_lines([tmp_path / "none"], str.split))
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
-    with pytest.raises(InputError, match=r"d\.gz: cannot be read"):
+    with pytest.raises(InputError, match=r"d\.gz: damaged gzip"):
         list(tokenized_lines([tmp_path / "d.gz"], str.split))
 
 
@@ -161,3 +185,22 @@ def test_a_vocabulary_is_shortened() -> None:
     assert (len(vocabulary), vocabulary.words, vocabulary.ids(["a", "c", "b"]).tolist()) == (4, ["a", "b"], [2, 1, 3])
     vocabulary.add(["d"])
     assert vocabulary.ids(["d", "c"]).tolist() == [4, 1]
+
+
+def test_gzipped_text_with_one_endless_line_is_rejected(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
+        for _ in range(20):
+            file.write(b"a" * 2**20)
+    with pytest.raises(InputError, match=r"a\.gz:1: a line of more than 16 MiB"):
+        list(tokenized_lines([tmp_path / "a.gz"], str.split))
+
+
+def test_damaged_gzipped_text_and_a_pipe_are_rejected(tmp_path: Path) -> None:
+    content = bytearray(gzip.compress(random.Random(0).randbytes(1000).hex().encode()))
+    content[500] ^= 255
+    (tmp_path / "a.gz").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.gz: damaged gzip"):
+        list(tokenized_lines([tmp_path / "a.gz"], str.split))
+    os.mkfifo(tmp_path / "b.txt")
+    with pytest.raises(InputError, match=r"b\.txt: is not a file"):
+        list(tokenized_lines([tmp_path / "b.txt"], str.split))

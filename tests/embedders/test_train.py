@@ -1,3 +1,7 @@
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -9,7 +13,7 @@ from mtl.data.text import tokenized
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
 from mtl.embedders.recipes import load_recipe
-from mtl.embedders.source import note_source
+from mtl.embedders.source import note_source, noted_source
 from mtl.embedders.train import check_recipe, train_on_files, train_on_suite, train_recipe, training_settings
 from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
@@ -56,6 +60,26 @@ def test_vectors_of_other_texts_are_refused(suite_file: Path, trained_on: list[s
             file.write(added)
         with pytest.raises(InputError, match="was trained on other texts"):
             check_recipe(suite, data, share, path)
+
+
+def test_vectors_of_another_tokenizer_are_refused(
+    suite_file: Path, trained_on: list[set[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite, data, path, texts = (
+        load_suite(suite_file),
+        suite_file.parent / "data",
+        tmp_path / "v.bin",
+        tmp_path / "t.txt",
+    )
+    texts.write_text("ett två\n", encoding="utf-8")
+    train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, CPU)
+    train_on_files(FastTextTraining(), [texts], "sv", tmp_path / "w.bin", CPU)
+    noted = noted_source(tmp_path / "w.bin")
+    monkeypatch.setattr("sacremoses.__version__", "0")
+    with pytest.raises(InputError, match="the choice of held-out rows or the tokenizer has changed; remove it"):
+        check_recipe(suite, data, 0.1, path)
+    train_on_files(FastTextTraining(), [texts], "sv", tmp_path / "w.bin", CPU)
+    assert noted != noted_source(tmp_path / "w.bin")
 
 
 def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:
@@ -108,3 +132,55 @@ def test_settings_are_of_the_kind_s_own_training() -> None:
 def test_wrong_settings_are_one_line(name: str, given: dict[str, object], problem: str) -> None:
     with pytest.raises(InputError, match=f"^{problem}"):
         training_settings(name, given)
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+import torch
+from mtl.embedders.fasttext import FastTextTraining
+from mtl.embedders.train import _alone
+def lines():
+    yield from [["a", "b"]] * 1000
+    print("written", flush=True)
+    if sys.argv[2] == "text":
+        time.sleep(600)
+path = Path(sys.argv[1])
+with _alone(path):
+    FastTextTraining(dim=2, epochs=10**8, min_count=1, bucket=10, threads=1).train(lines(), path, "x", torch.device("cpu"))
+"""
+
+
+def killed_training(path: Path, during: str) -> list[int]:
+    """Train vectors in a process that is killed while it writes its text, or trains. Returns the ids of its own processes."""
+    command = [sys.executable, "-c", KILLED, str(path), during]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "written\n"
+        children: list[int] = []
+        while during == "training" and not children:
+            time.sleep(0.05)
+            children = [
+                int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+            ]
+        process.send_signal(signal.SIGKILL)
+    return children
+
+
+def test_what_a_killed_training_leaves_is_removed(tmp_path: Path, trained_on: list[set[str]]) -> None:
+    (tmp_path / "a.txt").write_text("ett", encoding="utf-8")
+    path = tmp_path / "v.bin"
+    killed_training(path, "text")
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".v.bin.") and file.suffix == ".txt"]
+    kept = [".v.bin.x.0123456789abcdef0123456789abcdef.partial", ".w.bin.abcdefgh.txt", ".v.bin.notes.txt"]
+    for name in (*kept, ".v.bin.0123456789abcdef0123456789abcdef.partial"):
+        (tmp_path / name).touch()
+    train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", path, CPU)
+    left = {file.name for file in tmp_path.iterdir()} - {".v.bin.lock"}
+    assert left == {"a.txt", "v.bin.source", *kept}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not end a process with its parent")
+def test_the_process_of_a_killed_training_ends(tmp_path: Path) -> None:
+    (child,) = killed_training(tmp_path / "v.bin", "training")
+    while (state := Path(f"/proc/{child}/stat")).exists() and state.read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.05)

@@ -1,9 +1,11 @@
 """Vectors read from files equal those that fastText and gensim compute."""
 
 import gzip
+import os
 import random
 import struct
 import tracemalloc
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -356,3 +358,75 @@ def test_model_that_changes_between_calls_is_rejected(model: Path, tmp_path: Pat
     path.write_bytes(model.read_bytes() + b" ")
     with pytest.raises(InputError, match=r"v\.bin: has changed while it was read"):
         file.read(["pies"])
+
+
+def gzip_bomb(path: Path, start: bytes, unit: bytes, count: int) -> Path:
+    """A gzipped file of `start` and then this unit, repeated."""
+    with gzip.open(path, "wb", compresslevel=6) as file:
+        file.write(start)
+        for _ in range(count):
+            file.write(unit)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("start", "unit", "fragment"),
+    [
+        (b"", b"a" * 2**20, ":1: a line of more than 4 MiB"),
+        (b"1 2\nkot 1 2\n", b" " * 2**20, ":3: a line of more than 4 MiB"),
+        (b"1 2\nkot 1 2\n", b"x 1 2" + b" " * 2**20 + b"\n", "unpacks to more than 100 times its size"),
+    ],
+)
+def test_gzip_bomb_is_rejected(tmp_path: Path, start: bytes, unit: bytes, fragment: str) -> None:
+    assert_rejected(gzip_bomb(tmp_path / "bomb.vec.gz", start, unit, 80), fragment)
+
+
+@pytest.mark.parametrize(
+    ("content", "fragment"),
+    [
+        ("9" * 10_000 + " 2\nkot 1 2\n", "announces"),
+        ("1 " + "9" * 10_000 + "\nkot 1 2\n", "line 2"),
+        (f"1 {2**17}\nkot" + " 1" * 2**17 + "\n", "at most 65,536"),
+        ("kot" + " 1" * 2**17 + "\n", "at most 65,536"),
+        ("kot 1 2 3 4\nx\nnowe 1 2 3 4\n", "line 2"),
+    ],
+)
+def test_absurd_text_is_rejected(tmp_path: Path, content: str, fragment: str) -> None:
+    path = tmp_path / "vectors.vec"
+    path.write_text(content)
+    assert_rejected(path, fragment)
+
+
+def test_pipe_is_rejected(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "vectors.vec")
+    assert_rejected(tmp_path / "vectors.vec", "is not a file")
+
+
+def test_mutated_text_is_read_or_rejected(tmp_path: Path) -> None:
+    chance, path = random.Random(0), tmp_path / "vectors.vec"
+    original = ("4 3\n" + rows()).encode()
+    parts = (
+        b"9" * 5000,
+        b"-1",
+        b"nan",
+        b"1e999",
+        b"\0",
+        b"\xff",
+        b" ",
+        b"\n",
+        b"\r",
+        b"",
+        b"0",
+        b"\xc2\x85",
+        b"\x1f\x8b",
+    )
+    for _ in range(150):
+        content = original
+        for _ in range(chance.randint(1, 3)):
+            place = chance.randrange(len(content) + 1)
+            content = content[:place] + chance.choice(parts) + content[place + chance.randrange(4) :]
+        path.write_bytes(gzip.compress(content) if chance.random() < 0.3 else content)
+        file = VectorFile(path)
+        for read in (file.read, file.read_once, lambda words, file=file: list(file.blocks())):
+            with suppress(InputError):
+                read(["kot", "0.5"])

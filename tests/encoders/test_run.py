@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import job
+from data_files import read_json
 from small_suite import small_settings
 
 import mtl
 from mtl.encoders import open_encoder
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 
 TEXTS = ["solen skiner nummer 1", "", "helt nya ord", "jag " * 300, "solen skiner nummer 1"]
@@ -138,3 +138,13 @@ def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
     (copied / "summary.json").unlink()
     with pytest.raises(InputError, match="this run is not finished; give its command again"):
         open_encoder(str(copied), {})
+
+
+@pytest.mark.parametrize("version", ["mtl.__version__", "sacremoses.__version__"])
+def test_another_version_computes_the_mean_anew(copied: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    settings = {"seed": 1, "centre": True, "data_dir": str(copied.parent / "data")}
+    before = open_encoder(str(copied), settings)
+    monkeypatch.setattr(version, "0")
+    after = open_encoder(str(copied), settings)
+    assert len(list(copied.glob("centre-*.npy"))) == 2
+    assert before.fingerprint() == after.fingerprint()  # what was computed is the same

@@ -1,5 +1,7 @@
 """A pretrained transformer as an encoder, without a run."""
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -63,3 +65,20 @@ def test_settings_that_make_no_sense(bert: Path) -> None:
     ):
         with pytest.raises(InputError, match=said):
             open_encoder("transformer", settings)
+
+
+def test_the_fingerprint_follows_from_the_configuration(bert: Path, tmp_path: Path) -> None:
+    """The same weights with two and with four heads give other vectors."""
+    other = tmp_path / "liten"
+    shutil.copytree(bert, other)
+    config = json.loads((other / "config.json").read_text(encoding="utf-8"))
+    assert config["num_attention_heads"] == 2
+    (other / "config.json").write_text(json.dumps({**config, "num_attention_heads": 4}), encoding="utf-8")
+    two, four, again = (open_encoder("transformer", {"path": str(path)}) for path in (bert, other, bert))
+    before = two.fingerprint()
+    assert not np.array_equal(two.encode(TEXTS), four.encode(TEXTS))
+    assert two.fingerprint() == before == again.fingerprint() != four.fingerprint()
+
+
+def test_the_versions_are_those_of_mtl_and_of_what_makes_tokens(bert: Path) -> None:
+    assert list(open_encoder("transformer", {"path": str(bert)}).versions()) == ["mtl", "transformers", "tokenizers"]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from command_line import job
+from data_files import read_json
 from run_folders import make_run, right
 from small_suite import small_settings
 
@@ -19,7 +20,6 @@ from mtl.cli import main
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.export import FORMATS
 from mtl.export.onnx_session import run_model
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 
 TEXTS = [

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import torch
 import yaml
+from data_files import read_json
 from run_folders import make_run, right
 
 from mtl.encoders.kind import Description
 from mtl.export.kind import Export
-from mtl.export.model_card import onnx_card, sentence_transformers_card, vectors_card
-from mtl.files import read_json
+from mtl.export.model_card import code_block, onnx_card, sentence_transformers_card, vectors_card
 from mtl.model.parts import EncoderParts
 from mtl.tasks.suite import load_suite
 
@@ -20,7 +20,7 @@ from mtl.tasks.suite import load_suite
 def export(tmp_path: Path) -> Export:
     folder = make_run(tmp_path, right(0.7), tasks=["cbd", "cdsc-r"], reduced=["cbd"])
     suite = load_suite(folder.suite)
-    suite.tasks["cbd"].license = "BSD-3"
+    suite.tasks["cdsc-r"].license = None
     parts = EncoderParts(
         ["a", "b"],
         torch.zeros(4, 3),
@@ -95,3 +95,8 @@ def test_how_to_use_an_onnx_model_of_another_language(
     found: dict[str, Any] = {}
     exec(code.replace("Text one.", "one isn't"), found)
     assert found["rows"] == ([[3, 2, 1, 4], [3, 1, 4]] if boundary_words else [[2, 1], [1]])
+
+
+def test_a_command_cannot_end_its_code_block() -> None:
+    assert code_block("mtl x ```\n# evil", language="sh") == "````sh\nmtl x ``` # evil\n````"
+    assert code_block("a", "b") == "```python\na\nb\n```"

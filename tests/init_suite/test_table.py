@@ -72,3 +72,13 @@ def test_blank(cells: list[str], blank: bool) -> None:
 )
 def test_words_of_a_name(name: str, words: list[str]) -> None:
     assert name_words(name) == words
+
+
+def test_a_column_without_a_name_is_left_out(tmp_path: Path) -> None:
+    path = write_table(
+        tmp_path / "train.tsv", ["", "text", " ", "label"], [["0", "a b", "", "x"], ["1", "c d", "", "y"]]
+    )
+    table = read_table(path)
+    assert list(table.columns) == ["text", "label"] and table.incomplete == {} and table.nameless == 2
+    nested = read_table(write_jsonl(tmp_path / "train.jsonl", [{"": ["a"], "text": "b", "more": {"": 1}}]))
+    assert list(nested.columns) == ["text"] and nested.nameless == 2

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from command_line import content, job
+from data_files import read_json
 from small_suite import small_settings
 
 from mtl.cli import main
@@ -21,7 +22,6 @@ from mtl.data.records import read_records
 from mtl.embedders import recipes
 from mtl.embedders.recipes import Recipe
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.seed import run_apart
 from mtl.methods import stage2

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import content, job
+from data_files import read_json
 
 from mtl.cli import main
 from mtl.data.examples import read_targets
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
 from mtl.model.lstm import BiLSTM

@@ -5,12 +5,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from data_files import read_json
 from kinds_suite import OPPOSITES, write_kinds_suite
 
 import mtl
 from mtl.cli import main
 from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.runs.folder import RunFolder
 from mtl.runs.predictor import Predictor
 

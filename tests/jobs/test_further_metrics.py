@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from data_files import read_json
 from kinds_suite import write_kinds_suite
 
 from mtl.cli import main
-from mtl.files import read_json
 from mtl.runs.folder import RunFolder
 
 

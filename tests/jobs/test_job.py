@@ -90,6 +90,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("seeds=3", "seeds=3: must be a list, as in seeds=[1,2,3]"),
         ("seeds=true", "seeds=True: must be a list"),
         ("tasks=cbd", "tasks=cbd: must be a list"),
+        ("tasks=[cbd,[dyk]]", "tasks=['cbd', ['dyk']]: must be a list of single values, as in tasks=[cbd,dyk]"),
         (
             "embeddings.path=v.vec",
             "embeddings.path: random embeddings have no path; set embeddings=fasttext or elmo",
@@ -104,7 +105,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("architecture=deep", "architecture=deep: unknown; known: jiant, paper"),
         ("preset=fast", "preset=fast: unknown; known: "),
         ("head.pair=dot", "head.pair=dot: must be one of features, cosine"),
-        ("head.projection=0", "head.projection=0: must be at least 1"),
+        ("head.projection=0", "head.projection=0: must lie between 1 and 65,536"),
         ("finetune.token_outputs=int8", "finetune.token_outputs=int8: must be one of float32, float16, recompute"),
         ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
         ("method=bayes", "method=bayes: unknown; known: constant, forest, lead, lstm, majority, overlap, random, svm"),

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_files import read_json
 from kinds_suite import write_kinds_suite
 
 from mtl.cli import main
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.sweep import load_sweep

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from data_files import read_json
 from kinds_suite import SUITE, write_kinds_suite
 from torch import Tensor, nn
 
@@ -22,7 +23,6 @@ from mtl.embedders.kind import EmbedderKind
 from mtl.embedders.kind import LoadRequest as EmbedderLoad
 from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
@@ -123,6 +123,9 @@ class LengthReader(LengthEmbeddings):
     def __init__(self, scale: float) -> None:
         super().__init__(scale)
         self.embedder = LengthEmbedder(scale)  # type: ignore[assignment]
+
+    def learn(self, words: list[str]) -> None:
+        pass
 
     def table(self, words: list[str]) -> None:
         return None

@@ -1,18 +1,25 @@
-"""A seed in a process of its own, perhaps on a machine with other files than the run was begun with."""
+"""A seed: its predictions and submission; in a process of its own, perhaps on a machine with other files than the run was begun with."""
 
+import json
 import logging
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 from command_line import job
+from data_files import read_json
+from small_suite import SMALL
 
 from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.files import write_json
+from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import begin
 from mtl.jobs.seed import run_apart
+from mtl.runs.finished import find_runs
+from mtl.tasks.targets import Number
 
 
 @pytest.fixture
@@ -22,6 +29,27 @@ def begun(floor_settings: list[str]) -> Iterator[Job]:
     begin(run)
     yield run
     logging.getLogger("mtl").setLevel(level)
+
+
+@pytest.mark.parametrize("submission", ["", "submission: {format: rows}\n"])
+def test_numbers_stay_within_a_range_whose_ends_float32_rounds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, submission: str
+) -> None:
+    predict = Number.predict
+    monkeypatch.setattr(
+        Number, "predict", lambda kind, outputs, sizes: predict(kind, torch.full_like(outputs, 9), sizes)
+    )
+    task = "  share: {folder: '.', text: [text], target: y, range: [0.7, 0.8], metric: spearman}\n"
+    files = "files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}\n"
+    (tmp_path / "s.yaml").write_text(f"name: s\n{files}{submission}tasks:\n{task}", encoding="utf-8")
+    for split in ("train", "dev", "test"):
+        rows = [json.dumps({"text": f"{split} {i}", "y": 0.7 + i / 40}) for i in range(4)]
+        (tmp_path / f"{split}.jsonl").write_text("\n".join([*rows, ""]), encoding="utf-8")
+    places = [f"suite={tmp_path}/s.yaml", f"data_dir={tmp_path}", f"cache_dir={tmp_path}/cache"]
+    run_baseline(job([*places, f"run_dir={tmp_path}/runs/s", "seeds=[1]", *SMALL]))
+    saved = (tmp_path / "runs/s/seed-1/predictions/dev_pred_share.tsv").read_text(encoding="utf-8")
+    assert saved.splitlines()[1:] == ["0.8"] * 4
+    assert [run.name for run in find_runs(tmp_path / "runs")] == ["s"]
 
 
 def test_it_runs_with_the_files_that_the_run_was_begun_with(begun: Job) -> None:

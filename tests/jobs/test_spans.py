@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 from command_line import job
+from lstm_parts import rounded_inputs
 from spans_suite import write_spans_suite
 
 import mtl
 from mtl.cli import main
+from mtl.data.examples import read_rows
 from mtl.errors import InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.folder import RunFolder
@@ -62,6 +64,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("spans")
     run_baseline(job(settings(path, "finetune.token_outputs=float16")))
     return path
+
+
+def test_token_outputs_are_rounded_as_in_the_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = rounded_inputs(monkeypatch)
+    run = mtl.load(folder / "run")
+    for task in ("refers", "sense"):
+        run.predict(task, read_rows(run.suite.tasks[task], folder / f"data/{task}/dev.jsonl"))
+    assert given and all(given)
 
 
 def test_rows_in_python(folder: Path) -> None:

@@ -4,10 +4,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from data_files import read_json
 
 from mtl.cli import main
 from mtl.embedders import recipes
-from mtl.files import read_json
 from mtl.tasks.suite import load_suite
 
 SUITE = "suite=superlim-sample"

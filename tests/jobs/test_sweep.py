@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 import torch
 from command_line import content, job
+from file_limit import file_limit
+from mutations import message_of, mutated_bytes, mutated_json
 from processes import start, wait_for
 
 from mtl.cli import main
 from mtl.config.files import flatten_config
 from mtl.config.schema import INDIFFERENT, Config
-from mtl.errors import DivergedError, InputError
+from mtl.errors import BusyError, DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
 from mtl.jobs.seed_lock import seed_lock
@@ -460,19 +462,44 @@ def test_an_interrupted_run_ends_a_sweep_at_once(floors: list[str], tmp_path: Pa
     assert made == ["a"]
 
 
-def test_a_run_that_another_process_uses_counts_as_failed(
+def test_a_run_that_another_process_uses_is_left_to_it(
+    floors: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It has not failed: the status is 0, and the last line says that it is busy."""
+    file = written(tmp_path, "runs: [{name: a}, {name: b}]")
+    command, sweep = ["sweep", file, *floors, "--out", str(tmp_path / "out")], load_sweep(file, parse_settings(floors))
+    with sweep.runs[0].job.folder.locked():
+        assert main(command) == 0
+        printed = capsys.readouterr()
+        assert printed.out.splitlines()[-2:] == [
+            f"{tmp_path / 'out'}/index.html",
+            "1 of 2 runs busy in another process: a",
+        ]
+        assert "run a: busy in another process" in caplog.messages and "error" not in printed.err
+        # A finished run that another process checks at this moment is not in the way either.
+        with sweep.runs[1].job.folder.locked():
+            assert main(command) == 0
+    assert [run.finished for run in sweep.runs] == [False, True]
+
+
+def test_where_all_runs_are_busy_there_is_nothing_to_report(
     floors: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file = written(tmp_path, "runs: [{name: a}, {name: b}]")
-    sweep = load_sweep(file, parse_settings(floors))
-    with sweep.runs[0].job.folder.locked():
-        assert main(["sweep", file, *floors, "--out", str(tmp_path / "out")]) == 2
-    printed = capsys.readouterr()
-    assert printed.out.splitlines()[-1] == f"{tmp_path / 'out'}/index.html"
-    line = printed.err.splitlines()[-1]
-    assert "run a: " in line and "another process is running in this folder; wait until it has ended" in line
-    assert "run_dir" not in line
-    assert [run.finished for run in sweep.runs] == [False, True]
+    file = written(tmp_path, "runs: [{name: a}]")
+    with load_sweep(file, parse_settings(floors)).runs[0].job.folder.locked():
+        assert main(["sweep", file, *floors, "--out", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "1 of 1 run busy in another process: a"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_busy_run_does_not_hide_one_that_fails(floors: list[str], tmp_path: Path) -> None:
+    sweep = load_sweep(written(tmp_path, "runs: [{name: a}, {name: b}]"), parse_settings(floors))
+
+    def make(job: Job) -> None:
+        raise BusyError("busy") if job.folder.path.name == "a" else DivergedError("loss")
+
+    with pytest.raises(DivergedError, match="run b: loss$"):
+        run_sweep(sweep, make, make, lambda: None)
 
 
 def test_an_error_of_the_report_does_not_hide_that_of_a_run(
@@ -491,3 +518,41 @@ def test_an_error_of_the_report_does_not_hide_that_of_a_run(
     with pytest.raises(DivergedError, match="run b: loss"):
         run_sweep(sweep, make, make, report)
     assert "report: out: cannot be written" in caplog.messages
+
+
+@pytest.mark.parametrize("further", [[], ["seeds_in_parallel=2"]])
+def test_a_run_that_meets_a_full_disk_leaves_the_others(
+    small: list[str], tmp_path: Path, further: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The report, of 1 MB, is still written."""
+    runs = "runs: [{name: large, encoder.hidden_size: 400}, {name: small, encoder.hidden_size: 8}]"
+    settings = [setting for setting in small if not setting.startswith("encoder.hidden_size")]
+    arguments = ["sweep", written(tmp_path, runs), *settings, *further, "--out", str(tmp_path / "report")]
+    with file_limit(4 * 10**6):
+        assert main(arguments) == 2
+    (last,) = (line for line in capfd.readouterr().err.splitlines() if line.startswith("mtl: error"))
+    assert re.search(r"sweep.yaml: run large|sweep.yaml: large", last)
+    assert re.search(r"seed-1/pretrain/\w+\.ckpt: File too large; raise .*; the same command continues$", last)
+    (folder,) = tmp_path.glob("runs/*/small")
+    assert (folder / "summary.json").exists() and (tmp_path / "report/index.html").exists()
+    assert "Traceback" not in last
+
+
+def test_a_grid_is_counted_before_it_is_made(tmp_path: Path) -> None:
+    keys = ("max_length", "held_out", "encoder.hidden_size", "head.hidden_size")
+    values = list(range(1, 1001))
+    text = "grid:\n" + "".join(f"  {key}: {values}\n" for key in keys)
+    with pytest.raises(InputError, match=r"grid: has 1,000,000,000,000 runs; a sweep takes at most 100,000"):
+        names(text, tmp_path)
+
+
+def test_a_damaged_sweep_file_is_one_line(suite_file: Path, tmp_path: Path) -> None:
+    sweep = {
+        "title": "Small",
+        "settings": {"suite": str(suite_file), "data_dir": str(tmp_path / "data"), "seeds": [1]},
+        "runs": [{"name": "a", "method": "majority"}],
+    }
+    path = tmp_path / "sweep.yaml"
+    for what, damaged in [*mutated_json(sweep, 6), *mutated_bytes(json.dumps(sweep).encode(), 6)]:
+        path.write_bytes(damaged)
+        message_of(lambda: load_sweep(str(path), {"runs_dir": str(tmp_path / "runs")}), what)

@@ -54,6 +54,17 @@ def test_a_second_choice_changes_nothing() -> None:
     assert best_shift(outputs, gold, 1) == 0.0
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_rows_with_equal_outputs_are_those_of_the_first_label(label: int) -> None:
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        gold, outputs = rng.integers(2, size=12), rng.integers(3, size=(12, 2)).astype(np.float32)
+        shift = best_shift(outputs, gold, label)
+        shifts = np.append(np.arange(-4, 4, 0.5) + 0.25, 0.0)
+        best = max(f1_at(outputs, gold, label, shift) for shift in shifts)
+        assert f1_at(outputs, gold, label, shift) == pytest.approx(best)
+
+
 def test_dev_without_the_label() -> None:
     assert best_shift(np.zeros((3, 2)), np.zeros(3), 1) == 0.0
 

@@ -35,6 +35,22 @@ def test_a_body_is_trained_once_for_its_texts_and_settings(
     assert own_body(lines(seed=1), "pl", tmp_path / "cache", config) != folder
 
 
+def test_a_body_of_other_software_is_another_one(tmp_path: Path, config: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name follows from the libraries that draw weights and make tokens, and from how mtl trains."""
+
+    def name() -> str:
+        return own_body(lines(), "pl", tmp_path, config).name
+
+    monkeypatch.setattr("mtl.pretraining.pretrain.pretrain", lambda *given: None)
+    names = [name()]
+    monkeypatch.setattr("mtl.resumable.FORMAT", 0)
+    names.append(name())
+    monkeypatch.setattr("mtl.pretraining.library.version", lambda package: "0")
+    names.append(name())
+    monkeypatch.setattr("mtl.pretraining.body.version", lambda package: "0")
+    assert len({*names, name()}) == 4
+
+
 def test_no_text_is_an_error(tmp_path: Path, config: str) -> None:
     with pytest.raises(
         InputError, match=r"no transformer is named, .* no text to train on; or name one with transformer.path="

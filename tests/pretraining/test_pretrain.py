@@ -112,7 +112,7 @@ def test_a_folder_with_a_log_that_says_nothing_is_not_a_finished_model(
     tmp_path: Path, texts: PretrainingTexts, log: str
 ) -> None:
     (tmp_path / "training.json").write_text(log, encoding="utf-8")
-    with pytest.raises(InputError, match=f"^{tmp_path}: is not empty; name a new folder$"):
+    with pytest.raises(InputError, match=f"^{tmp_path}/training.json: .*; name another folder with out=$"):
         pretrain(texts, small(), tmp_path)
 
 
@@ -149,7 +149,7 @@ def interrupted(folder: Path, texts: PretrainingTexts, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("claim.json", "not JSON: .*; restore it, or remove"),
+        ("claim.json", "not JSON: .*; delete .*, and run this again"),
         ("tokenizer.json", "is damaged; delete it, and run this again$"),
         ("tokens.bin", "has .* bytes in place of .*; delete "),
         ("last.ckpt", "not a checkpoint that can be read: .*; delete it$"),
@@ -169,7 +169,23 @@ def test_a_claim_of_another_form_is_one_line(
 ) -> None:
     path = interrupted(tmp_path / "bert", texts, monkeypatch) / "claim.json"
     path.write_text("[]")
-    with pytest.raises(InputError, match=f"^{path}: not the settings of a training; delete {path.parent}, and"):
+    with pytest.raises(InputError, match=f"^{path}: it must be keys and values, .*; delete {path.parent}, and"):
+        pretrain(texts, small(), tmp_path / "bert")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("mtl.resumable.FORMAT", 0, "another version of mtl"),
+        ("mtl.pretraining.library.version", lambda package: "0", r"transformers: .* there, 0 here; tokenizers: "),
+    ],
+)
+def test_a_training_of_other_software_does_not_continue(
+    tmp_path: Path, texts: PretrainingTexts, monkeypatch: pytest.MonkeyPatch, name: str, value: object, said: str
+) -> None:
+    left = interrupted(tmp_path / "bert", texts, monkeypatch)
+    monkeypatch.setattr(name, value)
+    with pytest.raises(InputError, match=f"^{left}: holds an unfinished training with other settings \\({said}"):
         pretrain(texts, small(), tmp_path / "bert")
 
 

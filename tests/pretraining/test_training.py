@@ -151,3 +151,12 @@ def test_held_out_segments_are_not_trained_on(tmp_path: Path) -> None:
 def test_too_little_text_is_an_error() -> None:
     with pytest.raises(InputError, match=r"too little to train on: 9 segments of up to 14 tokens, 2 of them held out"):
         held_out_segments(9, small(held_out=0.2))
+
+
+def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a process grows with batches of changing length."""
+    returned: list[int] = []
+    one = training(tmp_path, small(max_steps=25, validate_every=25))
+    monkeypatch.setattr("mtl.resumable.release_memory", lambda: returned.append(one.step))
+    one.run("test")
+    assert returned == [10, 20]

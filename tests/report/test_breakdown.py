@@ -4,10 +4,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from alpha_suite import write_alpha_suite
+from data_files import read_json
 from run_folders import ROWS, VALUES, make_run, right
 
 import mtl.report.breakdown
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.report.breakdown import MOST_VALUES, breakdowns
 from mtl.report.leaderboard import leaderboard
 from mtl.runs.finished import find_runs

@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 from alpha_suite import write_alpha_suite
+from data_files import read_json
 from run_folders import make_run, right
 
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.report.groups import MetricGroup, metric_groups
 from mtl.report.latex import render_latex
 from mtl.report.leaderboard import Leaderboard, leaderboard

@@ -3,11 +3,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from data_files import read_json
 from kinds_suite import write_kinds_suite
 from report_browser import Opener, in_browser
-from run_folders import ROWS, make_older, make_run, right
+from run_folders import ROWS, make_run, right
 
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.report.document import document
 from mtl.report.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.runs.finished import find_runs
@@ -241,19 +242,14 @@ def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
 def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named(tmp_path: Path) -> None:
     make_run(tmp_path / "good", right(1.0))
     make_run(tmp_path / "bad", right(1.0), ["method=svm"])
-    old = make_run(tmp_path / "old", right(0.0), ["method=constant"])
+    make_run(tmp_path / "least", right(0.0), ["method=constant"])
     assert "constant answer" not in " ".join(leaderboard(find_runs(tmp_path)).notes)
     summary = read_json(tmp_path / "bad/summary.json")
     summary["tasks"]["dyk"]["constant"], summary["not_above_constant"] = 101.0, ["dyk"]
     write_json(tmp_path / "bad/summary.json", summary)
-    # A run from before there were constants, when the best constant answer was called majority.
-    make_older(old, "majority")
-    summary = read_json(old.summary)
-    del summary["not_above_constant"]
-    write_json(old.summary, summary)
     board = leaderboard(find_runs(tmp_path))
     assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in board.notes
-    assert [row.label for row in board.rows if row.name == "old"] == ["Best constant"]
+    assert [row.label for row in board.rows if row.name == "least"] == ["Best constant"]
 
 
 def test_seeds_with_the_same_prediction_for_every_row_are_named(tmp_path: Path) -> None:
@@ -272,28 +268,6 @@ def test_suites_apart(tmp_path: Path) -> None:
         suite.write_text(suite.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     # Another title is the same task, another metric is not.
     assert [[run.name for run in group] for group in by_suite(find_runs(tmp_path))] == [["a", "b", "d"], ["c"]]
-
-
-def test_runs_of_the_version_before_compare_with_new_ones_on_the_same_rows(tmp_path: Path) -> None:
-    make_run(tmp_path / "klej/random-frozen", right(0.9))
-    make_older(make_run(tmp_path / "klej/elmo-frozen", right(0.2), ["embeddings=elmo"]))
-    make_older(make_run(tmp_path / "klej/majority", right(0.1), ["method=constant"]), "majority")
-    board = leaderboard(find_runs(tmp_path))
-    own = {row.name: (row.label, row.family, row.split) for row in board.rows if row.run}
-    assert own == {
-        "majority": ("Best constant", "floor", "dev"),
-        "elmo-frozen": ("LSTM, ELMo, frozen", "lstm", "dev"),
-        "random-frozen": ("LSTM, random, frozen", "lstm", "dev"),
-    }
-    assert board.ungrouped == []
-    places = {row.name: place for place, row in enumerate(board.rows)}
-    found = board.comparisons[places["random-frozen"], places["elmo-frozen"]]
-    assert set(found) == {*board.suite.tasks, AVERAGE} and {test.verdict for test in found.values()} == {"better"}
-    one, other = (
-        next(iter(board.rows[places[name]].samples["dyk"].means)) for name in ("random-frozen", "elmo-frozen")
-    )
-    assert one == other and one.count == other.count == 15  # the groups of both are those that they recorded
-    assert len(board.comparisons) == 3
 
 
 @pytest.fixture(scope="module")

@@ -349,3 +349,18 @@ def test_titles_of_families_and_metrics_are_the_document_s(opened: Opener) -> No
     assert page.key("sort:task:cdsc-r").text.split("\n")[-1] == "Spearman"
     assert page.key("sort:task:ar").text.split("\n")[-1] == "1 − wMAE"
     assert "harmony" in page.find(".panels").text
+
+
+@in_browser
+def test_symbols_of_the_cost_plot_say_the_family(opened: Opener) -> None:
+    """Without colours, too: rows of one family share a shape, and families differ."""
+    report = report_sample.report()
+    families = {row["family"] for row in report["suites"][0]["rows"] if row["cost"]}
+    page = opened(report)
+    legends = page.all("#figures section:nth-of-type(2) ul.legend")
+    shapes = [
+        [(mark.tag_name, mark.get_attribute("d")) for mark in one.find_elements(By.CSS_SELECTOR, "li svg g > *")]
+        for one in legends
+    ]
+    assert len(legends) == 2 and len(set(shapes[0])) == len(shapes[0]) == len(families) > 1
+    assert set(shapes[1]) == set(shapes[0]) and len(shapes[1]) > len(shapes[0])

@@ -4,20 +4,21 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
-from run_folders import ROWS, gold_of, make_older, make_run, right
+from run_folders import ROWS, gold_of, make_run, right
 
 from mtl.cli import main
 from mtl.report.document import document
 from mtl.report.latex import escape, render_latex
 from mtl.report.leaderboard import Leaderboard, leaderboard
 from mtl.report.markdown import render_markdown
-from mtl.report.sheets import render_comparisons, render_costs, render_scores, render_settings
+from mtl.report.sheets import csv_text, render_comparisons, render_costs, render_scores, render_settings
 from mtl.runs.finished import find_runs
 from mtl.tasks.task import Task
 
@@ -225,17 +226,6 @@ def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "empty: holds no finished run; make one with mtl baseline" in capsys.readouterr().err
 
 
-def test_the_command_compares_a_run_of_the_version_before_with_a_new_one(tmp_path: Path) -> None:
-    make_run(tmp_path / "runs/klej/new", right(0.9))
-    make_older(make_run(tmp_path / "runs/klej/majority", right(0.1), ["method=constant"]), "majority")
-    assert main(["report", str(tmp_path / "runs"), "--out", str(tmp_path / "out")]) == 0
-    pairs = list(csv.DictReader((tmp_path / "out/comparisons.csv").read_text(encoding="utf-8").splitlines()))
-    assert len(pairs) == 10 and {(line["one"], line["other"]) for line in pairs} == {("new", "majority")}
-    scores = list(csv.DictReader((tmp_path / "out/scores.csv").read_text(encoding="utf-8").splitlines()))
-    older = {(line["what"], line["family"], line["split"]) for line in scores if line["name"] == "majority"}
-    assert older == {("Best constant", "floor", "dev")}
-
-
 @pytest.fixture(scope="module")
 def alphas(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     """Two settings of a model and a floor, on a suite with further metrics, breakdowns, and scores that are not × 100."""
@@ -332,3 +322,46 @@ def test_the_document_is_on_the_scale_of_the_suite(alphas: Leaderboard) -> None:
     assert [group["title"] for group in suite["groups"]][:2] == ["α nominal", "accuracy"]
     assert suite["breakdowns"][0]["rows"][one["id"]][0] == one["scores"]["entailment"]["median"]
     assert suite["settings"][0]["deviations"].keys() == {"stance", "rating", "answer", "entailment"}
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+        ("+1+1", "'+1+1"),
+        ("-1+1", "'-1+1"),
+        ("@SUM(1)", "'@SUM(1)"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "' =1"),
+        ("a\r=1", "a =1"),
+        ("-12.5 3.0 -1e-05", "-12.5 3.0 -1e-05"),  # the column by_seed
+        (-12.5, "-12.5"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_a_spreadsheet_finds_no_formula(cell: str | float, written: str) -> None:
+    ((first, second),) = csv.reader(io.StringIO(csv_text([[cell, "x"]]), newline=""))
+    assert (first, second) == (written, "x")
+
+
+def test_foreign_names_are_guarded_in_every_csv_file(board: Leaderboard) -> None:
+    evil = [replace(row, name=f"={row.name}", label="@x", family="-y+z") for row in board.rows]
+    changed = replace(board, rows=evil)
+    for text in (render_scores([changed]), render_costs([changed]), render_comparisons([changed])):
+        cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
+        assert any(cell.startswith("'=") for cell in cells)
+        assert not [cell for cell in cells if cell.startswith(("=", "@", "-y"))]
+
+
+def test_versions_are_escaped_in_markdown(board: Leaderboard) -> None:
+    row = next(row for row in board.rows if row.run)
+    assert row.run
+    versions = [{"mtl": "<script>", "![x](http://evil)": "1"}]
+    run = replace(row.run, summary={**row.run.summary, "versions": versions})
+    text = render_markdown(
+        [replace(board, rows=[replace(each, run=run) if each is row else each for each in board.rows])],
+        "",
+        "mtl report",
+    )
+    assert "mtl \\<script\\>, !\\[x\\](http://evil) 1" in text

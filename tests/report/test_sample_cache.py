@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from data_files import read_json
 from run_folders import make_run, right
 
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.report.leaderboard import leaderboard
 from mtl.report.report import write_report
 from mtl.report.sample_cache import SampleCache, content_key
@@ -58,6 +59,15 @@ def change(file: Path, old: str, new: str) -> None:
     text = file.read_text(encoding="utf-8")
     assert old in text
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", ["mtl.__version__", "numpy.__version__"])
+def test_another_version_of_what_draws_and_scores_has_another_key(
+    made: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    before = {content_key(run) for run in find_runs(made)}
+    monkeypatch.setattr(version, "0")
+    assert not before & {content_key(run) for run in find_runs(made)}
 
 
 CHANGES: dict[str, Callable[[Path], None]] = {

@@ -3,10 +3,11 @@ from statistics import fmean, median, pstdev
 
 import numpy as np
 import pytest
+from data_files import read_json
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.report.settings import settings_spreads
 from mtl.runs.finished import Run, find_runs
 
@@ -61,7 +62,8 @@ def test_tasks_scored_on_test_have_their_dev_scores_in_the_seeds_files(tmp_path:
     for name, size, on_dev in (("a", 4, 30.0), ("b", 5, 50.0)):
         folder = make_run(tmp_path / "runs" / name, right(0.5), [suite, f"pretrain.batch_size={size}"], tasks=tasks)
         for seed in (1, 2, 3):
-            write_json(folder.scores(seed), {"dev_scores": {"mood": 1.0, "opposite": on_dev + seed}})
+            dev_scores = {"mood": 1.0, "opposite": on_dev + seed}
+            write_json(folder.scores(seed), {**read_json(folder.scores(seed)), "dev_scores": dev_scores})
     runs = find_runs(tmp_path / "runs")
     (found,) = settings_spreads(runs, runs[0].suite)
     # mood is scored on dev, the same in both; opposite on test; mood-elsewhere has no dev rows.

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 from alpha_suite import write_alpha_suite
+from data_files import read_json
 from kinds_suite import write_kinds_suite
-from run_folders import gold_of, make_older, make_run, right
+from run_folders import gold_of, make_run, right
 
 from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.runs.finished import find_runs
 
 
@@ -43,18 +44,17 @@ def written(content: str) -> Callable[[Path], None]:
 
 
 NOT_RECORDED = "scored_rows.json: dyk: not rows as mtl baseline records them"
-NOT_NUMBERS = "its scores are not numbers"
 
 
 @pytest.mark.parametrize(
     ("file", "damage", "complaint"),
     [
-        ("summary.json", written('{"suite": "klej"}'), "summary.json: not a summary of this version of mtl"),
+        ("summary.json", written('{"suite": "klej"}'), "summary.json: it has no method"),
         ("summary.json", written("{"), "summary.json: not JSON"),
         ("summary.json", lambda file: file.write_bytes(b'{"a": "\xff"}'), "summary.json: not JSON"),
-        ("summary.json", replaced('"median": 100.0', '"median": NaN'), "tasks.cbd: its scores are not numbers"),
-        ("summary.json", replaced('"median": 100.0', '"median": "81.2"'), "tasks.cbd: its scores are not numbers"),
-        ("summary.json", replaced('"median": 100.0', '"median": null'), "tasks.cbd: its scores are not numbers"),
+        ("summary.json", replaced('"median": 100.0', '"median": NaN'), "summary.json: not JSON"),
+        ("summary.json", replaced('"median": 100.0', '"median": "81.2"'), "tasks.cbd.median: must be a number"),
+        ("summary.json", replaced('"median": 100.0', '"median": null'), "tasks.cbd.median: must be a number"),
         ("suite.yaml", Path.unlink, "suite.yaml: no such file"),
         ("gold/dev_cbd.tsv", Path.unlink, "dev_cbd.tsv: no such file"),
         (
@@ -64,19 +64,27 @@ NOT_NUMBERS = "its scores are not numbers"
         ),
         ("seed-2/predictions/dev_pred_cbd.tsv", written("target\n0\n7\n"), "dev_pred_cbd.tsv:3: unknown label '7'"),
         ("scored_rows.json", replaced("14, ", ""), "scored_rows.json: dyk: 59 groups for 60 dev rows"),
-        ("scored_rows.json", written('{"dyk": {"groups": null}}'), NOT_RECORDED),
-        ("scored_rows.json", written('{"dyk": {"texts": "", "groups": {}}}'), NOT_RECORDED),
-        ("scored_rows.json", written('{"dyk": []}'), NOT_RECORDED),
+        ("scored_rows.json", written('{"dyk": {"groups": null}}'), "dyk: has no texts"),
+        ("scored_rows.json", written('{"dyk": {"texts": "", "groups": {}}}'), "dyk.groups: must be a list"),
+        ("scored_rows.json", written('{"dyk": []}'), "dyk: must be keys and values"),
         ("scored_rows.json", written('{"dyk": {"texts": "", "groups": null, "candidates": [2]}}'), NOT_RECORDED),
-        ("scored_rows.json", written('{"dyk": {"texts": "", "groups": null, "columns": {"a": 1}}}'), NOT_RECORDED),
+        (
+            "scored_rows.json",
+            written('{"dyk": {"texts": "", "groups": null, "columns": {"a": 1}}}'),
+            "dyk.columns.a: must be a list",
+        ),
         (
             "scored_rows.json",
             written(f'{{"dyk": {{"texts": "", "groups": null, "columns": {{"a": {[1] * 60}}}}}}}'),
-            NOT_RECORDED,
+            "dyk.columns.a.0: must be a text",
         ),
-        ("summary.json", replaced('"constant": 5.0', '"constant": 5.0, "also": {"accuracy": 1}'), NOT_NUMBERS),
-        ("summary.json", replaced('"constant": 5.0', '"constant": 5.0, "also": []'), NOT_NUMBERS),
-        ("scored_rows.json", written("[]"), "scored_rows.json: cbd: not rows as mtl baseline records them"),
+        (
+            "summary.json",
+            replaced('"constant": 5.0', '"constant": 5.0, "also": {"accuracy": 1}'),
+            "also.accuracy: must be keys",
+        ),
+        ("summary.json", replaced('"constant": 5.0', '"constant": 5.0, "also": []'), "also: must be keys"),
+        ("scored_rows.json", written("[]"), "scored_rows.json: it must be keys and values"),
     ],
 )
 def test_a_damaged_run_is_left_out(
@@ -87,7 +95,7 @@ def test_a_damaged_run_is_left_out(
         assert find_runs(tmp_path) == []
     (message,) = caplog.messages
     assert complaint in message
-    assert message.endswith(f"; {tmp_path}/klej/broken is left out; remove it and run it again")
+    assert message.endswith(f"; {tmp_path}/klej/broken is left out")
 
 
 def test_predictions_and_gold(tmp_path: Path) -> None:
@@ -166,53 +174,18 @@ def test_each_task_is_read_on_the_split_that_it_is_scored_on(tmp_path: Path) -> 
         assert run.predictions(task).shape == (3, 60) and run.rows(task).targets.tolist() == gold_of(task).tolist()
 
 
-def test_a_run_of_the_version_before_is_read(tmp_path: Path) -> None:
-    new = make_run(tmp_path / "new", right(0.5), ["embeddings=elmo"])
-    old = make_run(tmp_path / "old", right(0.5), ["embeddings=elmo"])
-    expected = read_json(new.summary)
-    make_older(old)
-    assert not (old.path / "scored_rows.json").exists()
-    assert {"split", "family"} & set(read_json(old.summary)) == {"split"}
-    one, other = find_runs(tmp_path)
-    for key in ("family", "title", "folder", "chosen_on_dev", "tasks", "architecture", "preset"):
-        assert other.summary[key] == one.summary[key] == expected[key]
-    for task in one.tasks:
-        assert one.rows_key(task) == other.rows_key(task)
-        (key, groups), (older_key, older_groups) = one.recorded_rows(task) or (), other.recorded_rows(task) or ()
-        assert key == older_key and groups.tolist() == older_groups.tolist()
-        assert (one.predictions(task) == other.predictions(task)).all()
-
-
-def test_a_run_without_names_of_architecture_and_preset_is_the_paper_s(tmp_path: Path) -> None:
-    for name, settings, expected in (("a", [], "paper"), ("b", ["method=constant"], None)):
-        folder = make_run(tmp_path / name, right(0.5), settings)
-        summary = read_json(folder.summary)
-        assert (summary.pop("architecture"), summary.pop("preset")) == (expected, expected)
-        write_json(folder.summary, summary)
-        (run,) = find_runs(tmp_path / name)
-        assert (run.summary["architecture"], run.summary["preset"]) == (expected, expected)
-
-
-def test_a_method_s_former_name_is_read(tmp_path: Path) -> None:
-    make_older(make_run(tmp_path / "klej/majority", right(0.0), ["method=constant"]), "majority")
-    (run,) = find_runs(tmp_path)
-    described = {key: run.summary[key] for key in ("method", "family", "title", "folder")}
-    assert described == {"method": "majority", "family": "floor", "title": "Best constant", "folder": "constant"}
-
-
-def test_a_method_that_is_not_known(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A summary that describes its method needs no registry entry; an older one does."""
-    for name, older in (("a", False), ("b", True)):
+def test_a_method_that_is_not_known_and_a_run_of_another_version(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A summary describes its method, so it needs no registry entry."""
+    for name in ("a", "b"):
         folder = make_run(tmp_path / name, right(0.9), ["method=svm"])
         write_json(folder.summary, {**read_json(folder.summary), "method": "perceptron", "title": "Perceptron"})
-        replaced("method: svm", "method: perceptron")(folder.config)
-        if older:
-            make_older(folder)
+    write_json(folder.inputs, {**read_json(folder.inputs), "format": "2"})
     with caplog.at_level(logging.WARNING):
         (run,) = find_runs(tmp_path)
     assert (run.name, run.summary["title"]) == ("a", "Perceptron")
-    assert len(caplog.messages) == 1 and caplog.messages[0].startswith("method=perceptron: must be one of lstm, ")
-    assert f"{tmp_path}/b is left out" in caplog.messages[0]
+    assert len(caplog.messages) == 1 and "b: has format 2, that of another version" in caplog.messages[0]
 
 
 def test_bad_folders(tmp_path: Path) -> None:

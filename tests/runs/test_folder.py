@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import content
-from run_folders import make_older, make_run, right
+from data_files import read_json
+from run_folders import make_run, right
 
-from mtl.cli import main
 from mtl.config.schema import Config
 from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import load_job
 from mtl.runs.folder import RunFolder
@@ -94,17 +93,6 @@ def test_a_run_keeps_its_precision(tmp_path: Path) -> None:
         InputError, match="in precision 32-true, and .* in bf16-mixed; continue .* like the first, set run_dir="
     ):
         folder.check_precision("bf16-mixed")
-    inputs = read_json(folder.inputs)
-    del inputs["precision"]  # a run of an older version
-    write_json(folder.inputs, inputs)
-    folder.check_precision("32-true")
-    with pytest.raises(InputError, match="in precision 32-true, and"):
-        folder.check_precision("bf16-mixed")
-    text = folder.config.read_text(encoding="utf-8")
-    folder.config.write_text(text.replace("precision: 32-true", "precision: bf16-mixed"), encoding="utf-8")
-    for precision in ("32-true", "bf16-mixed"):
-        with pytest.raises(InputError, match="was begun in bf16-mixed by another version of mtl"):
-            folder.check_precision(precision)
 
 
 def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
@@ -114,70 +102,24 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     for older in ({**inputs, "format": "1"}, {"a.tsv": "1"}):
         write_json(folder.inputs, older)
         with pytest.raises(
-            InputError, match=r"was begun by another version of mtl, .*; set run_dir= or remove the folder"
+            InputError,
+            match=r"has format (1|None), that of another version of mtl; .*; set run_dir= or remove the folder",
         ):
             folder.check(config)
 
 
-def test_an_older_run_of_a_method_whose_name_means_another_method_now(tmp_path: Path) -> None:
-    folder = make_run(tmp_path / "run", right(0.5))
-    make_older(folder, "majority")
-    with pytest.raises(InputError, match="was begun by another version of mtl"):
-        folder.check(configured(method="majority"))
-
-
-@pytest.mark.parametrize(
-    ("finished", "former_name", "complaint"),
-    [
-        (True, None, None),
-        (True, "majority", "was made with another configuration (method: majority there, constant here)"),
-        (False, None, "was begun by another version of mtl"),
-        (False, "majority", "was begun by another version of mtl"),
-    ],
-)
-def test_a_run_of_the_version_before_is_finished_or_not_continued(
-    settings: list[str],
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    finished: bool,
-    former_name: str | None,
-    complaint: str | None,
-) -> None:
-    command = [
-        "baseline",
-        *(s for s in settings if s.split("=")[0] in ("suite", "data_dir", "run_dir", "cache_dir")),
-        "seeds=[1]",
-    ]
-    assert main([*command, "method=constant"]) == 0
-    folder = RunFolder(tmp_path / "run")
-    make_older(folder, former_name)
-    if not finished:
-        folder.summary.unlink()
-    before = content(folder.path)
-    capsys.readouterr()
-    assert main([*command, "method=constant"]) == (2 if complaint else 0)
-    if complaint:
-        lines = capsys.readouterr().err.splitlines()
-        assert len(lines) == 1 and lines[0].startswith(f"mtl: error: {folder.path}: {complaint}")
-    assert content(folder.path) == before
-
-
-def test_an_older_run_is_refused_before_its_data_are_read(tmp_path: Path) -> None:
+def test_a_run_of_another_version_is_refused_before_its_data_are_read(tmp_path: Path) -> None:
     """To prepare the vectors of an unfinished run may take hours."""
     folder = make_run(tmp_path / "run", right(0.5))
-    make_older(folder)
-    folder.summary.unlink()
-    job = load_job(
-        {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
-    )
-    with pytest.raises(InputError, match="was begun by another version of mtl"):
-        run_baseline(job)
-
-
-def test_the_recorded_rows_of_format_2_have_another_name(tmp_path: Path) -> None:
-    assert RunFolder(tmp_path).scored_rows == tmp_path / "scored_rows.json"
-    (tmp_path / "dev_rows.json").write_text("{}", encoding="utf-8")
-    assert RunFolder(tmp_path).scored_rows == tmp_path / "dev_rows.json"
+    write_json(folder.inputs, {**read_json(folder.inputs), "format": "2"})
+    for finished in (True, False):
+        if not finished:
+            folder.summary.unlink()
+        job = load_job(
+            {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
+        )
+        with pytest.raises(InputError, match="has format 2, that of another version of mtl"):
+            run_baseline(job)
 
 
 def test_the_records_of_trainings_that_have_ended(tmp_path: Path) -> None:

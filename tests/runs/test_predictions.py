@@ -4,13 +4,13 @@ from pathlib import Path
 import pytest
 from alpha_suite import write_alpha_suite
 from command_line import job
+from data_files import read_json
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
 from mtl.cli import main
 from mtl.data.examples import read_targets
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.predictions import submission_problems
 from mtl.tasks.suite import Suite, load_suite
@@ -49,8 +49,16 @@ def test_a_whole_submission_has_no_problems(suite: Suite, tmp_path: Path) -> Non
         ("test_pred_kansla.tsv", "kansla\n" + "glad\n" * 10, "kansla.tsv:1: the header is 'kansla'"),
         ("test_pred_kansla.tsv", "label\n" + "glad\n" * 9, "kansla.tsv:10: 9 predictions for 10 test rows"),
         ("test_pred_kansla.tsv", "label\nGlad\n" + "arg\n" * 9, "kansla.tsv:2: unknown label 'Glad'"),
-        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "nan\n", "betyg.tsv:11: target nan is outside 0 to 10"),
-        ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "11\n", "betyg.tsv:11: target 11 is outside 0 to 10"),
+        (
+            "test_pred_betyg.tsv",
+            "score\n" + "3\n" * 9 + "nan\n",
+            "betyg.tsv:11: target nan is not finite, or beyond 1e+100",
+        ),
+        (
+            "test_pred_betyg.tsv",
+            "score\n" + "3\n" * 9 + "-1e101\n",
+            "betyg.tsv:11: target -1e101 is not finite, or beyond",
+        ),
         ("test_pred_betyg.tsv", "score\n" + "3\n" * 9 + "fyra\n", "betyg.tsv:11: target 'fyra' is not a number"),
     ],
 )
@@ -202,6 +210,28 @@ def test_test_predictions_of_a_task_scored_on_test(tmp_path: Path, capsys: pytes
     assert capsys.readouterr().out.splitlines()[2] == "| opposite | test | accuracy | 12 | 50.0 |"
 
 
+def test_numbers_outside_the_range_are_scored_and_counted(
+    suite: Suite, suite_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {**whole(), "test_pred_betyg.tsv": "score\n" + "11\n" + "3\n" * 8 + "-0.5\n"}
+    path = pack(tmp_path / "s.zip", files)
+    assert main(["check-submission", str(path), f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}"]) == 0
+    remark = "2 of 10 predictions are outside 0 to 10"
+    assert capsys.readouterr().out.splitlines() == [
+        f"{path}/test_pred_betyg.tsv: {remark}",
+        f"{path}: the leaderboard of suite liten can take it",
+    ]
+    gold = tmp_path / "gold"
+    gold.mkdir()
+    (gold / "test_betyg.tsv").write_text("score\n" + "10\n" + "2\n" * 8 + "0\n", encoding="utf-8")
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(tmp_path / "folder")
+    for scored in (path, tmp_path / "folder"):
+        assert main(["score", str(scored), "--gold", str(gold), f"suite={suite_file}"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[2] == "| betyg | test | spearman | 10 | 100.0 |" and lines[-1] == f"betyg, test: {remark}"
+
+
 @pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity"])
 def test_numbers_that_are_not_finite_are_refused_with_file_and_line(
     suite: Suite, suite_file: Path, capsys: pytest.CaptureFixture[str], cell: str
@@ -212,7 +242,7 @@ def test_numbers_that_are_not_finite_are_refused_with_file_and_line(
     path = pack(suite_file.parent / "s.zip", {"dev_pred_betyg.tsv": f"score\n1\n{cell}\n3\n"})
     assert main(["score", str(path), "--gold", str(gold), f"suite={suite_file}"]) == 2
     errors = capsys.readouterr().err
-    assert errors == f"mtl: error: {path}/dev_pred_betyg.tsv:3: target {cell} is outside 0 to 10\n"
+    assert errors == f"mtl: error: {path}/dev_pred_betyg.tsv:3: target {cell} is not finite, or beyond 1e+100\n"
     (gold / "dev_betyg.tsv").write_text(f"score\n1\n2\n{cell}\n", encoding="utf-8")
     with pytest.raises(InputError, match=f"dev_betyg.tsv:4: target {cell} is outside 0 to 10"):
         read_targets(suite.tasks["betyg"], gold / "dev_betyg.tsv")

@@ -40,6 +40,18 @@ def test_without_targets_in_test_it_is_scored_on_dev(made: Path, capsys: pytest.
     assert [line.split(" | ")[1] for line in lines[2:4]] == ["dev", "dev"]
 
 
+def test_rows_with_numbers_outside_the_range_are_scored_and_counted(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [json.loads(line) for line in read(made / "run/seed-1/submission/grad/dev.jsonl")]
+    changed = [{**row, "prediction": row["label"] * 2} for row in rows]  # 6, 4, 2 and 1
+    write_lines(tmp_path / "s/grad/dev.jsonl", [json.dumps(row) for row in changed])
+    assert scored(made, tmp_path / "s", "data", "tasks=[grad]") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].startswith("| grad | dev | alpha_interval | 4 | ")
+    assert lines[-1] == "grad, dev: 1 of 4 predictions are outside 0 to 5"
+
+
 def test_other_rows_than_the_gold_file_s_are_one_line(
     made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

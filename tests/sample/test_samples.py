@@ -1,11 +1,15 @@
 """The registry of embedded suites, and how suite files lead to it."""
 
+import sys
 from pathlib import Path
 
 import pytest
+from processes import start
 
 from mtl.cli import main
 from mtl.config.files import shipped
+from mtl.data.fetch import awaits_generation
+from mtl.data.splits import choose_scored
 from mtl.sample import SAMPLES
 from mtl.tasks.suite import load_suite
 
@@ -32,3 +36,67 @@ def test_a_generated_suite_of_another_name_is_refused(tmp_path: Path, capsys: py
     assert main(["data", str(tmp_path / "mine.yaml")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mtl: error: suite mine: generated: only the data of klej-sample and superlim-sample is")
+
+
+WRITERS = {"klej-sample": "mtl.sample.klej.grammar", "superlim-sample": "mtl.sample.superlim.files"}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """`mtl data` that is ended after so many files. Returns its exit status."""
+    module, left = WRITERS[name], [files]
+    write = sys.modules[module].__dict__["write_new"]
+
+    def killed(path: Path, text: str) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        write(path, text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(f"{module}.write_new", killed)
+        return main(["data", name, f"data_dir={folder}"])
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_data_that_a_kill_has_left_incomplete_is_completed(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    suite = load_suite(shipped("configs") / f"suite/{name}.yaml")
+    SAMPLES[name](tmp_path / "whole")
+    whole = contents(tmp_path / "whole")
+    for written in (1, len(whole) - 1):
+        folder = tmp_path / str(written)
+        assert write_part(name, written, folder, monkeypatch) == 130
+        assert len(contents(folder)) == written
+        assert awaits_generation(choose_scored(suite, folder), folder)
+        assert main(["data", name, f"data_dir={folder}"]) == 0
+        assert contents(folder) == whole
+        assert not awaits_generation(choose_scored(suite, folder), folder)
+
+
+def test_two_first_commands_at_once_make_their_runs_of_incomplete_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_part("klej-sample", 2, tmp_path / "data", monkeypatch)
+    common = ["baseline", "suite=klej-sample", "method=majority", "seeds=[1]", f"data_dir={tmp_path / 'data'}"]
+    runs = [tmp_path / "one", tmp_path / "other"]
+    both = [start([*common, f"run_dir={run}", f"cache_dir={tmp_path / 'cache'}"], Path(f"{run}.txt")) for run in runs]
+    for process, run in zip(both, runs, strict=True):
+        process.join()
+        assert process.exitcode == 0, Path(f"{run}.txt").read_text(encoding="utf-8")
+    one, other = ((run / "table.md").read_text(encoding="utf-8") for run in runs)
+    assert one == other
+
+
+def test_what_the_user_has_changed_in_the_data_stays(tmp_path: Path) -> None:
+    assert main(["data", "klej-sample", f"data_dir={tmp_path}"]) == 0
+    changed, removed = tmp_path / "klej_cbd/train.tsv", tmp_path / "klej_ar/train.tsv"
+    changed.write_text("sentence\ttarget\nx\t0\n", encoding="utf-8")
+    removed.unlink()
+    assert main(["data", "klej-sample", f"data_dir={tmp_path}"]) == 0
+    assert changed.read_text(encoding="utf-8") == "sentence\ttarget\nx\t0\n" and removed.is_file()

@@ -81,6 +81,11 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("folder: pairs", "folder: /tmp", "tasks.samma.folder: '/tmp' must be a path below the data folder"),
         ("dev: null, test: null", "dev: null, test: ../t.tsv", "tasks.samma.files.test: '../t.tsv' must be a path"),
         ("folder: pairs", "source: {url: 'file:///etc/x'}", "tasks.samma.source.url: 'file:///etc/x' must begin with"),
+        (
+            "folder: pairs",
+            "source: {url: 'https://x/a.zip', sha256: zz}",
+            "tasks.samma.source.sha256: 'zz' must have 64",
+        ),
         ("folder: pairs", "source: {url: 'http://x/${oc.env:HOME}'}", "tasks.samma.source.url: holds '${'"),
         ("group: topic", 'same_source: "2"', "tasks.samma.same_source: names a label"),
         ("group: topic", 'group: topic\n    same_source: "1"', "same_source: a task has either group or same_source"),

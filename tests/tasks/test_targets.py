@@ -45,7 +45,10 @@ def test_a_cell_is_read_back_as_the_same(name: str) -> None:
     kind, targets = KINDS[name], TARGETS[name]
     lines = [kind.to_line(target) for target in targets.tolist()]
     assert all(isinstance(line, str) and not {"\t", "\n", "\r"} & set(line) for line in lines)
-    assert np.array([kind.from_line(line) for line in lines], dtype=kind.dtype).tolist() == targets.tolist()
+    assert (
+        np.array([kind.parse_prediction(kind.line_cell(line)) for line in lines], dtype=kind.dtype).tolist()
+        == targets.tolist()
+    )
     cells = [kind.format(target) for target in targets.tolist() if str(target).strip()]
     assert [kind.format(kind.parse(cell)) for cell in cells] == cells
 
@@ -162,8 +165,45 @@ def test_the_loss_of_numbers_is_the_squared_error_in_the_range() -> None:
     outputs, codes = np.array([0.0, 1.0, -0.25, 1.5]), np.array([1.0, 4.0, 2.0, 5.0])
     found = NUMBER.loss(torch.from_numpy(outputs)[:, None], torch.from_numpy(codes), None)
     assert float(found) == pytest.approx(np.mean((outputs - (codes - 1) / 4) ** 2))
-    predicted = NUMBER.predict(torch.from_numpy(outputs)[:, None], None)
-    assert predicted.tolist() == [1.0, 5.0, 1.0, 5.0]  # 0 and 1 are the ends of the range, beyond which none goes
+    codes = NUMBER.predict(torch.from_numpy(outputs)[:, None], None).numpy().astype(np.float64)
+    assert NUMBER.decode(codes, []).tolist() == [
+        1.0,
+        5.0,
+        1.0,
+        5.0,
+    ]  # 0 and 1 are the ends of the range, beyond which none goes
+
+
+def test_raw_numbers_have_a_loss_without_scaling() -> None:
+    kind = target_kind(task("number", range=[1, 5]))
+    kind.unscale()
+    outputs, codes = torch.tensor([[0.5], [4.5], [6.0]]), torch.tensor([1.0, 4.0, 5.0])
+    assert float(kind.loss(outputs, codes, None)) == pytest.approx((0.25 + 0.25 + 1.0) / 3)
+    assert kind.decode(kind.predict(outputs, None).double().numpy(), []).tolist() == [1.0, 4.5, 5.0]
+
+
+@pytest.mark.parametrize("ends", [(0, 0.8), (0.7, 3), (-0.1, 0.1), (0.3, 0.9), (1, 5)])
+def test_a_decoded_number_is_within_its_range(ends: tuple[float, float]) -> None:
+    kind, (low, high) = target_kind(task("number", range=list(ends))), ends
+    outputs = torch.linspace(-1, 2, 301)[:, None]
+    decoded = kind.decode(kind.predict(outputs, None).numpy().astype(np.float64), [])
+    assert decoded.dtype == np.float64 and decoded.min() >= low and decoded.max() <= high
+    assert [kind.parse(kind.to_line(number)) for number in decoded.tolist()] == decoded.tolist()
+    assert kind.remark(decoded) is None
+    if ends == (1, 5):  # as float32 has these ends exactly, numbers are those that float32 would clip
+        assert (decoded == (1 + 4 * outputs[:, 0]).clamp(1, 5).double().numpy()).all()
+
+
+@pytest.mark.parametrize("cell", ["0.73", "5.03", "-0.01", "6", "-1e9"])
+def test_a_predicted_number_may_be_outside_the_range(cell: str) -> None:
+    assert NUMBER.parse_prediction(cell) == float(cell)
+    assert NUMBER.remark(np.array([float(cell), 1.0, 5.0])) == "1 of 3 predictions are outside 1 to 5"
+
+
+@pytest.mark.parametrize("cell", ["nan", "inf", "-inf", "1e101", "fyra", ""])
+def test_a_predicted_number_that_no_metric_can_score(cell: str) -> None:
+    with pytest.raises(ValueError, match="is not"):
+        NUMBER.parse_prediction(cell)
 
 
 @pytest.mark.parametrize("name", ["labels", "balanced", "number", "word"])

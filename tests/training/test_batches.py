@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from mtl.data.dataset import Split
+from mtl.data.dataset import Split, first_choices
 from mtl.embedders.sequences import ArraySequences
-from mtl.model.network import Heads, Network
+from mtl.model.network import Heads, Network, TaskNetwork
 from mtl.tasks.task import Task
 from mtl.training.batches import (
     BatchDataset,
@@ -173,3 +173,20 @@ def test_small_data_is_shuffled_freely() -> None:
 
 def test_batches_of_a_pass() -> None:
     assert [pass_batches(CHOICE, size) for size in (2, 4, 16)] == [3, 2, 1]  # rows of two candidates on average
+
+
+def test_equal_candidates_of_a_row_are_decided_alike() -> None:
+    texts = np.array(
+        [[0, 5], [0, 6], [0, 5], [1, 6], [1, 7], [1, 7]]
+    )  # the third equals the first, the last the one before
+    split = Split(texts, np.zeros(2), np.array([3, 3]))
+    batches = BatchDataset({"t": split}, vectors=torch.zeros(8, 2))
+    batch = batches["t", np.array([1, 0])]
+    assert batch.firsts is not None and batch.firsts.tolist() == [0, 1, 1, 3, 4, 3]
+    network = TaskNetwork([Task(id="t", kind="choice", text=["q"], candidates=["a[]"], target="y", metric="accuracy")])
+    outputs = torch.tensor([0.0, 1.0, 1.0 + 1e-6, 1.0, 0.5, 1.0 + 1e-6])[:, None]
+    assert network.predict(batch, outputs).tolist() == [1, 0]
+    assert network.predict(batches["t", np.array([0])], outputs[3:]).tolist() == [0]
+    different = Split(np.arange(4)[:, None], np.zeros(2), np.array([2, 2]))
+    assert BatchDataset({"t": different}, vectors=torch.zeros(4, 2))["t", np.array([0, 1])].firsts is None
+    assert first_choices(np.array([2.0, 2.0]), texts, np.array([3, 3])).tolist() == [0.0, 1.0]

@@ -1,6 +1,8 @@
 """A stage that is interrupted and resumed ends as one that was not; its best weights are those of its best validation."""
 
+import errno
 import json
+import os
 import signal
 import time
 from dataclasses import replace
@@ -392,7 +394,7 @@ def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(
             fit(module(), stage(folder), CPU)
     for value in ({"epoch": 1}, [1]):
         torch.save(value, last)
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=r"^\S+last\.ckpt: it [^\n]+; delete it$"):
             fit(module(), stage(folder), CPU)
     last.unlink()
     again, plain = module(), module()
@@ -478,3 +480,36 @@ def test_without_a_terminal_lines_appear_between_rare_validations(
     printed = capsys.readouterr().err.splitlines()
     assert len(printed) == lines and all(line.startswith("test · step ") for line in printed)
     assert sum("average" in line for line in printed) == 10
+
+
+def test_a_signal_that_the_program_handles_does_not_end_the_training(tmp_path: Path) -> None:
+    heard: list[int] = []
+    whole = stage(tmp_path / "stage")
+
+    def train(number: int) -> DataLoader[Batch]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return whole.train(number)
+
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        told, plain = module(), module()
+        fit(told, replace(whole, train=lambda number: train(number) if number else whole.train(number)), CPU)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert heard and set(heard) == {signal.SIGTERM}
+    assert_same_weights(told, plain)
+
+
+def test_a_log_that_cannot_be_written_is_an_error_with_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as caught:
+        patch.setattr(fitting.CSVLogger, "save", fail)
+        fit(module(), stage(tmp_path / "stage"), CPU)
+    assert caught.value.filename == str(tmp_path / "stage")
+    resumed, plain = module(), module()
+    fit(resumed, stage(tmp_path / "stage"), CPU)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert_same_weights(resumed, plain)

@@ -15,10 +15,12 @@ from pathlib import Path
 
 from mtl.audit.cells import control_character, damage
 from mtl.errors import InputError
+from mtl.untrusted import read_bytes
 
 VERSION = "v1.1"
 TO_COMPLETE = "[to be completed]"
 
+SHEET_LIMIT = 2**24  # bytes of a sheet
 SHOWN = 40  # characters of an unknown field's name that a message quotes
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -109,7 +111,7 @@ def _cell(text: str) -> str:
 def read_sheet(path: Path) -> Sheet:
     """Read a sheet, also one with errors. Raises InputError for a file that has no heading and no field of the template."""
     try:
-        content = path.read_bytes()
+        content = read_bytes(path, SHEET_LIMIT)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     entries: list[Entry] = []

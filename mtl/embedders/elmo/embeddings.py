@@ -146,6 +146,9 @@ class ElmoReader:
         self.dim = elmo.dim
         self.embedder = embedder
 
+    def learn(self, words: Sequence[str]) -> None:
+        """Do nothing: a word's vector depends on its text."""
+
     def sequences(self, texts: TokenizedTexts) -> Sequences:
         """The layers of the texts, computed each time they are read."""
         return UncachedLayers(self.elmo, texts, self.precision)
@@ -206,7 +209,7 @@ def elmo_files(folder: Path) -> tuple[Path, Path]:
         raise InputError(f"{folder}: no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}")
     found = []
     for name in (OPTIONS, WEIGHTS):
-        files = sorted(folder.glob(f"*{name}"))
+        files = sorted(path for path in folder.glob(f"*{name}") if path.is_file())
         if len(files) != 1:
             raise InputError(f"{folder}: holds {len(files)} files named *{name}; there must be exactly one")
         found.append(files[0])

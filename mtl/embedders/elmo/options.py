@@ -1,11 +1,13 @@
 """The sizes of an ELMo, read from and written to AllenNLP's options.json."""
 
 import json
+import reprlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mtl.errors import InputError
+from mtl.untrusted import read_json
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -14,6 +16,8 @@ OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 
 # The largest size that is accepted: a larger one is an error in the file.
 LARGEST = 2**20
+MOST_FILTERS = 100  # pairs of a width and a number
+MOST_CHARACTERS = 2**12  # bytes of a word
 
 
 @dataclass(frozen=True)
@@ -61,12 +65,9 @@ class Options:
 
 def read_options(path: Path) -> Options:
     """Read an options.json. Raises InputError that names the key that is missing or wrong."""
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not the options of an ELMo: {error}") from None
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    values = read_json(path, dict[str, Any], "it must be AllenNLP's options.json of an ELMo")
 
     def get(kind: type | tuple[type, ...], *keys: str) -> Any:
         value: Any = values
@@ -75,7 +76,7 @@ def read_options(path: Path) -> Options:
                 raise InputError(f"{path}: {'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?")
             value = value[key]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise InputError(f"{path}: {'.'.join(keys)} is {value!r}, a value of the wrong type")
+            raise InputError(f"{path}: {'.'.join(keys)} is {reprlib.repr(value)}, a value of the wrong type")
         return value
 
     def size(*keys: str, minimum: int = 1, maximum: int = LARGEST) -> int:
@@ -91,18 +92,22 @@ def read_options(path: Path) -> Options:
         return float(value) if value else None
 
     filters = get(list, "char_cnn", "filters")
-    if not filters or not all(
+    if not 0 < len(filters) <= MOST_FILTERS or not all(
         isinstance(pair, list) and len(pair) == 2 and all(isinstance(n, int) and 0 < n <= LARGEST for n in pair)
         for pair in filters
     ):
-        raise InputError(f"{path}: char_cnn.filters is {filters!r}: must be pairs of a width and a number of filters")
+        raise InputError(
+            f"{path}: char_cnn.filters is {reprlib.repr(filters)}: must be 1 to {MOST_FILTERS} pairs of a width and a number of filters"
+        )
     activation = get(str, "char_cnn", "activation")
     if activation not in ACTIVATIONS:
-        raise InputError(f"{path}: char_cnn.activation is {activation!r}: must be one of {', '.join(ACTIVATIONS)}")
+        raise InputError(
+            f"{path}: char_cnn.activation is {reprlib.repr(activation)}: must be one of {', '.join(ACTIVATIONS)}"
+        )
     characters = size("char_cnn", "n_characters")
     if characters not in (261, 262):
         raise InputError(f"{path}: char_cnn.n_characters is {characters}: must be 262")
-    length = size("char_cnn", "max_characters_per_token", minimum=3)
+    length = size("char_cnn", "max_characters_per_token", minimum=3, maximum=MOST_CHARACTERS)
     if (widest := max(width for width, _ in filters)) > length:
         raise InputError(
             f"{path}: char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}"

@@ -4,7 +4,7 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
@@ -22,11 +22,14 @@ from mtl.embedders.source import note_source
 from mtl.errors import InputError
 from mtl.files import write_text
 from mtl.locks import waiting_lock
+from mtl.memory import check_fits
 from mtl.progress import Progress
-from mtl.resumable import ResumableTraining, check_claim
+from mtl.resumable import ResumableTraining, check_claim, claim_of
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
+
+COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
 
 
 @dataclass
@@ -81,7 +84,11 @@ class ELMoTraining:
         return None
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
-        """Call `train_elmo` with these settings."""
+        """Call `train_elmo` with these settings. Raises InputError, as it does, and for sizes that this machine's memory cannot hold."""
+        with torch.device("meta"):
+            weights = sum(weight.numel() for weight in BiLM(self.options()).parameters())
+        sizes = f"lstm_dim={self.lstm_dim}, projection_dim={self.projection_dim}, n_layers={self.n_layers}: this ELMo"
+        check_fits(COPIES * weights, sizes, "set smaller sizes")
         train_elmo(lines, path, self, source, device)
 
     def options(self) -> Options:
@@ -132,7 +139,7 @@ def train_elmo(
 def _train(
     lines: Iterable[Sequence[str]], folder: Path, settings: ELMoTraining, source: str, device: torch.device
 ) -> None:
-    training = {**asdict(settings), "source": source}
+    training = claim_of(settings, source)
     claim = folder / "claim.json"
     check_claim(claim, training)
     prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"

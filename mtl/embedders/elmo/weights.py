@@ -1,6 +1,7 @@
 """Read and write a biLM's weights in the HDF5 layout of the original TensorFlow code, which AllenNLP reads as well."""
 
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -12,6 +13,7 @@ from mtl.embedders.elmo.options import Options
 from mtl.errors import InputError
 from mtl.files import replacing
 from mtl.recurrence.projected import reorder_gates
+from mtl.untrusted import UNPACKED_RATIO, open_regular
 
 # The file has the gates in the order i, g (candidate), f, o; the model o, i, f, g. Indices for `reorder_gates`.
 _TO_MODEL, _TO_FILE = (3, 0, 2, 1), (1, 3, 2, 0)
@@ -26,28 +28,51 @@ def read_weights(path: Path, options: Options) -> BiLM:
         model = BiLM(options)  # shapes only
     expected = to_file(model)
     try:
+        open_regular(path).close()
         with h5py.File(path, "r") as file:
             for name, value in expected.items():
-                found = file.get(name)
-                if not isinstance(found, h5py.Dataset):
-                    raise InputError(f"{path}: has no dataset {name}; is it AllenNLP's weights.hdf5 of an ELMo?")
+                found = _dataset(path, file, name)
                 if found.shape != value.shape:
                     raise InputError(
                         f"{path}: {name} is {_size(found.shape)}, but the options say {_size(value.shape)}; "
                         "take the options.json that belongs to these weights"
                     )
+                if found.dtype.kind not in "fiu":
+                    raise InputError(f"{path}: {name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?")
+            # HDF5 compresses, and leaves out what was never written.
+            if 4 * sum(map(Tensor.numel, expected.values())) > UNPACKED_RATIO * path.stat().st_size:
+                raise InputError(f"{path}: its datasets are far larger than the file; download or copy it again")
             if unread := [name for name in _datasets(file) if name.startswith(PREFIXES) and name not in expected]:
                 raise InputError(
                     f"{path}: has {unread[0]}, but the options have no such layer; take the options.json that belongs to these weights"
                 )
             arrays = {name: np.asarray(file[name], dtype=np.float32) for name in expected}
+            for name, array in arrays.items():
+                if not np.isfinite(array).all():
+                    raise InputError(f"{path}: {name} holds values that are not finite; download or copy it again")
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        raise InputError(f"{path}: cannot be read as HDF5, it may be truncated: {str(error).splitlines()[0]}") from None
+    except (OSError, LookupError, ValueError, TypeError, RuntimeError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise InputError(f"{path}: cannot be read as HDF5, it may be truncated: {reason}") from None
     model.to_empty(device="cpu")
     _from_file(model, {name: torch.from_numpy(array) for name, array in arrays.items()})
     return model
+
+
+def _dataset(path: Path, file: h5py.File, name: str) -> h5py.Dataset:
+    """A dataset of numbers in the file itself. Raises InputError if there is none: links and storage outside lead to other files."""
+    found: Any = file
+    for part in name.split("/"):
+        link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
+        if isinstance(link, h5py.SoftLink | h5py.ExternalLink):
+            raise InputError(f"{path}: {name} is behind a link, which is not followed; write the dataset itself")
+        found = None if link is None else found[part]
+    if not isinstance(found, h5py.Dataset):
+        raise InputError(f"{path}: has no dataset {name}; is it AllenNLP's weights.hdf5 of an ELMo?")
+    if found.external or found.is_virtual:
+        raise InputError(f"{path}: {name} is stored in other files, which are not read; write the dataset itself")
+    return found
 
 
 def _datasets(file: h5py.File) -> list[str]:
@@ -59,9 +84,14 @@ def _datasets(file: h5py.File) -> list[str]:
 
 def write_weights(path: Path, model: BiLM) -> None:
     """Write the network's weights to a file, atomically."""
-    with replacing(path) as partial, h5py.File(partial, "w") as file:
+    # In memory first: with a full disk, HDF5 would end the process by a segmentation fault.
+    with h5py.File(path, "w", driver="core", backing_store=False) as file:
         for name, value in to_file(model).items():
             file[name] = value.cpu().numpy()
+        file.flush()
+        content = file.id.get_file_image()
+    with replacing(path) as partial:
+        partial.write_bytes(content)
 
 
 def to_file(model: BiLM) -> dict[str, Tensor]:

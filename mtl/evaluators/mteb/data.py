@@ -3,7 +3,8 @@
 import contextlib
 import hashlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,11 @@ from mteb.abstasks import AbsTask
 
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
-from mtl.evaluators.mteb.rows import check_columns, check_files
+from mtl.evaluators.mteb.rows import MissingSplit, check_columns, check_files
 from mtl.evaluators.mteb.summary import EXACT, OTHER, REDUCED
 from mtl.files import replacing, sha256
+
+logger = logging.getLogger("mtl")
 
 CLOSED = "the client has been closed"  # what the hub's client says in the end if there is no network
 SHOWN = 3  # the most differences that are recorded of a split
@@ -36,6 +39,47 @@ class Comparison:
 
     data: str
     differences: tuple[str, ...]
+
+
+def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
+    """Those of these tasks whose folder has the splits that they need, or that have no folder. Each of the others is named in the log.
+
+    Raises InputError if none is left, and for rows that cannot be read.
+    """
+    found, missing = [], list[MissingSplit]()
+    for name in names:
+        try:
+            if data_dir is not None and (data_dir / name).is_dir():
+                rows = find_rows(benchmark, name, data_dir)
+                load_rows(fresh_task(benchmark, name, benchmark.tasks[name].split, rows), rows)
+            found.append(name)
+        except MissingSplit as error:
+            missing.append(error)
+            logger.info("left out: %s", error)
+    if not found:
+        raise missing[0]
+    return found
+
+
+def local_texts(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
+    """Every text in the rows of those of these tasks that have a folder, once."""
+    texts: dict[str, None] = {}
+    for name in names:
+        rows = find_rows(benchmark, name, data_dir)
+        if rows.folder is not None:
+            task = fresh_task(benchmark, name, benchmark.tasks[name].split, rows)
+            load_rows(task, rows)
+            texts |= dict.fromkeys(_strings(task.dataset))
+    return list(texts)
+
+
+def _strings(value: object) -> Iterator[str]:
+    """The texts in nested rows of any form."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Iterable):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _strings(inner)
 
 
 def find_rows(benchmark: Benchmark, name: str, data_dir: Path | None) -> TaskRows:
@@ -104,7 +148,7 @@ def local_task(name: str, data_dir: str | Path, benchmark: str = "pl-mteb") -> A
 
 
 def load_rows(task: AbsTask, rows: TaskRows) -> None:
-    """Load a task's rows. Raises InputError if they cannot be had, or have another form than the task's."""
+    """Load a task's rows. Raises MissingSplit, and InputError if they cannot be had, or have another form than the task's."""
     name = task.metadata.name
     splits_read = _read_splits(task, task.metadata.eval_splits)
     if rows.folder is not None:
@@ -113,6 +157,10 @@ def load_rows(task: AbsTask, rows: TaskRows) -> None:
         task.load_data()
     except Exception as error:  # datasets, its client and mteb raise many kinds of exceptions
         if rows.folder is not None:
+            named = [path.name for path in _files(rows.folder)]
+            for split in splits_read if "README.md" not in named else ():  # which may give files other names
+                if not any(file.startswith(split) for file in named):
+                    raise MissingSplit(f"{rows.folder}: has no split {split}; it has {', '.join(named)}") from None
             raise unreadable(task, rows, error) from None
         raise InputError(
             f"task {name}: has no folder in data_dir, and the hub's {task.metadata.dataset['path']} cannot be had:"
@@ -122,7 +170,7 @@ def load_rows(task: AbsTask, rows: TaskRows) -> None:
         for subset in task.hf_subsets:
             splits = _of_subset(task, subset)
             if split not in splits:
-                raise InputError(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
+                raise MissingSplit(f"{rows.folder or name}: has no split {split}; it has {', '.join(splits)}")
             if rows.folder is not None:
                 check_columns(task, splits[split], _split_file(rows.folder, split))
 

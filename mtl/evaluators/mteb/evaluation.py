@@ -5,6 +5,8 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 
 import mteb
@@ -15,7 +17,7 @@ from mteb.results import TaskResult
 from mtl.encoders.kind import SentenceEncoder
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark
-from mtl.evaluators.mteb.data import TaskRows, compare_rows, find_rows, fresh_task, load_rows, unreadable
+from mtl.evaluators.mteb.data import TaskRows, compare_rows, find_rows, fresh_task, load_rows, local_texts, unreadable
 from mtl.evaluators.mteb.folder import EvaluationFolder
 from mtl.evaluators.mteb.model import EncoderModel
 from mtl.evaluators.mteb.records import Record, best_record, is_number, read_record, record_key
@@ -38,6 +40,11 @@ class Evaluator:
     folder: EvaluationFolder
     meta: ModelMeta
 
+    @cached_property
+    def versions(self) -> dict[str, str]:
+        """The versions of what scores depend on: mteb, scikit-learn, which trains classifiers and clusters, and the encoder's software."""
+        return {**{package: version(package) for package in ("mteb", "scikit-learn")}, **self.encoder.versions()}
+
     def evaluate(
         self,
         tasks: Sequence[str],
@@ -47,9 +54,11 @@ class Evaluator:
         """The record of each task, by name; its score is None if it is not a finite number. split: to evaluate on, instead of the one
         that the benchmark scores. finished: called after each task with the records so far.
 
-        A task that was evaluated with this version of mteb, on the same rows, by the same metric is not evaluated again. Raises InputError.
+        A task that was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again. Raises InputError.
         """
         records: dict[str, Record] = {}
+        if waiting := [name for name in tasks if self._recorded(name, split)[1] is None]:
+            self.encoder.learn(local_texts(self.benchmark, waiting, self.data_dir))
         for number, name in enumerate(tasks, 1):
             records[name], old = self._record(name, split)
             place = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
@@ -66,10 +75,10 @@ class Evaluator:
         return records
 
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
-        """The records with a score: these, and for other tasks those of earlier commands that are still what the benchmark and this
-        version of mteb would record, preferably on exact data. records: of this command, by task."""
+        """The records with a score: these, and for other tasks those of earlier commands that are still what the benchmark and these
+        versions of the software would record, preferably on exact data. records: of this command, by task."""
         found = {
-            name: best_record(self.folder, name, record_key(self.benchmark, name, mteb.__version__))
+            name: best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
             for name in self.benchmark.tasks
             if name not in records
         } | dict(records)
@@ -95,14 +104,19 @@ class Evaluator:
 
     def _record(self, name: str, split: str | None) -> tuple[Record, bool]:
         """The record of a task on a split, and whether it is an older one."""
-        rows = find_rows(self.benchmark, name, self.data_dir)
-        path = self.folder.record(name, rows.revision, split)
-        key = record_key(self.benchmark, name, mteb.__version__, split) | {"revision": rows.revision}
-        if (old := read_record(path, key)) is not None:
+        (path, rows, key), old = self._recorded(name, split)
+        if old is not None:
             return old, True
         record = {**key, **self._evaluate(name, rows, key["split"], self.folder.result(path))}
         write_json(path, record)
         return record, False
+
+    def _recorded(self, name: str, split: str | None) -> tuple[tuple[Path, TaskRows, Record], Record | None]:
+        """The record's path, the rows and the key of a task on a split, and what is recorded of it."""
+        rows = find_rows(self.benchmark, name, self.data_dir)
+        path = self.folder.record(name, rows.revision, split)
+        key = record_key(self.benchmark, name, self.versions, split) | {"revision": rows.revision}
+        return (path, rows, key), read_record(path, key)
 
     def _evaluate(self, name: str, rows: TaskRows, split: str, path: Path) -> Record:
         """Evaluate the encoder on a split of a task. Scores are × 100. path: for mteb's own result file."""

@@ -1,25 +1,49 @@
 """Find the evaluations below a folder. Needs no mteb."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from mtl.errors import InputError
 from mtl.evaluators.mteb.benchmark import Benchmark, load_benchmark
 from mtl.evaluators.mteb.folder import EvaluationFolder
-from mtl.evaluators.mteb.records import is_list_of_strings, is_number, record_problem
+from mtl.evaluators.mteb.records import Evaluated
 from mtl.evaluators.mteb.summary import is_comparable
-from mtl.files import read_json
+from mtl.untrusted import Amount, check_plain_folder, read_json
 
 logger = logging.getLogger("mtl")
 
-# What the summary of an evaluation has, with the types of the values.
-FORM: dict[str, type] = {
-    **dict.fromkeys(("encoder", "settings", "tasks", "seen", "cost"), dict),
-    **dict.fromkeys(("benchmark", "fingerprint", "command"), str),
-}
+
+class EncoderDescription(TypedDict):
+    """`mtl.encoders.kind.Description`, as far as tables read it."""
+
+    title: str
+    family: str
+    seed: int | None
+
+
+class Choice(TypedDict):
+    """What `mtl.evaluators.mteb.summary.choice_note` reads of a choice of settings."""
+
+    split: str
+    tasks: list[str]
+    tried: list[dict[str, Any]]
+    chosen: dict[str, Any]
+
+
+class EvaluationSummary(TypedDict):
+    """The content of an evaluation's summary.json (`mtl.evaluators.mteb.summary.summarize` explains the keys)."""
+
+    benchmark: str
+    encoder: EncoderDescription
+    fingerprint: str
+    settings: dict[str, Any]
+    tasks: dict[str, Evaluated]
+    seen: dict[str, list[str]]
+    cost: dict[str, Amount | None]
+    command: str
+    choice: NotRequired[Choice | None]
 
 
 @dataclass(frozen=True)
@@ -28,22 +52,23 @@ class Evaluation:
 
     name: str
     folder: EvaluationFolder
-    summary: Mapping[str, Any]
+    summary: EvaluationSummary
     benchmark: Benchmark
 
     @property
     def title(self) -> str:
-        return str(self.summary["encoder"]["title"])
+        return self.summary["encoder"]["title"]
 
     @property
     def seed(self) -> int | None:
         """Of the run; None for an encoder that is not trained."""
-        seed: int | None = self.summary["encoder"].get("seed")
-        return seed
+        return self.summary["encoder"]["seed"]
 
     def score(self, task: str) -> float:
         """The score × 100 on a task that was evaluated."""
-        return float(self.summary["tasks"][task]["score"])
+        score = self.summary["tasks"][task]["score"]
+        assert score is not None  # as `_read` checked
+        return float(score)
 
     @property
     def path(self) -> Path:
@@ -66,36 +91,20 @@ def find_evaluations(runs_dir: Path) -> list[Evaluation]:
         try:
             found.append(_read(folder))
         except (InputError, UnicodeDecodeError) as error:
-            logger.warning("%s; %s is left out; remove it and evaluate again", error, folder.path)
+            logger.warning("%s; %s is left out", error, folder.path)
+        except OSError as error:
+            logger.warning("%s: %s; %s is left out", error.filename or folder.path, error.strerror, folder.path)
     return found
 
 
 def _read(folder: EvaluationFolder) -> Evaluation:
     """The evaluation in a folder. Raises InputError if it is damaged."""
-    summary, benchmark = read_json(folder.summary), load_benchmark(folder.benchmark)
-    if not isinstance(summary, dict):
-        raise InputError(f"{folder.summary}: not keys and values")
-    if wrong := [key for key, kind in FORM.items() if not isinstance(summary.get(key), kind)]:
-        raise InputError(f"{folder.summary}: {wrong[0]}: missing or of another type")
-    for name, of in summary["tasks"].items():
-        problem = record_problem(of) or ("has no score" if of["score"] is None else None)
+    check_plain_folder(folder.path)
+    summary = read_json(folder.summary, EvaluationSummary, "remove the folder and evaluate again")
+    benchmark = load_benchmark(folder.benchmark)
+    for name, evaluated in summary["tasks"].items():
         if name not in benchmark.tasks:
-            problem = "not a task of the benchmark"
-        if problem:
-            raise InputError(f"{folder.summary}: tasks.{name}: {problem}")
-    if not all(value is None or is_number(value) for value in summary["cost"].values()):
-        raise InputError(f"{folder.summary}: cost: its values are not numbers")
-    if not all(map(is_list_of_strings, summary["seen"].values())):
-        raise InputError(f"{folder.summary}: seen: not lists of tasks")
-    if summary.get("choice") is not None and not _is_choice(summary["choice"]):
-        raise InputError(f"{folder.summary}: choice: not the record of a choice")
-    if not isinstance(summary["encoder"].get("title"), str) or not isinstance(summary["encoder"].get("family"), str):
-        raise InputError(f"{folder.summary}: encoder: has no title or family")
+            raise InputError(f"{folder.summary}: tasks.{name}: not a task of the benchmark")
+        if evaluated["score"] is None:
+            raise InputError(f"{folder.summary}: tasks.{name}: has no score")
     return Evaluation(folder.path.name, folder, summary, benchmark)
-
-
-def _is_choice(value: object) -> bool:
-    """Whether it has what `mtl.evaluators.mteb.summary.choice_note` reads."""
-    if not isinstance(value, dict) or not isinstance(value.get("chosen"), dict):
-        return False
-    return isinstance(value.get("tried"), list) and is_list_of_strings(value.get("tasks")) and "split" in value

@@ -11,11 +11,15 @@ from mtl.data.records import parse_row
 from mtl.errors import InputError
 
 
+class MissingSplit(InputError):
+    """A folder of rows lacks a split that its task needs."""
+
+
 def check_files(folder: Path, split: str) -> None:
-    """Raise InputError for a folder without files, and for a line of a .jsonl file that is not a row. split: one that is needed."""
+    """Raise MissingSplit for a folder without files, and InputError for a line of a .jsonl file that is not a row. split: one that is needed."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if not files:
-        raise InputError(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
+        raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
     for path in files:
         if path.suffix == ".jsonl":
             _check_jsonl(path)

@@ -16,7 +16,8 @@ from mtl.evaluators.mteb.library import import_mteb
 from mtl.evaluators.mteb.records import Record
 from mtl.evaluators.mteb.settings import MtebSettings, read_settings, unknown_key
 from mtl.evaluators.mteb.summary import render_table, summarize
-from mtl.files import read_json, write_json, write_text
+from mtl.files import write_json, write_text
+from mtl.untrusted import read_json
 
 if TYPE_CHECKING:
     from mtl.evaluators.mteb.evaluation import Evaluator
@@ -41,8 +42,12 @@ def run_mteb(
     data_dir = _data_dir(settings, benchmark)
     tasks = _tasks(settings, benchmark, data_dir)
     import_mteb(Path(settings.runs_dir) / "mteb")
+    from mtl.evaluators.mteb.data import tasks_with_splits
     from mtl.evaluators.mteb.evaluation import Evaluator
     from mtl.evaluators.mteb.model import model_meta
+
+    if settings.tasks is None:
+        tasks = tasks_with_splits(benchmark, tasks, data_dir)
 
     def evaluator(encoder: SentenceEncoder) -> Evaluator:
         folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
@@ -89,7 +94,7 @@ def _summarize(
 ) -> None:
     """Write the summary and the table of these records and of those of earlier commands. settings: of the encoder."""
     folder, encoder = of.folder, of.encoder
-    choice = read_json(folder.choice) if folder.choice.exists() else None
+    choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
     shown = of.with_earlier(records)
     summary = summarize(of.benchmark, encoder.description, encoder.fingerprint(), settings, shown, choice)
     write_json(folder.summary, {**summary, **about})

@@ -78,7 +78,7 @@ def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
         body += [_task_line(name, of.metric_title, summary) for name in scored]
         if scored:
             mean = _number(summary["by_type"][type_name], summary, list(of.tasks))
-            body.append([f"{of.title}, mean", "", "", mean, "", ""])
+            body.append([escaped(f"{of.title}, mean"), "", "", mean, "", ""])
     for title, key in (("AVG, tasks", "average"), ("AVG, types", "average_by_type")):
         body.append([title, "", "", _number(summary[key], summary, list(benchmark.tasks)), "", ""])
     table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
@@ -90,7 +90,7 @@ def _task_line(name: str, metric: str, summary: Mapping[str, Any]) -> list[str]:
     of = summary["tasks"][name]
     rate = f"{of['sentences'] / of['encoding_seconds']:,.0f}" if of["encoding_seconds"] else MISSING
     score = _number(of["score"], summary, [name])
-    return [escaped(name), metric, of["data"], score, f"{of['seconds']:.1f}", rate]
+    return [escaped(name), metric, escaped(of["data"]), score, f"{of['seconds']:.1f}", rate]
 
 
 def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:

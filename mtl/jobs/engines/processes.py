@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection
 from typing import Any
@@ -15,12 +15,12 @@ import torch
 from tqdm import tqdm
 
 from mtl.errors import DivergedError, InputError
-from mtl.files import format_bytes
 from mtl.interrupt import sigterm_as_interrupt
 from mtl.jobs.engines.kind import Done, Unit, ready
 from mtl.locks import LOST
-from mtl.memory import machine_memory
+from mtl.memory import times_it_fits
 from mtl.progress import log_to_standard_error
+from mtl.terminal import standard_streams
 
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 
@@ -43,44 +43,59 @@ class Processes:
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         context = multiprocessing.get_context("spawn")
-        lock = context.RLock()  # of the lines of progress bars
+        lock = BarLock(context.RLock())
         places = {unit.name: _places(unit, at_a_time) for unit in units}
         slots = list(range(min([len(units), *places.values()])))
         waiting, ended = list(units), set[str]()
         running: dict[Any, Running] = {}  # by the end of the pipe on which the process reports
-        with sigterm_as_interrupt():
-            try:
-                while waiting or running:
-                    while slots and (unit := ready(waiting, ended)) is not None:
-                        waiting.remove(unit)
-                        report, its_end = context.Pipe(duplex=False)
-                        process = context.Process(target=_execute, args=(unit, its_end, lock))
-                        slot = slots.pop(0)
-                        with _environment(_share(slot, unit.needs.threads or _threads(places[unit.name]))):
-                            process.start()
-                        its_end.close()  # so that the pipe ends with the process
-                        running[report] = Running(unit, slot, process)
-                    assert running, "units wait for each other"
-                    for ready_end in connection.wait(list(running)):
-                        of = running.pop(ready_end)
-                        slots.append(of.slot)
-                        value = _result(ready_end, of)
-                        ended.add(of.unit.name)
-                        done(of.unit, value)
-            finally:
-                _stop([of.process for of in running.values()])
+        try:
+            while waiting or running:
+                while slots and (unit := ready(waiting, ended)) is not None:
+                    waiting.remove(unit)
+                    report, its_end = context.Pipe(duplex=False)
+                    process = context.Process(target=_execute, args=(unit, its_end, lock))
+                    slot = slots.pop(0)
+                    with _environment(_share(slot, unit.needs.threads or _threads(places[unit.name]))):
+                        process.start()
+                    its_end.close()  # so that the pipe ends with the process
+                    running[report] = Running(unit, slot, process)
+                assert running, "units wait for each other"
+                for ready_end in connection.wait(list(running)):
+                    of = running.pop(ready_end)
+                    slots.append(of.slot)
+                    value = _result(ready_end, of)
+                    ended.add(of.unit.name)
+                    done(of.unit, value)
+        finally:
+            _stop([of.process for of in running.values()])
+
+
+class BarLock:
+    """The lock of the lines of progress bars, for tqdm. A process that was killed while it held the lock never releases it, so the
+    others wait a second and write without it."""
+
+    def __init__(self, lock: Any) -> None:
+        """lock: a reentrant one of multiprocessing."""
+        self._lock = lock
+
+    def acquire(self, *_: Any, **__: Any) -> None:
+        self._lock.acquire(timeout=1.0)
+
+    def release(self) -> None:
+        with suppress(AssertionError):  # after a second, it is not ours
+            self._lock.release()
+
+    def __enter__(self) -> None:
+        self.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
 
 def _places(unit: Unit, at_a_time: int) -> int:
     """How many units like this one can run at the same time. Raises InputError if it asks for more memory than the machine has."""
-    total, memory = machine_memory(), unit.needs.memory
-    if memory is None:
-        return at_a_time
-    if memory > total:
-        raise InputError(
-            f"resources.memory: {unit.name} asks for {format_bytes(memory)}; this machine has {format_bytes(total)}"
-        )
-    return min(at_a_time, total // memory)
+    memory = unit.needs.memory
+    return at_a_time if memory is None else min(at_a_time, times_it_fits(memory, unit.name))
 
 
 def _threads(places: int) -> int:
@@ -113,18 +128,20 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _execute(unit: Unit, report: Any, lock: Any) -> None:
+def _execute(unit: Unit, report: Any, lock: BarLock) -> None:
     """The main function of a child process. It reports the unit's result, or the InputError or DivergedError that it raises."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     tqdm.set_lock(lock)
-    log_to_standard_error(unit.prefix)
-    try:
-        report.send((None, unit.call(*unit.arguments)))
-    except (InputError, DivergedError) as error:
-        report.send((error, None))
-    except KeyboardInterrupt:  # training raises it when it receives SIGTERM
-        sys.exit(130)
+    with standard_streams():
+        log_to_standard_error(unit.prefix)
+        try:
+            with sigterm_as_interrupt():
+                report.send((None, unit.call(*unit.arguments)))
+        except (InputError, DivergedError) as error:
+            report.send((error, None))
+        except KeyboardInterrupt:
+            sys.exit(130)
 
 
 def _result(report: Any, of: Running) -> Any:
@@ -166,12 +183,12 @@ def _exit_error(unit: Unit, status: int) -> Exception:
 def _stop(processes: Sequence[Any]) -> None:
     """End these processes and wait until they have ended; ignore Ctrl-C and SIGTERM meanwhile."""
     if processes and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             _terminate(processes)
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
     else:
         _terminate(processes)
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from mtl.errors import DivergedError, InputError
 from mtl.files import format_bytes
-from mtl.interrupt import sigterm_as_interrupt
 from mtl.jobs.engines.kind import Done, Unit, ready
 from mtl.progress import log_to_standard_error
+from mtl.terminal import standard_streams
 
 RETRIES = 3  # of a unit whose process or node is lost
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
@@ -32,13 +32,16 @@ class RayCluster:
 
     def __init__(self) -> None:
         """Raises InputError if Ray is not installed."""
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # Ray's own default only since 2.60
+        if _starts_cluster() and "ray" not in sys.modules:
+            # Despite its name also on Linux: without other machines, Ray's processes listen on the loopback address alone.
+            os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         os.environ.setdefault("RAY_DEDUP_LOGS", "0")  # seeds log alike lines
         os.environ.setdefault(
             "RAY_worker_niceness", "0"
         )  # Ray's 15 leaves training a few per cent of a CPU that others use, too
-        if not (sys.stdout.isatty() and sys.stderr.isatty()):
-            os.environ.setdefault("RAY_COLOR_PREFIX", "0")  # no colour codes in files
+        os.environ.setdefault("RAY_COLOR_PREFIX", "0")  # standard output shows control characters as text
         try:
             import ray
         except ImportError:
@@ -51,20 +54,19 @@ class RayCluster:
         begun = self._connect()
         running: dict[Any, Unit] = {}
         try:
-            with sigterm_as_interrupt():
-                self._check_nodes(units)
-                waiting, ended = list(units), set[str]()
-                while waiting or running:
-                    while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
-                        waiting.remove(unit)
-                        running[self._submit(unit)] = unit
-                    assert running, "units wait for each other"
-                    (reference,), _ = self.ray.wait(list(running), num_returns=1)
-                    unit = running[reference]
-                    value = self._result(reference, unit)
-                    del running[reference]
-                    ended.add(unit.name)
-                    done(unit, value)
+            self._check_nodes(units)
+            waiting, ended = list(units), set[str]()
+            while waiting or running:
+                while len(running) < at_a_time and (unit := ready(waiting, ended)) is not None:
+                    waiting.remove(unit)
+                    running[self._submit(unit)] = unit
+                assert running, "units wait for each other"
+                (reference,), _ = self.ray.wait(list(running), num_returns=1)
+                unit = running[reference]
+                value = self._result(reference, unit)
+                del running[reference]
+                ended.add(unit.name)
+                done(unit, value)
         finally:
             for reference in running:
                 with suppress(Exception):  # it may have ended meanwhile, or its node is lost
@@ -166,6 +168,13 @@ class RayCluster:
             probe.unlink(missing_ok=True)
 
 
+def _starts_cluster() -> bool:
+    """Whether Ray starts a cluster of this machine alone: RAY_ADDRESS says so, or it is not set, and `ray start` has left none to join."""
+    address = os.environ.get("RAY_ADDRESS")
+    folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"
+    return address == "local" or not (address or Path(folder, "ray", "ray_current_cluster").exists())
+
+
 def _check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
     (auto, local, ray://…) are Ray's to check."""
@@ -207,8 +216,9 @@ def _difference(node: str, folder: Path, here: dict[str, str | None], there: dic
 
 def _execute(unit: Unit) -> Any:
     """Call what the unit says, in a process of its own on some node. Ray writes the unit's name before each line."""
-    log_to_standard_error()
-    return unit.call(*unit.arguments)
+    with standard_streams():
+        log_to_standard_error()
+        return unit.call(*unit.arguments)
 
 
 def _line(error: BaseException) -> str:

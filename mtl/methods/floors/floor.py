@@ -12,17 +12,18 @@ import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
-from mtl.data.dataset import Split, marked_texts
+from mtl.data.dataset import Split, first_choices, make_split, marked_texts
 from mtl.data.examples import Row, make_example, span_texts
 from mtl.data.text import moses, tokenized
 from mtl.errors import InputError
-from mtl.files import read_json, write_json
+from mtl.files import write_json
 from mtl.memory import peak_memory
 from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, new_estimator, numbers, settings
 from mtl.methods.floors.features import COMPARES_PAIRS, Document, Matrix, TaskFeatures
 from mtl.methods.floors.guesses import guess_for
 from mtl.methods.floors.joined import JoinedFeatures
 from mtl.methods.floors.training_inputs import TrainingInputs, training_inputs
+from mtl.methods.folders import Chosen, chosen_file
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.progress import progress
@@ -30,6 +31,7 @@ from mtl.tasks.metrics import TIE, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.untrusted import read_json
 
 logger = logging.getLogger("mtl")
 
@@ -85,7 +87,7 @@ class Floor:
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are weights or nodes. A floor has no stage 1. Speed is measured on the tasks whose texts it reads."""
-        learned = [read_json(_chosen(folder, task)) for task in self._trained]
+        learned = [read_json(chosen_file(folder, task), Chosen) for task in self._trained]
         parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
         return {
@@ -93,7 +95,7 @@ class Floor:
             "parameters_without_embeddings": parameters,
             "pretrain_seconds": None,
             "finetune_seconds": sum(done["seconds"] for done in learned),
-            "peak_memory": max([peak_memory(), *(done["peak_memory"] for done in learned)]),
+            "peak_memory": max([peak_memory(), *(done.get("peak_memory", 0) for done in learned)]),
             "sentences_per_second": sentences_per_second(self._predict, self.dataset, read) if learned else None,
         }
 
@@ -104,12 +106,15 @@ class Floor:
         """Train with each combination of settings. Return the estimator that is best on dev (among equals, the first one)."""
         splits = self.dataset.splits[task.id]
         start = time.monotonic()
-        candidates, done = self._candidates(task), _chosen(folder, task.id)
+        candidates, done = self._candidates(task), chosen_file(folder, task.id)
         self._task_features(
             task, candidates[0].get(VECTORIZER)
         )  # before the trials: n-grams have their own progress bars
         if done.exists():
-            found = self._trial(task, read_json(done)["settings"], seed)
+            recorded = read_json(done, Chosen)["settings"]
+            if recorded not in candidates:
+                raise InputError(f"{done}: settings: are none of those to try; delete it, and run this again")
+            found = self._trial(task, recorded, seed)
         else:
             trials: list[dict[str, Any]] = []
             best, chosen = -np.inf, dict[str, Any]()
@@ -163,7 +168,7 @@ class Floor:
         features, of_splits = self._task_features(source, learned.vectorizer)
         rows = self.dataset.splits[task.id][split]
         matrix = of_splits[split] if task is source else features.transform(self._documents(task, rows))
-        return target_kind(source).from_estimator(learned.estimator, matrix, rows.sizes)
+        return _decided(source, learned, matrix, rows)
 
     def _task_features(self, task: Task, vectorizer: str | None) -> tuple["Features", dict[str, Matrix]]:
         """The task's features by split, computed once for all seeds. Those of train are of the inputs to train on."""
@@ -209,8 +214,9 @@ class Floor:
         ]
         learned = self._trained[task.id]
         features = self._task_features(task, learned.vectorizer)[0].transform(documents)
-        sizes = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-        return target_kind(task).from_estimator(learned.estimator, features, sizes)
+        texts = dict.fromkeys(text for example in examples for text in example.texts)
+        split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
+        return _decided(task, learned, features, split)
 
     def _check_names(self, suite: Suite) -> None:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
@@ -231,10 +237,11 @@ class Learned(NamedTuple):
     vectorizer: str | None
 
 
-def _chosen(folder: Path, task: str) -> Path:
-    """The file, in a seed's folder, of the settings that were best on dev."""
-    return folder / "chosen" / f"{task}.json"
-
-
 def _settings_text(chosen: dict[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in chosen.items()) or "the defaults"
+
+
+def _decided(task: Task, learned: Learned, features: Matrix, rows: Split) -> np.ndarray:
+    """Predicted targets (rows,); of equal candidates, the first one. features: of the rows' model inputs."""
+    predicted = target_kind(task).from_estimator(learned.estimator, features, rows.sizes)
+    return predicted if rows.sizes is None else first_choices(predicted, rows.texts, rows.sizes)

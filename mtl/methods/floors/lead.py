@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from mtl.data.dataset import Split
-from mtl.files import read_json, write_json
+from mtl.errors import InputError
+from mtl.files import write_json
 from mtl.memory import peak_memory
 from mtl.methods.floors.sentences import sentences
+from mtl.methods.folders import Chosen, chosen_file
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.progress import progress
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
+from mtl.untrusted import read_json
 
 MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
 
@@ -48,19 +51,19 @@ class Lead:
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """One parameter for each task: the number of sentences."""
-        done = [read_json(_chosen(folder, task)) for task in self.dataset.trained_tasks]
+        done = [read_json(chosen_file(folder, task.id), Chosen) for task in self.dataset.trained_tasks]
         return {
             "parameters": len(done),
             "parameters_without_embeddings": len(done),
             "pretrain_seconds": None,
-            "finetune_seconds": sum(of["seconds"] for of in done),
+            "finetune_seconds": sum(chosen["seconds"] for chosen in done),
             "peak_memory": peak_memory(),
             "sentences_per_second": None,
         }
 
     def _count(self, task: Task, seed: int, folder: Path) -> int:
         """The number of sentences: as configured, or the best on the training rows, by the task's metric; among equals, the smallest."""
-        done = _chosen(folder, task)
+        done = chosen_file(folder, task.id)
         if not done.exists():
             start = time.monotonic()
             count, trials = self.sentences or 1, dict[int, float]()
@@ -73,7 +76,11 @@ class Lead:
             seconds = time.monotonic() - start
             write_json(done, {"settings": {"sentences": count}, "seconds": seconds, "on_train": trials})
             logger.info("seed %d · %s · lead.sentences=%d", seed, task.id, count)
-        chosen: int = read_json(done)["settings"]["sentences"]
+        chosen = read_json(done, Chosen)["settings"].get("sentences")
+        if not isinstance(chosen, int) or not 1 <= chosen <= (self.sentences or MOST_SENTENCES):
+            raise InputError(
+                f"{done}: settings.sentences: must be a number of sentences; delete it, and run this again"
+            )
         return chosen
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
@@ -81,8 +88,3 @@ class Lead:
         texts = (self.dataset.texts[text] for text in split.texts[:, 0].tolist())
         leads = [" ".join(sentences(text, self.language)[:count]) for text in texts]
         return np.array(leads, dtype=object)
-
-
-def _chosen(folder: Path, task: Task) -> Path:
-    """The file, in a seed's folder, of the number of sentences."""
-    return folder / "chosen" / f"{task.id}.json"

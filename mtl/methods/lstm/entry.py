@@ -1,15 +1,20 @@
 """The registry entry of the LSTM."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mtl.config.schema import PAPER, Config
 from mtl.embedders import EMBEDDERS
+from mtl.memory import check_fits
 from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
     from mtl.data.dataset import Dataset
+
+FLOAT = 4  # bytes of a number
+TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
 
 
 def title(config: Config) -> str:
@@ -44,10 +49,34 @@ def _further_names(config: Config) -> list[str]:
 
 
 def check(config: Config, suite: Suite) -> None:
-    """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained."""
+    """Raise InputError, which says how to get the vectors, if they do not exist and cannot be trained, and for an LSTM that is too large."""
     from mtl.embedders.find import check_obtainable
 
+    check_trainable(config, getattr(config.embeddings, "dim", None) or 0, embeddings=0)
     check_obtainable(config, suite)
+
+
+def check_trainable(config: Config, dim: int, embeddings: int) -> None:
+    """Raise InputError if an encoder of this configuration cannot be trained in this machine's memory.
+
+    dim: the size of a word's vector, or the least that it can be. embeddings: the weights of all word vectors, or 0 if they are not known.
+    """
+    trained = getattr(config.embeddings, "trainable", False)
+    check_fits_memory(config, dim, TRAINED * lstm_weights(config, dim) + (TRAINED if trained else 1) * embeddings)
+
+
+def lstm_weights(config: Config, dim: int) -> int:
+    """The number of weights of the encoder's LSTM, as `torch.nn.LSTM(bidirectional=True)` has them. dim: the size of a word's vector."""
+    size, later = config.encoder.hidden_size, config.encoder.num_layers - 1
+    return 2 * 4 * size * ((dim + size + 2) + later * (2 * size + size + 2))
+
+
+def check_fits_memory(config: Config, dim: int, numbers: int) -> None:
+    """Raise InputError if the encoder's numbers do not fit this machine's memory, before anything is allocated."""
+    encoder = config.encoder
+    sizes = f"encoder.hidden_size={encoder.hidden_size}, encoder.num_layers={encoder.num_layers}, word vectors of {dim:,} numbers"
+    what = f"{sizes}: the network"
+    check_fits(FLOAT * numbers, what, "set smaller sizes")
 
 
 def shared(config: Config) -> str:
@@ -69,6 +98,13 @@ def measured(config: Config, dataset: "Dataset") -> float:
     from mtl.methods.lstm.rate import stage1_seconds
 
     return stage1_seconds(config, dataset)
+
+
+def sources(config: Config, suite: Suite) -> list[Path]:
+    """Where the vectors are."""
+    from mtl.embedders.find import vector_sources
+
+    return vector_sources(config, suite)
 
 
 def build(request: BuildRequest) -> Method:
@@ -98,6 +134,7 @@ LSTM = MethodKind(
     describe=describe,
     chosen_on_dev=chosen_on_dev,
     check=check,
+    sources=sources,
     answers=reads_texts,
     shared=shared,
     measured=measured,

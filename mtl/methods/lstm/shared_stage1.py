@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -22,12 +24,13 @@ from mtl.config.files import flatten_config
 from mtl.config.schema import INDIFFERENT, Config
 from mtl.device import device_of
 from mtl.errors import InputError
-from mtl.files import link_or_copy, read_json, write_json
+from mtl.files import link_or_copy, write_json
 from mtl.locks import waiting_lock
-from mtl.methods.folders import FORMAT
+from mtl.methods.folders import FORMAT, read_stage
 from mtl.methods.lstm.entry import LSTM
 from mtl.training.checkpoints import DONE, WEIGHTS, weights_fit
 from mtl.training.precision import training_precision
+from mtl.untrusted import read_json
 
 logger = logging.getLogger("mtl")
 
@@ -39,8 +42,8 @@ UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suit
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
     """The hash of all that a seed's stage 1 depends on.
 
-    tasks: their ids, in the order that the network's heads and their first weights have. inputs: fingerprints of the data and the
-    embeddings, by name. The number of threads does not count, as it does not when a run continues.
+    tasks: their ids, in the order that the network's heads and their first weights have. inputs: fingerprints of the data, the
+    embeddings and the tokenizer, by name. The number of threads does not count, as it does not when a run continues.
     """
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
     settings = {
@@ -51,7 +54,8 @@ def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], 
         and not key.startswith(tuple(n for n in left_out if n.endswith(".")))
     }
     where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
-    content = [settings, list(tasks), dict(inputs), seed, where, FORMAT, mtl.__version__, torch.__version__]
+    versions = [FORMAT, mtl.__version__, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
+    content = [settings, list(tasks), dict(inputs), seed, where, versions]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -90,7 +94,7 @@ class SharedStage1:
         source = next((of for of in finished if self._is_done(of) and weights_fit(network, of / weights)), None)
         if source is None:
             return False
-        done = {"trained_in": str(source), **read_json(source / DONE)}
+        done = {"trained_in": str(source), **read_stage(source / DONE)}
         shutil.rmtree(folder, ignore_errors=True)
         link_or_copy(source / weights, folder / weights)
         write_json(folder / DONE, done)
@@ -112,6 +116,8 @@ class SharedStage1:
             self.records.mkdir(parents=True, exist_ok=True)
         except OSError:
             return False
+        if self.records.is_symlink():  # in a folder from someone else, it could lead anywhere
+            return False
         return os.access(self.records, os.W_OK)
 
     @property
@@ -121,8 +127,8 @@ class SharedStage1:
     def _recorded(self) -> list[str]:
         """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
         try:
-            return [of for of in read_json(self._path)["folders"] if isinstance(of, str)]
-        except (InputError, OSError, KeyError, TypeError):
+            return read_json(self._path, _Record)["folders"]
+        except InputError:
             return []
 
     def _resolved(self, recorded: str) -> Path:
@@ -131,7 +137,12 @@ class SharedStage1:
     def _is_done(self, folder: Path) -> bool:
         """Whether the folder has this stage 1, finished."""
         try:
-            found: object = read_json(folder / DONE).get("key")
-        except (InputError, OSError, AttributeError):
+            return read_stage(folder / DONE).get("key") == self.key
+        except InputError:
             return False
-        return found == self.key
+
+
+class _Record(TypedDict):
+    """Where a stage 1 has been finished. folders: relative to that of the record."""
+
+    folders: list[str]

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import mtl
 from mtl.config.schema import Config
 from mtl.data.dataset import make_split
 from mtl.data.examples import Row, make_example
 from mtl.data.overlap import with_overlap
 from mtl.data.spans import SpanPlacer
-from mtl.data.text import TokenizedTexts
+from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import find_vectors
 from mtl.embedders.kind import Embeddings, Reader, WordTable
@@ -23,6 +24,7 @@ from mtl.errors import InputError
 from mtl.methods.folders import finetune_folder, pretrain_folder
 from mtl.methods.heads import new_heads
 from mtl.methods.kind import LoadRequest
+from mtl.methods.lstm.encoded import ComputedOutputs, encoder_runs
 from mtl.methods.lstm.network import new_encoder
 from mtl.model.encoder import Encoder
 from mtl.model.network import Network
@@ -51,10 +53,11 @@ class TrainedLstm:
         answers: Mapping[str, Sequence[str]],
         table: Callable[[Sequence[str]], WordTable | None] = lambda words: None,
         trained_on: Sequence[str] = (),
+        learn: Callable[[Sequence[str]], None] = lambda words: None,
     ) -> None:
         """folder: the seed's. encoder: from stage 1, on the device to compute on. sequences: turns tokenized texts, whose words may
         be new, into the encoder's input. embeddings: those that the embedder belongs to. answers: see `mtl.data.dataset.Dataset`.
-        table: see `Reader.table`; needed for `parts` only. trained_on: ids of the tasks of stage 1.
+        table: see `Reader.table`; needed for `parts` only. trained_on: ids of the tasks of stage 1. learn: see `Reader.learn`.
         """
         self.config = config
         self.language = language
@@ -65,6 +68,7 @@ class TrainedLstm:
         self.answers = answers
         self.table = table
         self.trained_on = trained_on
+        self._learn_words = learn
         self.dim = encoder.output_size
         self.parameters_without_embeddings = sum(parameter.numel() for parameter in encoder.lstm.parameters())
         self.parameters = self.parameters_without_embeddings + embeddings.parameters()
@@ -88,9 +92,15 @@ class TrainedLstm:
         network = self._networks.get(head) or self._network(replace(task, id=head), kind.outputs(answers))
         self._networks = {head: network}
         device = self.encoder.device
+        read = sequences if network.encoder else self._outputs(sequences)
         with mixed_precision(self.config.trainer, device):
-            codes = predict_rows(network, BatchDataset({head: split}, sequences), order, device)
+            codes = predict_rows(network, BatchDataset({head: split}, read), order, device)
         return kind.decode(codes, answers)
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up the words of these texts at once."""
+        with hidden_progress():
+            self._learn_words(TokenizedTexts(texts, self.language, self.config.max_length).types)
 
     def encode(self, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
         """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1: all tasks share this encoder.
@@ -118,6 +128,10 @@ class TrainedLstm:
             content.update(weight.cpu().contiguous().numpy().data)
         return content.hexdigest()
 
+    def versions(self) -> dict[str, str]:
+        """Those of mtl and of the tokenizer."""
+        return {"mtl": mtl.__version__, "tokenizer": moses_version()}
+
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """The weights of the encoder of stage 1. Raises InputError if its embeddings have no fixed vector for each word."""
         table = self.table(words)
@@ -139,8 +153,12 @@ class TrainedLstm:
             all_words=table.grows,
         )
 
+    def _outputs(self, sequences: Sequences) -> ComputedOutputs:
+        """What stage 2 read of a frozen encoder: its token outputs, rounded as `finetune.token_outputs` says."""
+        return ComputedOutputs(self.encoder, sequences, self.config.trainer, self.config.finetune.token_outputs)
+
     def _network(self, task: Task, outputs: int) -> Network:
-        """The network of a task: its head, and its own encoder if stage 2 trained one."""
+        """The network of a task: its head, and its own encoder if stage 2 trained one; without an encoder if the head reads its outputs."""
         path = finetune_folder(self.folder, task.id) / WEIGHTS["best"]
         weights = read_weights(path)
         # Encoders that stage 2 trained differ by task, but they share the word vectors, including those of new words.
@@ -149,7 +167,8 @@ class TrainedLstm:
         fill(encoder, {**encoder.state_dict(), **own}, path)
         heads = new_heads(self.config, [task], {task.id: outputs}, encoder.output_size)
         fill(heads, weights_below(weights, "heads."), path)
-        return Network([task], heads, encoder).to(self.encoder.device)
+        reads_outputs = heads[task.id].reads_tokens and not encoder_runs(self.config)
+        return Network([task], heads, None if reads_outputs else encoder).to(self.encoder.device)
 
 
 def load_trained(request: LoadRequest) -> TrainedLstm:
@@ -183,4 +202,5 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
         request.answers,
         reader.table,
         request.trained_tasks,
+        reader.learn,
     )

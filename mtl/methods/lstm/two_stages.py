@@ -4,19 +4,20 @@ import gc
 import logging
 import time
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from mtl.data.spans import with_token_spans
-from mtl.data.text import tokenized
+from mtl.data.text import moses_version, tokenized
 from mtl.device import device_of
 from mtl.embedders.find import build_embeddings
-from mtl.files import read_json
+from mtl.embedders.sequences import Sequences
 from mtl.memory import peak_gpu_memory
 from mtl.methods.coded import Coded
-from mtl.methods.folders import finetune_folder, pretrain_folder
+from mtl.methods.folders import finetune_folder, pretrain_folder, read_stage
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.lstm.shared_stage1 import SharedStage1, records_beside, stage1_key
@@ -54,8 +55,7 @@ class TwoStages:
             device_of(config.trainer.accelerator),
         )
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
-        self.sequences = self.embeddings.sequences(self.texts)
-        self.fingerprints = {"embeddings": self.embeddings.fingerprint()}
+        self.fingerprints = {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
         self.facts: dict[str, Any] = {
             "embeddings_coverage": self.embeddings.coverage.as_dict(),
             "precision": training_precision(config.trainer),
@@ -68,9 +68,15 @@ class TwoStages:
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0
 
+    @cached_property
+    def sequences(self) -> Sequences:
+        """The encoder's input. An ELMo computes it, for hours perhaps: only for a run that is to be trained."""
+        return self.embeddings.sequences(self.texts)
+
     def save(self, folder: Path) -> None:
-        """Write what the embeddings need for new texts."""
+        """Write what the embeddings need for new texts, and compute what all seeds read, if there is a cache for it."""
         self.embeddings.save(folder)
+        _ = self.sequences
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         config, dataset = self.config, self.dataset
@@ -104,8 +110,8 @@ class TwoStages:
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one encoder and all heads. The parameters of an ELMo count as embeddings."""
         assert self._network is not None and self._network.encoder is not None
-        stages = [read_json(pretrain_folder(folder) / DONE)]
-        stages += [read_json(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
+        stages = [read_stage(pretrain_folder(folder) / DONE)]
+        stages += [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
         parts = [*self._network.encoder.lstm.parameters(), *self._network.heads.parameters()]
         without = sum(parameter.numel() for parameter in parts)
         cost = {

@@ -65,6 +65,12 @@ def check(config: Config, suite: Suite) -> None:
             check_place(f"transformer.{key}", name)
 
 
+def sources(config: Config, suite: Suite) -> list[Path]:
+    """The folders of the transformer and of its tokenizer; what comes from the Hub is not among them."""
+    named = (config.transformer.path, config.transformer.tokenizer)
+    return [Path(name) for name in named if name is not None and Path(name).is_dir()]
+
+
 def build(request: BuildRequest) -> Method:
     """The method. Raises InputError as `check`, and for a transformer that cannot be opened."""
     check(request.config, request.suite)
@@ -102,5 +108,6 @@ TRANSFORMER = MethodKind(
     describe=lambda config: {"variant": config.variant},
     chosen_on_dev=chosen_on_dev,
     check=check,
+    sources=sources,
     answers=reads_texts,
 )

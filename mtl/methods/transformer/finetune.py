@@ -1,6 +1,6 @@
 """Fine-tune a transformer on one task, and keep what it predicts."""
 
-import zipfile
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +35,7 @@ from mtl.training.checkpoints import load_finished
 from mtl.training.fit import Stage, fit
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import mixed_precision
+from mtl.untrusted import read_arrays
 
 PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
 
@@ -138,10 +139,14 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     kind, answers = target_kind(task), data.answers(task)
     rows = {name: len(split) for name, split in data.splits[task.id].items() if name != "train"}
     try:
-        with np.load(path, allow_pickle=False) as file:
-            codes = {name: file[f"{task.id}/{name}"] for name in rows}
+        arrays = read_arrays(path)
+        codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
         if all(codes[name].shape == (count,) for name, count in rows.items()):
-            return {name: kind.decode(codes[name], answers) for name in rows}
-    except (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile):
+            found = {name: kind.decode(codes[name], answers) for name in rows}
+            if all(np.isfinite(codes[name]).all() for name in rows):
+                for targets in found.values():  # a code that stands for nothing raises LookupError
+                    deque(map(kind.format, targets), maxlen=0)
+                return found
+    except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
     raise InputError(f"{path}: is damaged, or of other rows; delete {folder}, and run this again")

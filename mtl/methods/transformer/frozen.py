@@ -18,10 +18,9 @@ from mtl.data.overlap import with_overlap
 from mtl.device import device_of
 from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.memory import peak_gpu_memory
 from mtl.methods.coded import Coded
-from mtl.methods.folders import finetune_folder
+from mtl.methods.folders import finetune_folder, read_stage
 from mtl.methods.heads import new_heads
 from mtl.methods.kind import BuildRequest, LoadRequest, Predictions
 from mtl.methods.stage2 import Finetuning
@@ -56,7 +55,7 @@ class Frozen:
         config = request.config
         self.config, self.dataset, self.scale = config, request.dataset, request.suite.shown
         self.pretrained = open_origin(request)
-        self.fingerprints = {"transformer": self.pretrained.fingerprint()}
+        self.fingerprints = self.pretrained.fingerprints()
         self.facts: dict[str, Any] = {
             "precision": training_precision(config.trainer),
             "hidden_size": self.pretrained.dim,
@@ -93,7 +92,7 @@ class Frozen:
         """Parameters are those of the body and all heads. The time to encode all texts counts for each seed."""
         assert self._heads is not None
         heads = self._heads
-        stages = [read_json(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
+        stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
         of_heads = sum(weight.numel() for weight in heads.parameters())
         trained = TrainedFrozen(
             self.config,

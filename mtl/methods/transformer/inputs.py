@@ -9,7 +9,7 @@ import numpy as np
 from mtl.data.dataset import Dataset, Split, marked_texts
 from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
-from mtl.methods.transformer.pretrained import Pretrained
+from mtl.methods.transformer.pretrained import Pretrained, tokenizing
 from mtl.progress import Progress
 from mtl.tasks.task import Task
 
@@ -34,6 +34,8 @@ class InputReader:
         self.name = pretrained.name
         self.padding = pretrained.padding
         self.length = max_length
+        types = pretrained.config.type_vocab_size if pretrained.has_types else None
+        self._most = (pretrained.body.get_input_embeddings().num_embeddings, types)
         self.seen = 0
         self.cut = 0
         self._shortest: dict[int, int] = {}  # `_least` by its argument: some tokenizers read a text to answer
@@ -52,6 +54,11 @@ class InputReader:
                 shown.advance(len(chunk))
         starts = np.cumsum(lengths) - lengths
         whole = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
+        for kind, most, column in zip(("token", "type"), self._most, whole.T, strict=True):
+            if len(column) and most is not None and column.max() >= most:
+                raise InputError(
+                    f"{self.name}: its tokenizer gives the {kind} {column.max()}, and the model has {most}; restore the folder's files"
+                )
         return ArraySequences(whole, starts, lengths)
 
     def notes(self) -> list[str]:
@@ -77,7 +84,9 @@ class InputReader:
                 tail = [*tail[1:], tail[0]]
             ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
             # A tokenizer that adds no marks gives an empty text no token at all.
-            yield place, np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
+            with tokenizing(self.name):  # a damaged one may give numbers that are too large
+                row = np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
+            yield place, row
 
     def _check_length(self, sides: int, further: int) -> None:
         """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""
@@ -91,7 +100,8 @@ class InputReader:
     def _least(self, sides: int) -> int:
         """The length of one or two texts of a token each, with the tokenizer's marks."""
         if sides not in self._shortest:
-            self._shortest[sides] = sides + int(self.tokenizer.num_special_tokens_to_add(pair=sides == 2))
+            with tokenizing(self.name):
+                self._shortest[sides] = sides + int(self.tokenizer.num_special_tokens_to_add(pair=sides == 2))
         return self._shortest[sides]
 
     def _heads(self, texts: Sequence[Parts], rooms: Sequence[int]) -> list[tuple[list[int], list[int]]]:
@@ -107,13 +117,14 @@ class InputReader:
     def _tokenize(self, texts: Sequence[Parts], length: int) -> list[tuple[list[int], list[int]]]:
         """Ids and types of texts or pairs, cut to so many tokens, the longer text of a pair first."""
         columns = [list(column) for column in zip(*texts, strict=True)]
-        found: Any = self.tokenizer(
-            *columns,
-            truncation="longest_first",
-            max_length=length,
-            return_token_type_ids=True,  # a folder saved by PreTrainedTokenizerFast alone would give none
-            return_attention_mask=False,
-        )
+        with tokenizing(self.name):
+            found: Any = self.tokenizer(
+                *columns,
+                truncation="longest_first",
+                max_length=length,
+                return_token_type_ids=True,  # a folder saved by PreTrainedTokenizerFast alone would give none
+                return_attention_mask=False,
+            )
         return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
 
     def _tail(self, parts: Parts) -> list[int]:
@@ -128,7 +139,10 @@ class InputReader:
                 f"{self.name}: its tokenizer has no separator, which marked words stand behind; leave their tasks out with tasks="
             )
         room = min(int(self.length * MOST_FURTHER), self.length - self._least(2)) // len(further) - 1
-        texts = (tokenizer(encodable(text), add_special_tokens=False)["input_ids"][: max(1, room)] for text in further)
+        with tokenizing(self.name):
+            texts = [
+                tokenizer(encodable(text), add_special_tokens=False)["input_ids"][: max(1, room)] for text in further
+            ]
         return [token for text in texts for token in (separator, *text)]
 
 

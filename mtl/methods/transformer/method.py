@@ -9,10 +9,10 @@ from typing import Any
 import torch
 
 from mtl.device import device_of
-from mtl.files import check_space, format_bytes, read_json
+from mtl.files import check_space, format_bytes
 from mtl.memory import peak_gpu_memory
 from mtl.methods.coded import Coded
-from mtl.methods.folders import finetune_folder, pretrain_folder, seed_folder
+from mtl.methods.folders import finetune_folder, pretrain_folder, read_stage, seed_folder
 from mtl.methods.kind import BuildRequest, Predictions
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.finetune import FineTuning, read_predictions, write_codes
@@ -48,7 +48,7 @@ class FineTuned:
         self.dataset = dataset
         self.data = Coded(dataset, scale=request.suite.shown)
         self._check_space(request.folder)
-        self.fingerprints = {"transformer": self.pretrained.fingerprint()}
+        self.fingerprints = self.pretrained.fingerprints()
         self.facts: dict[str, Any] = {
             "precision": training_precision(config.trainer),
             "hidden_size": self.pretrained.dim,
@@ -89,8 +89,8 @@ class FineTuned:
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
         """Parameters are those of one body and all heads."""
-        joint = [read_json(pretrain_folder(folder) / DONE)] if self.config.transformer.joint else []
-        stages = [read_json(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
+        joint = [read_stage(pretrain_folder(folder) / DONE)] if self.config.transformer.joint else []
+        stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
         network = self._network(self.dataset.trained_tasks, seed)
         parameters = sum(weight.numel() for weight in network.parameters())
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
@@ -107,9 +107,8 @@ class FineTuned:
         return cost
 
     def _network(self, tasks: list[Task], seed: int) -> TransformerNetwork:
-        trainer, checkpointing = self.config.trainer, self.config.transformer.gradient_checkpointing
-        device = device_of(trainer.accelerator)
-        return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, checkpointing)
+        trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
+        return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
 
     def _trained_together(self, seed: int, folder: Path) -> TransformerNetwork:
         network = self._network(self.dataset.trained_tasks, seed)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl.config.schema import TrainerConfig
+from mtl.config.transformer import TransformerConfig
 from mtl.errors import InputError
 from mtl.methods.transformer.pretrained import Pretrained
 from mtl.model.batch import Batch
@@ -20,13 +21,19 @@ from mtl.training.precision import choose_attention
 class TransformerNetwork(TaskNetwork):
     """One model for sequence classification for each task. The models of several tasks share one body."""
 
-    def __init__(self, tasks: Sequence[Task], models: Sequence[Any], padding: int, has_types: bool) -> None:
-        """padding: the token past an input's end. has_types: whether the body reads token types."""
+    def __init__(
+        self, tasks: Sequence[Task], models: Sequence[Any], padding: int, has_types: bool, number_loss: str
+    ) -> None:
+        """padding: the token past an input's end. has_types: whether the body reads token types. number_loss: `transformer.number_loss`."""
         super().__init__(tasks)
         self.tasks = [task.id for task in tasks]
         self.models = nn.ModuleList(models)
         self.padding = padding
         self.has_types = has_types
+        self.number_loss = number_loss
+        if number_loss == "raw":
+            for kind in self.kinds.values():
+                kind.unscale()
 
     @property
     def body(self) -> Any:
@@ -44,7 +51,7 @@ class TransformerNetwork(TaskNetwork):
     def for_task(self, task: Task) -> "TransformerNetwork":
         """A network for one of the tasks, with a copy of the body and of the task's head."""
         model = copy.deepcopy(self.models[self.tasks.index(task.id)])
-        return TransformerNetwork([task], [model], self.padding, self.has_types)
+        return TransformerNetwork([task], [model], self.padding, self.has_types, self.number_loss)
 
 
 def body_input(tokens: Tensor, lengths: Tensor, padding: int, has_types: bool) -> dict[str, Tensor]:
@@ -64,12 +71,11 @@ def new_network(
     seed: int,
     trainer: TrainerConfig,
     device: torch.device,
-    checkpointing: bool = False,
+    settings: TransformerConfig,
 ) -> TransformerNetwork:
     """The network before training, on the CPU: one body for all these tasks. The heads are the same for the same seed.
 
     outputs: by task id, outputs of its head for one input. trainer, device: in which precision it will compute, and where.
-    checkpointing: `transformer.gradient_checkpointing`.
     """
     models: list[Any] = []
     for task in tasks:
@@ -79,9 +85,9 @@ def new_network(
             setattr(model, model.base_model_prefix, models[0].base_model)
         choose_attention(model, trainer, device)
         models.append(model)
-    if checkpointing:
+    if settings.gradient_checkpointing:
         if not models[0].supports_gradient_checkpointing:
             raise InputError(f"transformer.gradient_checkpointing: {pretrained.name} cannot do it; drop the key")
         for model in models:
             model.gradient_checkpointing_enable({"use_reentrant": False})
-    return TransformerNetwork(tasks, models, pretrained.padding, pretrained.has_types)
+    return TransformerNetwork(tasks, models, pretrained.padding, pretrained.has_types, settings.number_loss)

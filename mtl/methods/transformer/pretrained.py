@@ -6,7 +6,8 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,10 +17,20 @@ from torch import Tensor, nn
 
 from mtl.errors import InputError
 from mtl.files import new_folder
-from mtl.pretraining.library import import_transformers
+from mtl.memory import check_fits
+from mtl.methods.transformer.model_files import (
+    AGAIN,
+    FURTHER_WEIGHTS,
+    check_config,
+    check_folder,
+    check_tokenizer,
+    stored_weights,
+)
+from mtl.pretraining.library import import_transformers, library_versions
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
-AGAIN = "restore the folder's files, or fetch or write them again"
+PROBE = "Ala ma kota, a kot ma Alę."  # read once when a transformer is opened
+FLOAT = 4  # bytes of a weight
 NO_LIMIT = 10**9  # a tokenizer whose folder names no longest input says 1e30
 
 Opened = TypeVar("Opened")
@@ -82,11 +93,20 @@ class Pretrained:
 
     def fingerprint(self) -> str:
         """A hash of weights, configuration and tokenizer, but of no path."""
-        unnamed = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
-        config = {key: value for key, value in self.config.to_dict().items() if key not in unnamed}
-        content = hashlib.sha256(repr((sorted(config.items(), key=str), self.rules(), self.longest)).encode())
+        content = hashlib.sha256(self.form().encode())
         update_with_weights(content, self.body.state_dict())
         return content.hexdigest()
+
+    def fingerprints(self) -> dict[str, str]:
+        """What predictions depend on, by name: the `fingerprint`, and the versions of the libraries that make tokens."""
+        versions = ", ".join(f"{name} {version}" for name, version in library_versions().items())
+        return {"transformer": self.fingerprint(), "tokenizer": versions}
+
+    def form(self) -> str:
+        """All that turns a text into vectors but the weights and the libraries: configuration, tokenizer and longest input."""
+        unnamed = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures")
+        config = {key: value for key, value in self.config.to_dict().items() if key not in unnamed}
+        return repr((sorted(config.items(), key=str), self.rules(), self.longest))
 
     def rules(self) -> str:
         """How the tokenizer turns texts into tokens."""
@@ -149,10 +169,16 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     check_place("transformer.path", path)
     if tokenizer is not None:
         check_place("transformer.tokenizer", tokenizer)
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoModel
 
-    opened(path, "config.json", AutoConfig.from_pretrained, path)
+    config = _open_config(path)
     read = _open_tokenizer(tokenizer or path)
+    size = sum(weight.numel() for weight in _without_weights(path, config).parameters())
+    check_fits(FLOAT * size, f"{path}: a transformer of these sizes (config.json)", "name a smaller one")
+    if Path(path).is_dir() and size > (most := stored_weights(Path(path)) + FURTHER_WEIGHTS):
+        raise InputError(
+            f"{path}: config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}"
+        )
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
     with torch.random.fork_rng(devices=[]):
@@ -168,23 +194,91 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
         )
     if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
         raise InputError(f"{path}: has no weights for {len(lacking)} parts of its body, such as {lacking[0]}")
+    for name, weight in body.named_parameters():
+        if not weight.isfinite().all():
+            raise InputError(f"{path}: its weights hold values that are not finite, in {name}; {AGAIN}")
     entries = body.get_input_embeddings().num_embeddings
     if len(read) > entries:
         raise InputError(
             f"{tokenizer or path}: its tokenizer has {len(read)} tokens, but the model {path} has {entries}; set transformer.tokenizer="
         )
-    return Pretrained(path, body, read)
+    pretrained = Pretrained(path, body, read)
+    check_runs(pretrained, body)
+    return pretrained
 
 
 def open_without_weights(folder: Path) -> Pretrained:
     """What `Pretrained.save` wrote, with a body that has no weights (on the device "meta")."""
     import_transformers()
-    from transformers import AutoConfig, AutoModel
-
-    config = opened(str(folder), "config.json", AutoConfig.from_pretrained, str(folder))
-    with torch.device("meta"):
-        body = opened(str(folder), "config.json", AutoModel.from_config, config, dtype=torch.float32)
+    body = _without_weights(str(folder), _open_config(str(folder)))
+    size = FLOAT * sum(weight.numel() for weight in body.parameters())
+    check_fits(size, f"{folder}: a transformer of these sizes (config.json)", AGAIN)
     return Pretrained(str(folder), body, _open_tokenizer(str(folder)))
+
+
+def check_runs(pretrained: Pretrained, model: Any) -> None:
+    """Raise InputError if the body, with or without a head, cannot read a short text: settings in its files may contradict each other."""
+    name = pretrained.name
+    with tokenizing(name):
+        read = pretrained.tokenizer(
+            PROBE, truncation=True, max_length=min(pretrained.longest or 16, 16), return_tensors="pt"
+        )
+    ids = read["input_ids"]
+    with torch.no_grad():
+        states = opened(
+            name, "the model", lambda trust_remote_code: model(input_ids=ids, attention_mask=torch.ones_like(ids))[0]
+        )
+    if not states.isfinite().all():
+        raise InputError(f"{name}: its outputs are not finite numbers; {AGAIN}")
+
+
+@contextmanager
+def tokenizing(name: str) -> Iterator[None]:
+    """Whatever a tokenizer raises within the block becomes an InputError that names it. The panics of its library are no Exceptions."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        raise InputError(f"{name}: its tokenizer cannot read a text: {_begin(error)}; {AGAIN}") from None
+
+
+def _open_config(name: str) -> Any:
+    """The configuration, after checks of a folder's files. Raises InputError."""
+    from transformers import AutoConfig
+
+    if Path(name).is_dir():
+        check_folder(Path(name))
+    else:
+        opened(name, "config.json", AutoConfig.from_pretrained, name)  # says what is wrong with the Hub, or the name
+        for file, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
+            if (found := _from_hub(name, file)) is not None:
+                check(found)
+    return opened(name, "config.json", AutoConfig.from_pretrained, name)
+
+
+def _from_hub(name: str, file: str) -> Path | None:
+    """Where a file of a model on the Hub is kept on this machine; None if the model has no such file."""
+    from transformers.utils import cached_file
+
+    found: str | None = opened(
+        name,
+        file,
+        lambda trust_remote_code: cached_file(
+            name, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
+        ),
+    )
+    return None if found is None else Path(found)
+
+
+def _without_weights(name: str, config: Any) -> Any:
+    """The body that a configuration describes, on the device "meta"."""
+    from transformers import AutoModel
+
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):
+        return opened(name, "config.json", AutoModel.from_config, config, dtype=torch.float32)
 
 
 def check_place(key: str, name: str) -> None:
@@ -229,7 +323,7 @@ def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, *
         raise InputError(f"{name}: {part} cannot be read: {_begin(error)}; {AGAIN}") from None
 
 
-def _begin(error: Exception) -> str:
+def _begin(error: BaseException) -> str:
     """The beginning of an error's message, as one line."""
     return textwrap.shorten(str(error) or type(error).__name__, 200, placeholder=" …").rstrip(".")
 
@@ -238,7 +332,10 @@ def _open_tokenizer(name: str) -> Any:
     """Raises InputError if there is none: transformers would then make one that knows no word."""
     from transformers import AutoTokenizer
 
-    tokenizer: Any = opened(name, "its tokenizer", AutoTokenizer.from_pretrained, name)
+    if Path(name).is_dir():
+        check_folder(Path(name))
+    with tokenizing(name):
+        tokenizer: Any = opened(name, "its tokenizer", AutoTokenizer.from_pretrained, name)
     if len(tokenizer) <= len(set(tokenizer.all_special_tokens)):
         raise _no_tokenizer(name)
     return tokenizer

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+import mtl
 from mtl.config.schema import Config, TrainerConfig
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
@@ -19,9 +20,10 @@ from mtl.methods.kind import LoadRequest
 from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
 from mtl.methods.transformer.network import TransformerNetwork, new_network
 from mtl.methods.transformer.origin import model_folder, tasks_seen
-from mtl.methods.transformer.pretrained import Pretrained, open_without_weights, update_with_weights
+from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_without_weights, update_with_weights
 from mtl.methods.transformer.vectors import encode_texts
 from mtl.model.parts import EncoderParts
+from mtl.pretraining.library import library_versions
 from mtl.progress import hidden_progress
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -62,6 +64,9 @@ class TransformerEncoder:
         """The model that encodes texts, on the device to compute on."""
         return self._open_body().to(self.device).eval()
 
+    def learn(self, texts: Sequence[str]) -> None:
+        """Do nothing: texts are encoded one by one."""
+
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
         """Text vectors, float32 (texts, dim): the body's last layer, pooled over all tokens, with those that stand around a text."""
         distinct = {text: number for number, text in enumerate(dict.fromkeys(texts))}
@@ -72,16 +77,21 @@ class TransformerEncoder:
         return found
 
     def fingerprint(self) -> str:
-        """A hash of the body's weights, of the tokenizer, and of the settings that vectors depend on."""
+        """A hash of the body's weights, of its configuration and tokenizer, and of the settings that vectors depend on."""
         precision = used_precision(self.trainer, self.device)
-        content = hashlib.sha256(repr((self.length, precision, self.pretrained.rules())).encode())
+        content = hashlib.sha256(repr((self.length, precision, self.pretrained.form())).encode())
         update_with_weights(content, self.body.state_dict())
         return content.hexdigest()
+
+    def versions(self) -> dict[str, str]:
+        """Those of mtl and of the libraries that make tokens."""
+        return {"mtl": mtl.__version__, **library_versions()}
 
     def parts(self, words: Sequence[str]) -> EncoderParts:
         """Raises InputError: the encoder is no LSTM."""
         raise InputError(
-            "this run's encoder is a transformer, and only an LSTM can be exported; mtl encode gives its vectors"
+            "this run's encoder is a transformer, and this format takes an LSTM; mtl encode gives its vectors, and a fine-tuned one can be"
+            " exported with --format transformers"
         )
 
 
@@ -117,11 +127,17 @@ class TrainedTransformer(TransformerEncoder):
         split = with_inputs(split, inputs, index)
         lengths = row_lengths(split, sequences.lengths.numpy())
         order = SortedSampler({head: lengths}, {head: batch_rows(split, self.config.transformer.rows_at_once)})
-        network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
-        self._networks = {head: network}
+        network = self.network(task)
         with mixed_precision(self.trainer, self.device):
             codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.device)
         return kind.decode(codes, answers)
+
+    def network(self, task: Task) -> TransformerNetwork:
+        """The network with the head that answers a task, with its weights, on the device to compute on."""
+        head = task.answered_by or task.id
+        network = self._networks.get(head) or self._network(replace(task, id=head)).to(self.device)
+        self._networks = {head: network}
+        return network
 
 
 def new_split(task: Task, rows: Sequence[Row]) -> tuple[Split, list[str]]:
@@ -145,8 +161,11 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
 
     def network(task: Task) -> TransformerNetwork:
         outputs = target_kind(task).outputs(request.answers.get(task.id, []))
-        made = new_network(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device)
+        # Prediction needs no gradients, so none are computed again.
+        settings = replace(config.transformer, gradient_checkpointing=False)
+        made = new_network(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device, settings)
         fill(made, read_weights(own[task.id]), own[task.id])
+        check_runs(pretrained, made.models[0].eval())
         return made
 
     def body() -> Any:
@@ -162,6 +181,7 @@ def _body(pretrained: Pretrained, path: Path) -> Any:
     """The body of the network whose weights are in this file."""
     model = pretrained.classifier(1)
     fill(model.base_model, weights_below(read_weights(path), f"models.0.{model.base_model_prefix}."), path)
+    check_runs(pretrained, model.base_model.eval())
     return model.base_model
 
 

@@ -14,7 +14,7 @@ from mtl.embedders.sequences import ArraySequences
 from mtl.errors import InputError
 from mtl.methods.transformer.inputs import encodable
 from mtl.methods.transformer.network import body_input
-from mtl.methods.transformer.pretrained import Pretrained
+from mtl.methods.transformer.pretrained import Pretrained, tokenizing
 from mtl.model.encoder import POOLINGS, batches_by_length
 from mtl.progress import Progress
 from mtl.tasks.task import Task
@@ -77,7 +77,8 @@ def token_characters(pretrained: Pretrained, text: str, length: int) -> np.ndarr
             f"{pretrained.name}: its tokenizer does not say which characters a token has, which marked words need; leave their tasks"
             " out with tasks="
         )
-    read = tokenizer(encodable(text), truncation=True, max_length=length, return_offsets_mapping=True)
+    with tokenizing(pretrained.name):
+        read = tokenizer(encodable(text), truncation=True, max_length=length, return_offsets_mapping=True)
     characters = np.array(read["offset_mapping"], dtype=np.int64).reshape(-1, 2)
     characters[characters[:, 0] == characters[:, 1]] = FAR
     return characters

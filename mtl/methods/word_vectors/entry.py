@@ -1,5 +1,7 @@
 """The registry entry of word vectors."""
 
+from pathlib import Path
+
 from mtl.config.schema import Config
 from mtl.embedders import EMBEDDERS
 from mtl.errors import InputError
@@ -34,6 +36,13 @@ def check(config: Config, suite: Suite) -> None:
     check_obtainable(config, suite)
 
 
+def sources(config: Config, suite: Suite) -> list[Path]:
+    """Where the vectors are."""
+    from mtl.embedders.find import vector_sources
+
+    return vector_sources(config, suite)
+
+
 def build(request: BuildRequest) -> Method:
     """The method, which reads the vectors of the tasks' words. Raises InputError as `check`."""
     check(request.config, request.suite)
@@ -50,5 +59,6 @@ WORD_VECTORS = MethodKind(
     build=build,
     describe=lambda config: {"embeddings": config.embeddings.name},
     check=check,
+    sources=sources,
     answers=answers,
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mtl.data.dataset import Split
+from mtl.data.dataset import Split, first_choices
 from mtl.data.text import moses
 from mtl.embedders.find import obtain_vectors
 from mtl.embedders.vectors import VectorFile
@@ -148,7 +148,7 @@ def _choices(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
     for name, split in method.to_predict(task).items():
         assert split.sizes is not None
         rows = np.split(method.cosines(split), np.cumsum(split.sizes)[:-1])
-        found[name] = np.array([np.argmax(row) for row in rows], dtype=np.float64)
+        found[name] = first_choices(np.array([np.argmax(row) for row in rows]), split.texts, split.sizes)
     return found
 
 

@@ -2,7 +2,7 @@
 
 /** The average over the tasks shown, against a cost that the user selects, on a logarithmic scale. */
 function costFigure(scene) {
-  const { rows, names, style, width, choices } = scene;
+  const { suite, rows, names, style, width, choices } = scene;
   const rowsWith = (cost) => rows.filter((row) => row.cost?.[cost.id] > 0 && known(row.average));
   const offered = COSTS.filter((cost) => rowsWith(cost).length);
   const cost = offered.find(({ id }) => id === choices.cost) ?? offered[0];
@@ -42,9 +42,9 @@ function costFigure(scene) {
           x: (row) => row.cost[cost.id],
           y: "average",
           r: 5,
-          symbol: (row) => style.get(row.id)?.symbol ?? "circle",
-          stroke: (row) => style.get(row.id)?.colour ?? "var(--muted)",
-          fill: (row) => style.get(row.id)?.colour ?? "none",
+          symbol: (row) => symbolOf(suite, row.family),
+          stroke: (row) => symbolColours(style, row).stroke,
+          fill: (row) => symbolColours(style, row).fill,
         }),
         Plot.tip(
           points,
@@ -84,7 +84,7 @@ function costFigure(scene) {
         scene.redraw();
       },
     ),
-    figure(`${title}, on a logarithmic scale`, svg, legend(points, names, style, "symbol")),
+    figure(`${title}, on a logarithmic scale`, svg, ...symbolLegends(suite, points, names, style)),
     omitted.length > 0 &&
       h("p", {}, `Not shown, since they have no cost above 0: ${joinSome(omitted.map((row) => names.get(row.id)))}.`),
   );

@@ -5,7 +5,12 @@ const DASHES = ["none", "7 3", "2 3", "8 3 2 3"];
 const SYMBOLS = ["circle", "square", "triangle", "diamond2", "star", "wye", "cross"];
 const LINE_HEIGHT = 13;
 
-/** The style of each own run in all plots: a colour, a dash and a symbol. The combination is unique for dozens of runs. */
+/** The symbol of a family in all plots, also without colours. */
+function symbolOf(suite, family) {
+  return SYMBOLS[suite.families.findIndex(({ id }) => id === family) % SYMBOLS.length];
+}
+
+/** The style of each own run in all plots: a colour and a dash, whose combination is unique for dozens of runs; after COLOURS runs, symbols are hollow. */
 function runStyles(suite) {
   const own = suite.rows.filter((row) => row.source === "run");
   // Runs with learning curves first: the first styles differ most.
@@ -17,7 +22,7 @@ function runStyles(suite) {
       {
         colour: `var(--run-${index % COLOURS})`,
         dash: DASHES[(index + Math.floor(index / COLOURS)) % DASHES.length],
-        symbol: SYMBOLS[index % SYMBOLS.length],
+        isHollow: Math.floor(index / COLOURS) % 2 === 1,
       },
     ]),
   );
@@ -76,19 +81,42 @@ function swatch(width, height, mark) {
   return Plot.plot({ width, height, margin: 0, axis: null, x: unit, y: unit, marks: [mark] });
 }
 
-/** A legend of rows with the line or the symbol of each; `kind`: "line" or "symbol". */
-function legend(rows, names, style, kind) {
+/** The stroke and the fill of a row's symbol. Published rows are hollow. */
+function symbolColours(style, row) {
+  const { colour, isHollow } = style.get(row.id) ?? { colour: "var(--muted)", isHollow: true };
+  return { stroke: colour, fill: isHollow ? "none" : colour };
+}
+
+/** A legend of lines: of each row. */
+function lineLegend(rows, names, style) {
+  return legend(
+    rows.map((row) => {
+      const { colour, dash } = style.get(row.id);
+      const line = Plot.line(ACROSS, { stroke: colour, strokeWidth: 2, strokeDasharray: dash });
+      return [swatch(34, 12, line), names.get(row.id)];
+    }),
+  );
+}
+
+/** Legends of symbols: of each family, where there are several, and of each row. */
+function symbolLegends(suite, rows, names, style) {
+  const dot = (family, colours) => swatch(14, 14, Plot.dot([CENTRE], { symbol: symbolOf(suite, family), r: 4.5, ...colours }));
+  const families = suite.families.filter(({ id }) => rows.some((row) => row.family === id));
+  const muted = { stroke: "var(--muted)", fill: "none" };
+  return [
+    families.length > 1 && legend(families.map(({ id, title }) => [dot(id, muted), title])),
+    legend(rows.map((row) => [dot(row.family, symbolColours(style, row)), names.get(row.id)])),
+  ];
+}
+
+/** A legend; `entries` are [a small plot, text]. */
+function legend(entries) {
   return h(
     "ul",
     { class: "legend" },
-    rows.map((row) => {
-      const { colour, dash, symbol } = style.get(row.id) ?? { colour: "var(--muted)", symbol: "circle" };
-      const sample =
-        kind === "line"
-          ? swatch(34, 12, Plot.line(ACROSS, { stroke: colour, strokeWidth: 2, strokeDasharray: dash }))
-          : swatch(14, 14, Plot.dot([CENTRE], { symbol, r: 4.5, stroke: colour, fill: style.has(row.id) ? colour : "none" }));
+    entries.map(([sample, text]) => {
       sample.setAttribute("aria-hidden", "true");
-      return h("li", {}, sample, h("span", {}, names.get(row.id)));
+      return h("li", {}, sample, h("span", {}, text));
     }),
   );
 }

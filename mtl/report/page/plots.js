@@ -29,7 +29,7 @@ function curveFigures(scene) {
   const points = (stage, task) => own.flatMap((row) => curvePoints(row, stage, task, tasks, whole));
   const curvesFigure = (found, title) => {
     const shown = own.filter((row) => found.some((point) => point.row === row));
-    return figure(title, curvePlot(found, shown, names, style, width, title), legend(shown, names, style, "line"));
+    return figure(title, curvePlot(found, shown, names, style, width, title), lineLegend(shown, names, style));
   };
   const first = points("pretrain");
   const second = tasks.filter((task) => points("finetune", task).length);

@@ -186,7 +186,8 @@ def _own_board(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation])
             if record["data"] != EXACT:
                 notes.append(f"† {title}: {record['data']} data ({'; '.join(record['differences'])}).")
             for one in evaluations:
-                if one.summary["tasks"].get(task, {}).get("revision") == revision:
+                evaluated = one.summary["tasks"].get(task)
+                if evaluated and evaluated["revision"] == revision:
                     ids[one.path, task] = column.id
     if len(columns) > len({column.task for column in columns}):
         notes.append("Means over different versions of a task's rows cannot be compared with each other.")
@@ -263,8 +264,8 @@ def _row_notes(rows: Sequence[VectorRow]) -> list[str]:
         if row.seen:
             tasks = [task for task in summary["seen"] if any(id.partition("@")[0] == task for id in row.seen)]
             notes.append(f"‡ {row.label}: trained on training rows of {', '.join(tasks)}.")
-        if summary.get("choice"):
-            notes.append(f"{row.label}: {choice_note(summary['choice'])}")
+        if choice := summary.get("choice"):
+            notes.append(f"{row.label}: {choice_note(choice)}")
     return notes
 
 

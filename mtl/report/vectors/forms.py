@@ -1,7 +1,5 @@
 """The boards of sentence encoders as Markdown, LaTeX and CSV."""
 
-import csv
-import io
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -9,6 +7,7 @@ from mtl.files import format_bytes
 from mtl.markdown import MISSING, escaped, markdown_table
 from mtl.progress import format_duration
 from mtl.report.latex import escape, table_environment
+from mtl.report.sheets import csv_text
 from mtl.report.vectors.board import AVERAGE, BY_TYPE, COSTS, Column, VectorBoard, VectorRow
 
 
@@ -106,9 +105,7 @@ def render_vectors_csv(boards: Sequence[VectorBoard]) -> str:
     for board in boards:
         for row in board.rows:
             lines += _csv_lines(board, row)
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
-    return text.getvalue()
+    return csv_text(lines)
 
 
 def _csv_lines(board: VectorBoard, row: VectorRow) -> list[Sequence[Any]]:

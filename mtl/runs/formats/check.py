@@ -11,19 +11,19 @@ from mtl.runs.formats.compare import file_problems
 from mtl.runs.formats.entry import LEFT_OUT, Figures, file_name, measure, parse_entry, read_template, system_name
 from mtl.runs.formats.entry_check import content_problems
 from mtl.runs.formats.kind import Checked
-from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, prediction_target, read_row_file
+from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, read_row_file
 from mtl.runs.formats.rows import Files, data_remarks
-from mtl.runs.predictions import read_zip
+from mtl.runs.predictions import foreign_problems, read_files
 from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 
-def read_submission(path: Path) -> dict[str, bytes]:
-    """The content of every file of a submission, a folder or a zip, by its path there. Raises InputError if it cannot be read."""
-    if not path.is_dir():
-        return read_zip(path)
-    files = sorted(file for file in path.rglob("*") if file.is_file())
-    return {file.relative_to(path).as_posix(): file.read_bytes() for file in files}
+def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
+    """The content of the files of a submission, a folder or a zip, by their path there: entries and rows of the suite's tasks. And the
+    names of all other files, which are not read. Raises InputError as `mtl.runs.predictions.read_files`."""
+    rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
+    return read_files(path, lambda name: name in rows or _is_entry(name))
 
 
 def rows_name(task: Task, split: str) -> str:
@@ -52,29 +52,31 @@ def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
             data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
     if not data:
         raise InputError(f"{data_dir}: has no files of suite {suite.name} to compare with; set data_dir=")
-    found = read_submission(path)
+    found, others = read_submission(path, suite)
     problems = _mark_problems(path, found)
-    known = set[str]()
     compared = []
     missing = []
+    notes = list[str]()
     figures: Figures = {}
     for task in suite.tasks.values():
         files = submitted_rows(task, found, path)
-        known |= {rows_name(task, split) for split in files}
         if not files:
             missing.append(task.id)
             continue
         compared.append(data.get(task.id, {}))
         wrong = _task_problems(path, task, files, compared[-1], data_dir)
         problems += wrong
-        figures[task.id] = {} if wrong else _figures(suite, files, compared[-1])
+        predicted = {} if wrong else {split: file.predictions() for split, file in files.items()}
+        figures[task.id] = {
+            split: measure(suite, split, compared[-1][split], targets) for split, targets in predicted.items()
+        }
+        kind = target_kind(task)
+        notes += [
+            f"{files[split].name}: {note}" for split, targets in predicted.items() if (note := kind.remark(targets))
+        ]
     problems += _entry_problems(path, suite, found, read_template(suite, data_dir), missing, figures)
-    problems += [
-        f"{path}/{name}: not a file of a submission of suite {suite.name}"
-        for name in found
-        if name not in known and not _is_entry(name)
-    ]
-    return Checked(problems, data_remarks(compared, data_dir))
+    problems += foreign_problems(path, suite, others, "a submission")
+    return Checked(problems, data_remarks(compared, data_dir), notes)
 
 
 def _mark_problems(path: Path, found: Mapping[str, bytes]) -> list[str]:
@@ -84,14 +86,6 @@ def _mark_problems(path: Path, found: Mapping[str, bytes]) -> list[str]:
         for name, content in found.items()
         if content.startswith(codecs.BOM_UTF8)
     ]
-
-
-def _figures(suite: Suite, files: Mapping[str, RowFile], data: Mapping[str, RowFile]) -> dict[str, dict[str, float]]:
-    """The figures of a task's valid predictions, by split and name. files, data: of the submission and of the data folder, by split."""
-    return {
-        split: measure(suite, split, data[split], [prediction_target(file.task, row) for row in file.rows])
-        for split, file in files.items()
-    }
 
 
 def _task_problems(

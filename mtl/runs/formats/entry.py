@@ -1,17 +1,17 @@
 """The leaderboard's entry on a system: its empty entry, filled with what is known."""
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from mtl.data.columns import value_of
 from mtl.data.examples import read_examples
-from mtl.data.lines import decode
-from mtl.errors import InputError
+from mtl.data.lines import read_bytes
 from mtl.runs.formats.row_file import RowFile
 from mtl.runs.predictions import scored_rows
 from mtl.tasks.kind import Target
@@ -19,11 +19,20 @@ from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
+from mtl.untrusted import parse_json
 
 FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
 ROWS = "rows"  # the measure that is the number of rows
 LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
 TASKS = "tasks"
+
+
+class Entry(TypedDict, total=False):
+    """The keys of an entry that are the same on every leaderboard."""
+
+    tasks: dict[str, dict[str, dict[str, Any] | None]]
+    left_out: list[str]
+
 
 Figures = dict[str, dict[str, dict[str, float]]]
 """By task id, split and name in the entry."""
@@ -38,25 +47,16 @@ def read_template(suite: Suite, data_dir: Path) -> dict[str, Any] | None:
     """The empty entry; None if the suite names none or its file is not there. Raises InputError for a file of another form."""
     if suite.submission.template is None or not (path := data_dir / suite.submission.template).is_file():
         return None
-    return parse_entry(str(path), path.read_bytes())
+    return parse_entry(str(path), read_bytes(path))
 
 
 def parse_entry(path: str, content: bytes) -> dict[str, Any]:
-    """The entry in a file with this content. Raises InputError unless it is an object with an object for each task."""
-    try:
-        entry = json.loads(decode(content, path))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON: {error}") from None
-    tasks = entry.get(TASKS, {}) if isinstance(entry, dict) else None
-    if not isinstance(tasks, dict) or not all(isinstance(splits, dict) for splits in tasks.values()):
-        raise InputError(f"{path}: not an entry: an object is expected, with an object for each task below {TASKS!r}")
-    left_out = entry.get(LEFT_OUT, [])
-    if not isinstance(left_out, list) or not all(isinstance(id, str) for id in left_out):
-        raise InputError(f"{path}: {LEFT_OUT}: must be a list of tasks")
-    return entry
+    """The entry in a file with this content. Raises InputError unless it has the form of `Entry`."""
+    remedy = "an entry has an object for each task below tasks, and in it one for each split"
+    return {**parse_json(content.removeprefix(BOM_UTF8), path, Entry, remedy)}
 
 
-def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target]) -> dict[str, float]:
+def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
     """The entry's figures for a data file, by name: those of the measures that its task has. None if its rows are not the official
     ones, or lack targets.
 

@@ -27,10 +27,12 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Checked:
-    """What is wrong with a submission, as "file:line: message", and what its user should know beside that, one line each."""
+    """A submission that was compared with data, one line each: what is wrong with it, as "file:line: message"; what keeps it from being
+    submitted, as rows that are not official (remarks); what its user should know beside that (notes)."""
 
     problems: list[str]
     remarks: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

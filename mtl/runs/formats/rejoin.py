@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mtl.config.schema import SubmissionConfig
 from mtl.data.columns import value_of
 from mtl.errors import InputError
 from mtl.files import write_json, write_text
@@ -31,11 +32,15 @@ def rejoin(
     in another split's file of the submission: there, dev may be a part of the official test. A file with the same rows in the same order
     gets their predictions one by one. A row without such a prediction, or with several different ones, is a problem.
     tasks: those to write, as far as the submission and the data folder have them. name: of the system; else the entry stays as it is.
-    Raises InputError if `out` exists, and for files that cannot be read.
+    Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
     """
+    try:
+        SubmissionConfig("task", name).check()
+    except InputError as error:
+        raise InputError(str(error).replace("submission.name", "--name")) from None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"{out}: exists already; name another folder with --out")
-    found = read_submission(path)
+    found, _ = read_submission(path, suite)
     former, entry = read_entry(path, found)
     texts: dict[str, str] = {}
     figures: Figures = {}
@@ -74,7 +79,7 @@ def _joined(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile
     id = next((id for id in suite.submission.ids if all(_has(id, each) for each in (file, *ours.values()))), None)
     keys = {name: row_keys(each, id) for name, each in ours.items()}
     for each in ours.values():
-        check_predictions(each)
+        each.predictions()
     wanted = row_keys(file, id)
     if keys.get(split) == wanted:
         return ours[split].rows, []
@@ -115,12 +120,3 @@ def row_keys(file: RowFile, id: str | None) -> list[str]:
             raise InputError(f"{file.name}:{number}: {error}") from None
         keys.append(json.dumps([id and row[id], *texts]))
     return keys
-
-
-def check_predictions(file: RowFile) -> None:
-    """Raise InputError for the first row whose prediction is not valid."""
-    for number, row in enumerate(file.rows, start=1):
-        try:
-            prediction_target(file.task, row)
-        except ValueError as error:
-            raise InputError(f"{file.name}:{number}: {error}") from None

@@ -7,6 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mtl.data.checksums import is_changed
 from mtl.data.columns import text, value_of
 from mtl.data.lines import read_bytes, split_lines
@@ -53,6 +55,16 @@ class RowFile:
     def has_official_size(self, split: str) -> bool:
         """Whether the file has the number of rows that the suite names for this split; also if it names none for the task."""
         return not self.task.rows or self.task.rows.get(split) == len(self.lines)
+
+    def predictions(self) -> np.ndarray:
+        """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
+        targets = []
+        for number, row in enumerate(self.rows, start=1):
+            try:
+                targets.append(prediction_target(self.task, row))
+            except ValueError as error:
+                raise InputError(f"{self.name}:{number}: {error}") from None
+        return np.array(targets, dtype=target_kind(self.task).dtype)
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""

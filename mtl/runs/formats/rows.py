@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mtl.data.examples import read_targets
+from mtl.data.examples import read_predicted
 from mtl.errors import InputError
 from mtl.files import write_json, write_text
 from mtl.runs.formats.entry import (
@@ -22,7 +22,7 @@ from mtl.runs.formats.row_file import SPLITS, RowFile, data_files, prediction_va
 from mtl.tasks.kind import Target
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import Suite
-from mtl.untrusted import is_inside, is_web_address
+from mtl.untrusted import is_inside
 
 Files = dict[str, dict[str, RowFile]]
 """Files of rows by task id and split."""
@@ -33,8 +33,8 @@ def problem(suite: Suite) -> str | None:
     declared = suite.submission
     if declared.template is not None and not is_inside(declared.template):
         return f"template: {declared.template!r} must be a path below the data folder, without '..'"
-    if (source := declared.template_source) is not None and not is_web_address(source.url):
-        return f"template_source.url: {source.url!r} must begin with https:// or http://"
+    if declared.template_source is not None and (problem := declared.template_source.problem):
+        return f"template_source.{problem}"
     for key, fact in declared.fill.items():
         if fact not in FACTS:
             return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
@@ -87,7 +87,7 @@ def write(submitted: Submitted) -> list[str]:
 def _targets(submitted: Submitted, split: str, file: RowFile) -> list[Target]:
     """The seed's predictions for the rows of a data file."""
     path = submitted.folder.predictions(submitted.seed, split, file.task.id)
-    targets: list[Target] = read_targets(file.task, path).tolist()
+    targets: list[Target] = read_predicted(file.task, path).tolist()
     if len(targets) != len(file.lines):
         raise InputError(f"{path}: {len(targets)} predictions for the {len(file.lines)} rows of {file.name}")
     return targets

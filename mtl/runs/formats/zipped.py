@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mtl.runs.formats.kind import Checked, Submitted
-from mtl.runs.predictions import submission_problems
+from mtl.runs.predictions import submission_problems, submission_remarks
 from mtl.runs.submission import write_submission
 from mtl.tasks.suite import Suite
 
@@ -16,4 +16,5 @@ def write(submitted: Submitted) -> list[str]:
 
 
 def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    return Checked(submission_problems(path, suite, data_dir))
+    problems = submission_problems(path, suite, data_dir)
+    return Checked(problems, notes=[] if problems else submission_remarks(path, suite))

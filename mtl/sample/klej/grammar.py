@@ -5,7 +5,7 @@ from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
-from mtl.files import write_text
+from mtl.files import write_new
 from mtl.sample.dice import Dice, distinct, whole
 from mtl.sample.klej import lexicon
 
@@ -41,11 +41,11 @@ def write_klej(folder: Path) -> None:
 
 
 def _write(folder: Path, task: str, columns: Row, splits: Splits) -> None:
-    """Write a task's files; the last column is the target, which is left out of the test file."""
+    """Write those files of a task that do not exist; the last column is the target, which is left out of the test file."""
     for split, rows in splits.items():
         name, width = ("test_features", len(columns) - 1) if split == "test" else (split, len(columns))
         lines = ("\t".join(row[:width]) for row in (columns, *rows))
-        write_text(folder / f"klej_{task}" / f"{name}.tsv", "\n".join(lines) + "\n")
+        write_new(folder / f"klej_{task}" / f"{name}.tsv", "\n".join(lines) + "\n")
 
 
 def _columns(splits: Splits, chosen: Sequence[int]) -> Splits:

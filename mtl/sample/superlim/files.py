@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from mtl.files import write_text
+from mtl.files import write_new
 from mtl.sample.superlim import captions, choices, grammaticality, news, opinions, senses, winogender, words
 from mtl.sample.superlim.rows import Splits
 
@@ -32,8 +32,8 @@ FOLDERS = {"supersim-superlim-similarity": "supersim-superlim"}  # of tasks whos
 
 
 def write_superlim(folder: Path) -> None:
-    """Write a folder with .jsonl files for each task into `folder`."""
+    """Write a folder with .jsonl files for each task into `folder`: those that do not exist."""
     for task, make in TASKS.items():
         for split, rows in make().items():
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            write_text(folder / FOLDERS.get(task, task) / f"{task}_{split}.jsonl", "".join(lines))
+            write_new(folder / FOLDERS.get(task, task) / f"{task}_{split}.jsonl", "".join(lines))

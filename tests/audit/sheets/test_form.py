@@ -1,6 +1,8 @@
+import os
 from pathlib import Path
 
 import pytest
+from mutations import message_of, mutated_bytes
 from sheet_parts import complete, line_of, write
 
 from mtl.audit.sheets.form import ORDER, TO_COMPLETE, form_problems, is_obligatory, read_sheet, write_sheet
@@ -147,5 +149,20 @@ def test_a_file_that_is_no_sheet(tmp_path: Path, text: str | bytes) -> None:
     path = write(tmp_path, text)
     with pytest.raises(InputError, match="no documentation sheet: it has none of its headings"):
         read_sheet(path)
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is not a file"):
         read_sheet(tmp_path)
+
+
+def test_a_damaged_sheet_is_read_or_one_line(tmp_path: Path) -> None:
+    sheet = complete().encode()
+    for what, content in mutated_bytes(sheet, 200):
+        message_of(lambda content=content: form_problems(read_sheet(write(tmp_path, content))), what)  # type: ignore[misc]
+
+
+def test_a_sheet_that_is_no_file_or_too_large_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe.tsv")
+    with pytest.raises(InputError, match="is not a file"):
+        read_sheet(tmp_path / "pipe.tsv")
+    monkeypatch.setattr("mtl.audit.sheets.form.SHEET_LIMIT", 10)
+    with pytest.raises(InputError, match="has more than"):
+        read_sheet(write(tmp_path, complete()))

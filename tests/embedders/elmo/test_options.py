@@ -1,4 +1,6 @@
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +37,12 @@ def test_no_clip(tmp_path: Path) -> None:
         ({"lstm": {"n_layers": 0}}, "lstm.n_layers is 0: must lie between 1 and 100"),
         ({"lstm": {"dim": 10**19}}, "must lie between 1 and 1048576"),
         ({"lstm": {"cell_clip": -3}}, "lstm.cell_clip is -3: must be greater than 0, or null"),
-        ({"lstm": {"proj_clip": float("nan")}}, "lstm.proj_clip is nan: must be greater than 0"),
+        ({"lstm": {"proj_clip": float("nan")}}, "not JSON"),
         ({"lstm": {"use_skip_connections": 1}}, "use_skip_connections is 1"),
         ({"char_cnn": {"filters": []}}, r"char_cnn.filters is \[\]"),
-        ({"char_cnn": {"filters": [[1, 2, 3]]}}, "must be pairs"),
+        ({"char_cnn": {"filters": [[1, 2, 3]]}}, "must be 1 to 100 pairs"),
+        ({"char_cnn": {"filters": [[1, 2]] * 10**5}}, "must be 1 to 100 pairs"),
+        ({"char_cnn": {"max_characters_per_token": 10**6}}, "must lie between 3 and 4096"),
         ({"char_cnn": {"filters": [[60, 3]]}}, "up to 60 wide, but max_characters_per_token is only 50"),
         ({"char_cnn": {"activation": "gelu"}}, "must be one of relu, tanh"),
         ({"char_cnn": {"n_characters": 300}}, "n_characters is 300: must be 262"),
@@ -50,10 +54,27 @@ def test_wrong_options(tmp_path: Path, changes: dict[str, Any], message: str) ->
         read_options(write(tmp_path / "options.json", **changes))
 
 
-@pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}'])
+@pytest.mark.parametrize("content", [b"", b"[1]", b"{", b"\xff", b'{"lstm": 3}', b"[" * 100_000, b'{"lstm":' * 100_000])
 def test_file_without_options(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "options.json").write_bytes(content)
     with pytest.raises(InputError, match=r"options\.json: "):
         read_options(tmp_path / "options.json")
     with pytest.raises(InputError, match="no such file"):
         read_options(tmp_path / "none.json")
+
+
+def test_mutated_options_are_read_or_rejected(tmp_path: Path) -> None:
+    chance, path = random.Random(0), tmp_path / "options.json"
+    values = [None, True, -1, 0, 10**30, 1e300, "x", "\ud800", [], {}, [[1, 2]], [[[]]], {"dim": {}}]
+    for _ in range(200):
+        options: Any = json.loads(json.dumps(OPTIONS))
+        part: Any = options
+        while isinstance(part, dict) and part:
+            inner, key = part, chance.choice(list(part))
+            part = part[key]
+            if chance.random() < 0.4:
+                break
+        inner[key] = chance.choice(values)
+        path.write_text(json.dumps(options))
+        with suppress(InputError):
+            read_options(path)

@@ -168,3 +168,11 @@ def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> No
 def test_wrong_settings(given: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=f"^{message}"):
         training_settings("elmo", given)
+
+
+def test_sizes_that_no_memory_holds_are_refused_before_the_texts_are_read(tmp_path: Path) -> None:
+    texts = map(pytest.fail, ["the texts were read"])
+    with pytest.raises(
+        InputError, match=r"lstm_dim=1048576, .*: this ELMo needs .* GB of memory, and this machine has"
+    ):
+        settings(lstm_dim=2**20, projection_dim=2**20).train(texts, tmp_path / "elmo", "", torch.device("cpu"))

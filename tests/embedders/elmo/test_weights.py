@@ -1,13 +1,20 @@
+import json
+import os
+import random
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+import torch
 from elmo_files import write_elmo
 
 from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo.bilm import BiLM
 from mtl.embedders.elmo.options import read_options
-from mtl.embedders.elmo.weights import read_weights, write_weights
+from mtl.embedders.elmo.weights import read_weights, to_file, write_weights
 from mtl.errors import InputError
 
 
@@ -87,3 +94,89 @@ def test_options_that_do_not_fit(tmp_path: Path) -> None:
             ELMo(fewer, weights)
     with pytest.raises(InputError, match=r"W_0 is 12 × 56, but the options say 12 × 60; take the options.json that"):
         ELMo(other, weights)
+
+
+def replaced(
+    folder: Path, change: Callable[[h5py.File, str], None], name: str = "CNN_proj/b_proj"
+) -> tuple[Path, Path]:
+    """An ELMo's files, with another thing in place of a dataset."""
+    options, weights = write_elmo(folder)
+    with h5py.File(weights, "a") as file:
+        del file[name]
+        change(file, name)
+    return options, weights
+
+
+def link_to_itself(file: h5py.File, name: str) -> None:
+    file[name] = h5py.SoftLink(f"/{name}")
+
+
+def link_outside(file: h5py.File, name: str) -> None:
+    file[name] = h5py.ExternalLink("other.hdf5", f"/{name}")
+
+
+def stored_outside(file: h5py.File, name: str) -> None:
+    file.create_dataset(name, shape=(6,), dtype="f4", external=[("secret.txt", 0, 24)])
+
+
+def virtual(file: h5py.File, name: str) -> None:
+    layout = h5py.VirtualLayout(shape=(6,), dtype="f4")
+    layout[:] = h5py.VirtualSource("other.hdf5", name, shape=(6,))
+    file.create_virtual_dataset(name, layout)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (link_to_itself, "behind a link, which is not followed"),
+        (link_outside, "behind a link, which is not followed"),
+        (stored_outside, "stored in other files, which are not read"),
+        (virtual, "stored in other files, which are not read"),
+        (lambda file, name: file.create_dataset(name, data=np.full(6, np.nan)), "not finite"),
+    ],
+)
+def test_hdf5_never_leads_to_other_files(
+    tmp_path: Path, change: Callable[[h5py.File, str], None], message: str
+) -> None:
+    write_elmo(tmp_path / "b")[1].rename(tmp_path / "other.hdf5")
+    (tmp_path / "secret.txt").write_bytes(b"x" * 24)
+    options, weights = replaced(tmp_path, change)
+    with pytest.raises(InputError, match=rf"weights\.hdf5: CNN_proj/b_proj .*{message}"):
+        ELMo(options, weights)
+
+
+def test_group_behind_a_link_and_a_pipe(tmp_path: Path) -> None:
+    options, weights = replaced(tmp_path, lambda file, name: link_outside(file, name), "CNN_proj")
+    with pytest.raises(InputError, match="behind a link"):
+        ELMo(options, weights)
+    os.mkfifo(tmp_path / "pipe.hdf5")
+    with pytest.raises(InputError, match=r"pipe\.hdf5: is not a file"):
+        ELMo(options, tmp_path / "pipe.hdf5")
+
+
+def test_datasets_far_larger_than_the_file(tmp_path: Path) -> None:
+    wide = {"dim": 2**19, "projection_dim": 2**19}
+    options, weights = write_elmo(tmp_path)
+    content = json.loads(options.read_text())
+    content["lstm"].update(wide)
+    options.write_text(json.dumps(content))
+    with torch.device("meta"):
+        expected = to_file(BiLM(read_options(options)))
+    with h5py.File(weights, "w") as file:
+        for name, value in expected.items():
+            file.create_dataset(name, shape=tuple(value.shape), dtype="f4")  # never written
+    with pytest.raises(InputError, match=r"weights\.hdf5: its datasets are far larger than the file"):
+        ELMo(options, weights)
+
+
+def test_mutated_weights_are_read_or_rejected(tmp_path: Path) -> None:
+    chance = random.Random(0)
+    options, weights = write_elmo(tmp_path)
+    original = weights.read_bytes()
+    for _ in range(40):
+        content = bytearray(original)
+        for _ in range(chance.randint(1, 4)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        weights.write_bytes(content)
+        with suppress(InputError):
+            read_weights(weights, read_options(options))

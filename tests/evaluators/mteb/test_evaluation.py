@@ -98,6 +98,17 @@ def test_scores_are_those_of_an_independent_computation(tmp_path: Path, data_dir
     assert changed["tasks"]["SICK-R-PL"] == tasks["SICK-R-PL"]
 
 
+def test_the_texts_of_all_tasks_that_are_not_recorded_are_learnt_at_once(tmp_path: Path, data_dir: Path) -> None:
+    opened = Opened()
+    evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"])
+    evaluate(tmp_path, opened, data_dir=str(data_dir))
+    evaluate(tmp_path, opened, data_dir=str(data_dir))
+    first, second, third = (set(getattr(encoder, "learnt", ())) for encoder in opened.encoders)
+    for learnt, rows in ((first, pairs(40, "labels")), (second, pairs(50, "score"))):
+        assert learnt >= {row[side] for row in rows for side in ("sentence1", "sentence2")}
+    assert third == set()
+
+
 def test_another_metric_is_not_that_of_an_older_record(tmp_path: Path, data_dir: Path) -> None:
     opened, path = Opened(), tmp_path / "other.yaml"
     before = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"])["tasks"]["PpcPC"]
@@ -127,6 +138,24 @@ def test_another_metric_is_not_in_the_summary_of_other_tasks(tmp_path: Path, dat
     assert len(list((tmp_path / "runs").rglob("results/*/*/PpcPC.json"))) == 1
 
 
+def test_other_versions_of_the_software_evaluate_again(
+    tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A record of another version of mtl, of the tokenizer or of scikit-learn is not what this one would record."""
+    opened, given = Opened(software={"mtl": "1", "tokenizer": "1"}), {"data_dir": str(data_dir)}
+    evaluate(tmp_path, opened, **given)
+    for software in ({"mtl": "2", "tokenizer": "1"}, {"mtl": "2", "tokenizer": "2"}):
+        newer = Opened(software=software)
+        assert list(evaluate(tmp_path, newer, **given, tasks=["PpcPC"])["tasks"]) == ["PpcPC"]
+        assert newer.encoders[0].encoded == 80
+    versions = {"mteb": "1", "scikit-learn": "0"}
+    monkeypatch.setattr("mtl.evaluators.mteb.evaluation.version", versions.__getitem__)
+    assert list(evaluate(tmp_path, newer, **given, tasks=["PpcPC"])["tasks"]) == ["PpcPC"]
+    assert newer.encoders[1].encoded == 80
+    record = json.loads(next((tmp_path / "runs").rglob("PpcPC/*/record.json")).read_text(encoding="utf-8"))
+    assert record["versions"] == {**versions, "mtl": "2", "tokenizer": "2"}
+
+
 def test_rows_that_changed_with_the_same_time_are_other_rows(tmp_path: Path, data_dir: Path) -> None:
     rows = pairs(20, "labels", seed=5), pairs(20, "labels", seed=6)
     scores = []
@@ -144,6 +173,40 @@ def test_a_cache_that_cannot_be_written_to_is_one_line(tmp_path: Path, data_dir:
     (tmp_path / "datasets").touch()
     with pytest.raises(InputError, match="datasets/mtl/local-.*: cannot be written: .*; set HF_HOME to another folder"):
         evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
+
+
+def test_a_folder_that_lacks_a_split_does_not_stop_the_others(
+    tmp_path: Path, data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """AllegroReviews, which comes first, trains a classifier; of CDSC-R there are rows of another split alone."""
+    write_rows(data_dir / "AllegroReviews", "test", labelled(20))
+    write_rows(data_dir / "CDSC-R", "validation", pairs(20, "score"))
+    (data_dir / "PAC").mkdir()
+    caplog.set_level(logging.INFO, "mtl")
+    opened = Opened()
+    assert list(evaluate(tmp_path, opened, data_dir=str(data_dir))["tasks"]) == ["PpcPC", "SICK-R-PL"]
+    left_out = [message for message in caplog.messages if message.startswith("left out: ")]
+    assert [message.split(";")[0] for message in left_out] == [
+        f"left out: {data_dir}/AllegroReviews: has no split train",
+        f"left out: {data_dir}/PAC: has no files",
+        f"left out: {data_dir}/CDSC-R: has no split test",
+    ]
+    with pytest.raises(InputError, match="CDSC-R: has no split test"):  # a task that was asked for
+        evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["CDSC-R"])
+
+
+def test_rows_that_cannot_be_read_are_named_before_anything_is_encoded(tmp_path: Path, data_dir: Path) -> None:
+    write_rows(data_dir / "SICK-R-PL", "test", [{"sentence1": "a", "sentence2": "b"}])
+    opened = Opened()
+    with pytest.raises(InputError, match="SICK-R-PL"):
+        evaluate(tmp_path, opened, data_dir=str(data_dir))
+    assert not opened.encoders
+
+
+def test_folders_that_all_lack_a_split_are_one_line(tmp_path: Path) -> None:
+    write_rows(tmp_path / "rows/CDSC-R", "validation", pairs(20, "score"))
+    with pytest.raises(InputError, match="CDSC-R: has no split test"):
+        evaluate(tmp_path, Opened(), data_dir=str(tmp_path / "rows"))
 
 
 def test_evaluations_on_other_rows_are_kept(tmp_path: Path, data_dir: Path) -> None:

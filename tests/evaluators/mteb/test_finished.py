@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from hashed_encoder import HashedEncoder
 from mteb_folders import make_evaluation, record
+from mutations import mutated_json
 
 from mtl.evaluators.mteb.finished import find_evaluations
+from mtl.report.vectors.board import vector_boards
 
 
 def test_evaluations_below_a_folder(tmp_path: Path) -> None:
@@ -23,19 +25,19 @@ def test_evaluations_below_a_folder(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"tasks": {"Nope": record(1.0)}}, "tasks.Nope: not a task of the benchmark"),
-        ({"tasks": {"PpcPC": record(float("nan"))}}, "tasks.PpcPC: its scores and costs are not numbers"),
-        ({"tasks": {"PpcPC": record(10**400)}}, "tasks.PpcPC: its scores and costs are not numbers"),
+        ({"tasks": {"PpcPC": record(float("nan"))}}, "summary.json: not JSON"),
+        ({"tasks": {"PpcPC": record(10**400)}}, "tasks.PpcPC.score: Number out of range"),
         ({"tasks": {"PpcPC": {**record(1.0), "score": None}}}, "tasks.PpcPC: has no score"),
-        ({"tasks": {"PpcPC": record(1.0, revision=["a"])}}, "tasks.PpcPC: not a record"),
-        ({"tasks": {"PpcPC": 3}}, "tasks.PpcPC: not a record"),
-        ({"cost": {"dim": 10**400}}, "cost: its values are not numbers"),
-        ({"cost": None}, "cost: missing"),
-        ({"encoder": {"title": 3}}, "encoder: has no title"),
-        ({"tasks": {"PpcPC": {**record(1.0), "data": "good"}}}, "tasks.PpcPC: does not say how its data differs"),
-        ({"tasks": {"PpcPC": {**record(1.0), "differences": None}}}, "tasks.PpcPC: does not say how its data differs"),
-        ({"cost": {"dim": "x"}}, "cost: its values are not numbers"),
-        ({"seen": {"PpcPC": 3}}, "seen: not lists of tasks"),
-        ({"choice": {"a": 1}}, "choice: not the record of a choice"),
+        ({"tasks": {"PpcPC": record(1.0, revision=["a"])}}, "tasks.PpcPC.revision: must be a text"),
+        ({"tasks": {"PpcPC": 3}}, "tasks.PpcPC: must be keys and values"),
+        ({"cost": {"dim": 10**400}}, "cost.dim: "),
+        ({"cost": None}, "cost: must be keys and values"),
+        ({"encoder": {"title": 3}}, "encoder.title: must be a text"),
+        ({"tasks": {"PpcPC": {**record(1.0), "data": "good"}}}, "tasks.PpcPC.data: "),
+        ({"tasks": {"PpcPC": {**record(1.0), "differences": None}}}, "tasks.PpcPC.differences: must be a list"),
+        ({"cost": {"dim": "x"}}, "cost.dim: "),
+        ({"seen": {"PpcPC": 3}}, "seen.PpcPC: must be a list"),
+        ({"choice": {"a": 1}}, "choice: has no split"),
     ],
 )
 def test_a_damaged_one_is_left_out(
@@ -49,3 +51,12 @@ def test_a_damaged_one_is_left_out(
     assert message in caplog.text
     folder.summary.unlink()
     assert find_evaluations(tmp_path) == [] and "has no scores yet" in caplog.text
+
+
+def test_whatever_a_summary_holds_the_report_goes_on(tmp_path: Path) -> None:
+    folder = make_evaluation(tmp_path / "runs", {"PpcPC": record(70.0), "CBD": record(60.0, "reduced")})
+    make_evaluation(tmp_path / "runs", {"PpcPC": record(65.0)}, HashedEncoder(pooling="max", name="a"))
+    whole = json.loads(folder.summary.read_text(encoding="utf-8"))
+    for _, damaged in mutated_json(whole, 8):
+        folder.summary.write_bytes(damaged)
+        assert vector_boards(find_evaluations(tmp_path / "runs"))

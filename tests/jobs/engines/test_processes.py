@@ -1,5 +1,6 @@
 """Units in processes of their own: the same results, and no process left over."""
 
+import multiprocessing
 import os
 import signal
 import time
@@ -16,7 +17,7 @@ from small_suite import small_settings
 from mtl.errors import DivergedError, InputError
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines.kind import Done, Needs, Unit, longest_first
-from mtl.jobs.engines.processes import Processes
+from mtl.jobs.engines.processes import BarLock, Processes
 from mtl.locks import LOST
 
 # Stage 1 takes until it is interrupted.
@@ -194,7 +195,7 @@ def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
 
 
 def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.jobs.engines.processes.machine_memory", lambda: 10 * 10**9)
+    monkeypatch.setattr("mtl.memory.machine_memory", lambda: 10 * 10**9)
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
     run(write_share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
     assert {(tmp_path / name).read_text(encoding="utf-8") for name in "abc"} == {"5 0"}
@@ -224,3 +225,20 @@ def test_those_expected_to_take_longest_begin_first() -> None:
         Unit(name, wait, (), seconds=seconds) for name, seconds in (("a", 3.0), ("b", None), ("c", 9.0), ("d", 3.0))
     ]
     assert [unit.name for unit in longest_first(units)] == ["b", "c", "a", "d"]
+
+
+def test_the_lock_of_bars_that_a_killed_process_held_stops_nobody() -> None:
+    context = multiprocessing.get_context("spawn")
+    shared = context.RLock()
+    holder = context.Process(target=hold, args=(shared,))
+    holder.start()
+    holder.join()
+    assert holder.exitcode == -signal.SIGKILL
+    with BarLock(shared), BarLock(shared):
+        pass
+    assert not shared.acquire(block=False)
+
+
+def hold(lock: Any) -> None:
+    lock.acquire()
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -227,3 +227,37 @@ def test_what_a_node_lacks_is_said() -> None:
     )
     other = _difference("n7", Path("/shared/runs"), here, {**here, "torch": "2.9.0"})
     assert other == "node n7: has torch 2.9.0, and this machine 2.13.0; install the same versions on all nodes"
+
+
+ALONE = """
+from mtl.jobs.engines.ray_cluster import RayCluster
+RayCluster()
+import os
+from ray._private.services import get_node_ip_address
+print(get_node_ip_address(), os.environ["RAY_AUTH_MODE"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("address", "mode", "expected"),
+    [("local", None, "127.0.0.1 token"), (None, None, "127.0.0.1 token"), ("local", "disabled", "127.0.0.1 disabled")],
+)
+def test_a_cluster_of_this_machine_alone_listens_on_loopback_and_asks_for_a_token(
+    tmp_path: Path, address: str | None, mode: str | None, expected: str
+) -> None:
+    given = {"RAY_ADDRESS": address, "RAY_AUTH_MODE": mode, "RAY_TMPDIR": str(tmp_path)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    environment = kept | {name: value for name, value in given.items() if value is not None}
+    done = subprocess.run([sys.executable, "-c", ALONE], env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == expected, done.stderr
+
+
+def test_a_cluster_that_is_joined_is_not_of_this_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    assert ray_cluster._starts_cluster()
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray/ray_current_cluster").write_text("10.0.0.1:6379", encoding="utf-8")  # as `ray start` leaves it
+    assert not ray_cluster._starts_cluster()
+    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
+    assert not ray_cluster._starts_cluster()

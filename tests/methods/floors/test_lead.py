@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from command_line import job
+from data_files import read_json
 from rouge_score.rouge_scorer import RougeScorer
 
 from mtl.cli import main
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 
 SUITE = """\

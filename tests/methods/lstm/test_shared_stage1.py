@@ -12,6 +12,7 @@ from command_line import content, job
 from torch import nn
 
 from mtl.config.schema import Config
+from mtl.errors import InputError
 from mtl.files import write_json
 from mtl.jobs.baseline import run_baseline
 from mtl.jobs.prepared import begin
@@ -89,10 +90,25 @@ def test_the_key_has_what_stage_1_reads() -> None:
     assert len({key, *others}) == len(others) + 1
 
 
-def test_the_key_has_the_version_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "version",
+    ["mtl.methods.lstm.shared_stage1.FORMAT", "mtl.__version__", "numpy.__version__", "torch.__version__"],
+)
+def test_the_key_has_the_versions_of_what_computes(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     before = key_of(config())
-    monkeypatch.setattr("mtl.methods.lstm.shared_stage1.FORMAT", "another")
+    monkeypatch.setattr(version, "another")
     assert key_of(config()) != before
+
+
+def test_another_tokenizer_trains_another_stage_1_and_does_not_continue_a_run(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, _, _ = begin(job([*settings, f"run_dir={tmp_path / 'one'}"]))
+    monkeypatch.setattr("sacremoses.__version__", "another")
+    after, _, _ = begin(job([*settings, f"run_dir={tmp_path / 'two'}"]))
+    assert not set(before.shared.values()) & set(after.shared.values())
+    with pytest.raises(InputError, match=r"its inputs have changed since it was begun \(tokenizer\)"):
+        begin(job([*settings, f"run_dir={tmp_path / 'one'}"]))
 
 
 def test_a_suite_with_its_tasks_in_another_order_has_another_stage_1(
@@ -110,12 +126,13 @@ def test_a_suite_with_its_tasks_in_another_order_has_another_stage_1(
 
 
 NETWORK = nn.Linear(2, 3)
+RECORD = {"average": 2.0, "seconds": 1.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
 
 
 def finished(folder: Path, shared: SharedStage1, network: nn.Module = NETWORK) -> Path:
     folder.mkdir(parents=True)
     torch.save({"state_dict": network.state_dict()}, folder / "best.ckpt")
-    write_json(folder / "done.json", {"key": shared.key, "average": 2.0})
+    write_json(folder / "done.json", {"key": shared.key, **RECORD})
     shared.record(folder)
     return folder
 
@@ -129,7 +146,7 @@ def test_the_record_says_where_it_was_trained(tmp_path: Path) -> None:
     source = finished(tmp_path / "one", shared)
     assert take(shared, tmp_path / "two")
     done = json.loads((tmp_path / "two/done.json").read_text(encoding="utf-8"))
-    assert done == {"key": "k", "average": 2.0, "trained_in": str(source)}
+    assert done == {"key": "k", **RECORD, "trained_in": str(source)}
 
 
 @pytest.mark.parametrize(
@@ -149,7 +166,7 @@ def test_what_is_not_there_whole_is_trained_again(tmp_path: Path, damage: str) -
     elif damage == "no checkpoint":
         torch.save([1], source / "best.ckpt")
     elif damage == "another key":
-        write_json(source / "done.json", {"key": "other"})
+        write_json(source / "done.json", {"key": "other", **RECORD})
     elif damage == "another record":
         write_json(tmp_path / "records/k.json", ["x"])
     elif damage == "no JSON":

@@ -79,8 +79,7 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
         if declared.range is None:
             loss = functional.cross_entropy(logits, targets.long())
         else:
-            low, high = declared.range
-            loss = ((logits[:, 0] - (targets - low) / (high - low)) ** 2).mean()
+            loss = ((logits[:, 0] - targets) ** 2).mean()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         optimizer.step()
@@ -123,8 +122,13 @@ def test_predictions_that_are_not_those_of_the_rows_are_one_line(bert: Path, tmp
     for others in ({"none": codes}, {task.id: {first: codes[first]}}, {task.id: {**codes, first: codes[first][1:]}}):
         write_codes(place, others)
         assert_damaged(path, data, task)
+    for wrong in (np.full_like(codes[first], 99), np.full_like(codes[first], np.nan), np.full(len(codes[first]), "x")):
+        write_codes(place, {task.id: {**codes, first: wrong}})
+        assert_damaged(path, data, task)
     with path.open("wb") as file:
         np.save(file, codes[first])
+    assert_damaged(path, data, task)
+    np.savez_compressed(path, **{f"{task.id}/{name}": of for name, of in codes.items()})  # may unpack to any size
     assert_damaged(path, data, task)
 
 

@@ -7,8 +7,10 @@ import torch
 from tiny_transformers import write_bert
 
 from mtl.config.schema import TrainerConfig
+from mtl.config.transformer import TransformerConfig
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
+from mtl.model.batch import Batch
 from mtl.tasks.task import Task
 
 TASKS = [Task(id=id, kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy") for id in ("t", "u")]
@@ -21,7 +23,9 @@ def pretrained(tmp_path: Path) -> Pretrained:
 
 def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetwork:
     trainer = TrainerConfig("auto", precision, force_precision=True)
-    return new_network(pretrained, TASKS, {"t": 2, "u": 2}, 1, trainer, torch.device(device)).eval()
+    return new_network(
+        pretrained, TASKS, {"t": 2, "u": 2}, 1, trainer, torch.device(device), TransformerConfig()
+    ).eval()
 
 
 def test_plain_attention_in_bfloat16_on_a_cpu_gives_the_same_outputs(pretrained: Pretrained) -> None:
@@ -41,3 +45,18 @@ def test_tasks_share_the_body_and_begin_with_the_same_head(pretrained: Pretraine
     assert first.base_model is second.base_model
     assert first.classifier is not second.classifier
     assert torch.equal(first.classifier.weight, second.classifier.weight)
+
+
+@pytest.mark.parametrize(("number_loss", "predicted"), [("raw", 0.5), ("scaled", 3.0)])
+def test_numbers_are_raw_or_scaled_in_the_loss_and_in_predictions(
+    pretrained: Pretrained, number_loss: str, predicted: float
+) -> None:
+    task = Task(id="n", kind="number", text=["x"], target="y", range=[1, 5], metric="spearman")
+    settings = TransformerConfig(number_loss=number_loss)
+    trainer = TrainerConfig("cpu", "32-true")
+    network = new_network(pretrained, [task], {"n": 1}, 1, trainer, torch.device("cpu"), settings)
+    batch = Batch("n", torch.arange(1), torch.tensor([4.0]))
+    for each in (network, network.for_task(task)):
+        assert each.predict(batch, torch.tensor([[0.5]])).tolist() == [predicted]
+        right = torch.tensor([[4.0 if number_loss == "raw" else 0.75]])
+        assert float(each.kinds["n"].loss(right, batch.targets, None)) == 0.0

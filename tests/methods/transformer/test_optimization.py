@@ -20,7 +20,7 @@ TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], me
 @pytest.fixture
 def network(tmp_path: Path) -> TransformerNetwork:
     pretrained, trainer = open_pretrained(str(write_bert(tmp_path, ["en dag"]))), TrainerConfig("cpu", "32-true")
-    return new_network(pretrained, [TASK], {"t": 2}, 1, trainer, torch.device("cpu"))
+    return new_network(pretrained, [TASK], {"t": 2}, 1, trainer, torch.device("cpu"), TransformerConfig())
 
 
 @pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])

@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import re
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from command_line import content
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
 from tiny_transformers import SIZE, write_bert
+from tqdm import tqdm
 
 import mtl
 from mtl.cli import main
@@ -281,6 +283,7 @@ def test_killed_at_any_moment_it_ends_as_if_undisturbed(
 
 def _run(arguments: list[str]) -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    tqdm.set_lock(threading.RLock())  # its own: who is killed with a lock that is shared leaves it locked
     os._exit(main(arguments))
 
 
@@ -309,3 +312,22 @@ def test_the_tiny_transformer_is_trained_where_no_path_is_given(
     # It has read the training texts of all tasks, also of those that are not in the run.
     seen = open_encoder(str(run), {}).description.trained_on
     assert seen == ("kinds/mood", "kinds/stars", "kinds/answer", "kinds/opposite")
+
+
+@pytest.mark.parametrize("variant", ["frozen", "finetune"])
+def test_a_finished_run_is_not_that_of_another_transformer_at_the_same_path(
+    folder: Path, tmp_path: Path, variant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bert = tmp_path / "bert"
+    shutil.copytree(folder / "bert", bert)
+    settings = [*VARIANTS[variant], f"transformer.path={bert}", "tasks=[mood]", "seeds=[1]", f"run_dir={tmp_path}/run"]
+    given = command(folder, "kinds", *settings)
+    assert main(given) == 0
+    os.utime(bert / "config.json", (1, 1))
+    assert main(given) == 0
+    config = json.loads((bert / "config.json").read_text(encoding="utf-8"))
+    (bert / "config.json").write_text(json.dumps({**config, "num_attention_heads": 4}), encoding="utf-8")
+    capsys.readouterr()
+    assert main(given) == 2
+    said = rf"made from other inputs: transformer \({bert}/config.json: another size or time than then\); set run_dir="
+    assert re.search(said, capsys.readouterr().err)

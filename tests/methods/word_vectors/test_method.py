@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import content, job
+from data_files import read_json
 from gensim.models import KeyedVectors
 
 from mtl.errors import InputError
-from mtl.files import read_json
 from mtl.jobs.baseline import run_baseline
 from mtl.runs.finished import find_runs
 

@@ -89,6 +89,19 @@ def replaced(place: int, pattern: str, new: str) -> Callable[[Rows], None]:
     return edit
 
 
+def test_numbers_outside_the_range_are_valid_and_counted(
+    check: Callable[..., tuple[int, list[str], str]], made: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "copy/grad/test.jsonl"
+    rows = read(file)
+    for place, number in ((0, "5.03"), (2, "-0.01")):
+        replaced(place, '"prediction": .*}', f'"prediction": {number}}}')(rows)
+    write_lines(file, rows)
+    status, lines, _ = check()
+    assert status == 0 and lines[0] == "grad/test.jsonl: 2 of 4 predictions are outside 0 to 5"
+    assert lines[-1].endswith("which are not the official ones")
+
+
 @pytest.mark.parametrize(
     ("name", "edit", "problem"),
     [
@@ -104,7 +117,7 @@ def replaced(place: int, pattern: str, new: str) -> Callable[[Rows], None]:
         ("grad/test", replaced(1, "null", "2.0"), ":2: key 'label' is 2.0, and in the data's row null"),
         ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": "3"}'), ':3: prediction "3" must be a number'),
         ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": true}'), ":3: prediction true must be a number"),
-        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": 5.5}'), ":3: prediction: target 5.5 is outside 0 to 5"),
+        ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": 1e101}'), ":3: prediction: target 1e+101 is not finite"),
         ("grad/dev", replaced(2, '"prediction": .*}', '"prediction": NaN}'), ":3: not a row: NaN is not a JSON number"),
         ("grad/dev", replaced(2, ', "prediction": .*}', "}"), ":3: no key 'prediction'"),
         ("grad/dev", replaced(2, "}$", ""), ":3: not a row: "),
@@ -143,7 +156,7 @@ def test_a_damaged_file_is_one_line_with_file_and_line(
         (lambda copy: next(copy.glob("*.json")).rename(copy / "x.json"), "x.json: is the entry of 'Majority or mean'"),
         (lambda copy: next(copy.glob("*.json")).unlink(), "COPY: no file of the form NAME.json"),
         (lambda copy: (copy / "y.json").write_text("{}"), "COPY: 2 files (Majority or mean.json, y.json) of the form"),
-        (lambda copy: next(copy.glob("*.json")).write_text("[1]"), "Majority or mean.json: not an entry"),
+        (lambda copy: next(copy.glob("*.json")).write_text("[1]"), "Majority or mean.json: it must be keys and values"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_missing_or_too_many_is_one_line(
@@ -180,7 +193,7 @@ def edited(*keys: str, value: object = None) -> Callable[[Entry], None]:
         (edited("tasks", "grad", "dev", "alpha", value="0.3"), 'tasks.grad.dev.alpha: "0.3" must be a number or null'),
         (edited("tasks", "val", "test", "N", value=True), "tasks.val.test.N: true must be a number or null"),
         (edited("tasks", "val", "test", "N", value=10**400), "tasks.val.test.N: 10000"),
-        (edited("tasks", "val", "test", "N", value=float("nan")), "tasks.val.test.N: NaN must be a number or null"),
+        (edited("tasks", "val", "test", "N", value=float("nan")), "not JSON: JSON is malformed: invalid character"),
         (edited("tasks", "val", "test", "beta", value=0.1), "tasks.val.test.beta: unknown key"),
         (edited("tasks", "val", "tset", value={}), "tasks.val.tset: unknown split, expected dev or test"),
         (edited("tasks", "ny", value={}), "tasks.ny: unknown task"),

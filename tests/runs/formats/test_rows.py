@@ -154,7 +154,9 @@ def test_a_wrong_declaration_is_one_line(
     assert capsys.readouterr().err.startswith(f"mtl: error: suite rader: {problem}")
 
 
-@pytest.mark.parametrize("content", ["[]", '{"tasks": {"grad": null}}', "{", '{"left_out": 1}'])
+@pytest.mark.parametrize(
+    "content", ["[]", '{"tasks": {"grad": null}}', "{", '{"left_out": 1}', '{"tasks": {"grad": {"dev": 5}}}', "[" * 999]
+)
 def test_a_template_of_another_form_is_one_line(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,0 +1,117 @@
+"""Checks of a folder with a transformer that someone else wrote, before transformers reads it.
+
+A folder's sizes and rules are compared with what its files can hold: a `config.json` of a few bytes may ask for terabytes or for years, and
+the rules of a `tokenizer.json` may double a text again and again.
+"""
+
+import stat
+from collections.abc import Iterator
+from math import prod
+from pathlib import Path
+from typing import Any, TypedDict
+
+from mtl.errors import InputError
+from mtl.untrusted import read_json
+
+AGAIN = "restore the folder's files, or fetch or write them again"
+WEIGHTS = (".safetensors", ".bin")  # ends of the names of files with weights
+MOST_LAYERS = 512  # also of blocks, groups and experts
+MOST_POSITIONS = 2**21
+FURTHER_WEIGHTS = 2**24  # that a body may have beside those in its files: a pooler
+MOST_RULES = 100  # of a tokenizer
+MOST_GROWTH = 1000  # characters or tokens that a tokenizer's rules may make of one
+
+
+class Index(TypedDict):
+    """`model.safetensors.index.json`: the file of each weight."""
+
+    weight_map: dict[str, str]
+
+
+def check_folder(folder: Path) -> None:
+    """Raise InputError for a folder with a file that is none, a link that leads out of a Hub's cache, absurd sizes, or rules that make
+    texts far longer."""
+    for path in folder.iterdir():
+        if path.is_symlink() and path.resolve().parent.name != "blobs":
+            raise InputError(f"{path}: is a link; a transformer's folder holds only files: put the file itself there")
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+            raise InputError(f"{path}: is not a file; put a file there, or remove it")
+        if path.name.endswith(".index.json"):
+            named = read_json(path, Index, AGAIN)["weight_map"].values()
+            if outside := [name for name in named if Path(name).name != name]:
+                raise InputError(f"{path}: weight_map: {outside[0]!r} is no file of this folder; {AGAIN}")
+    for name, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
+        if (folder / name).is_file():
+            check(folder / name)
+
+
+def stored_weights(folder: Path) -> int:
+    """The most weights that the files of a folder can hold, at a byte for each."""
+    return sum(path.stat().st_size for path in folder.iterdir() if path.name.endswith(WEIGHTS))
+
+
+def check_config(path: Path) -> None:
+    """Raise InputError for a `config.json` with sizes that no transformer has."""
+    pending: list[Any] = [read_json(path, dict[str, Any], AGAIN)]
+    while pending:
+        inner = pending.pop()
+        pending += [each for each in _values(inner) if isinstance(each, dict | list)]
+        for key, value in inner.items() if isinstance(inner, dict) else ():
+            if isinstance(value, int) and value > (most := _most(key.lower())):
+                raise InputError(f"{path}: {key}: {value} is more than any transformer has ({most:,} at most); {AGAIN}")
+
+
+def _most(key: str) -> int:
+    """The largest value that a key of config.json may have."""
+    if any(part in key for part in ("layer", "block", "group", "expert", "depth")) and "size" not in key:
+        return MOST_LAYERS
+    return MOST_POSITIONS if "position" in key or "n_ctx" in key else 2**63 - 1
+
+
+def check_tokenizer(path: Path) -> None:
+    """Raise InputError for a `tokenizer.json` whose rules make far more of a text than it is."""
+    content = read_json(path, dict[str, Any], AGAIN)
+    rules = [rule for part in ("normalizer", "pre_tokenizer", "post_processor") for rule in _rules(content.get(part))]
+    if len(rules) > MOST_RULES:
+        raise InputError(f"{path}: has {len(rules):,} rules for texts ({MOST_RULES} at most); {AGAIN}")
+    if (growth := prod(map(_growth, rules))) > MOST_GROWTH:
+        raise InputError(
+            f"{path}: its rules make a text up to {growth:.0e} times longer ({MOST_GROWTH:,} at most); {AGAIN}"
+        )
+
+
+def _rules(part: Any) -> Iterator[dict[str, Any]]:
+    """The rules of a part of a tokenizer, which may be sequences of rules."""
+    pending = [part]
+    while pending:
+        rule = pending.pop()
+        if isinstance(rule, dict):
+            yield rule
+            inner = (rule.get(key) for key in ("normalizers", "pretokenizers", "processors"))
+            pending += [each for rules in inner if isinstance(rules, list) for each in rules]
+
+
+def _growth(rule: dict[str, Any]) -> float:
+    """How many times longer a rule may make a text."""
+    kind, content = rule.get("type"), rule.get("content")
+    if kind == "Replace":
+        written = len(content) if isinstance(content, str) else 0
+        pattern = rule.get("pattern")
+        found = pattern.get("String") if isinstance(pattern, dict) else None
+        # A regular expression may match nothing at all: then the content stands between all characters.
+        return max(1.0, written / len(found)) if isinstance(found, str) and found else 1.0 + written
+    if kind == "TemplateProcessing":
+        return max(1.0, _copies(rule.get("single")), _copies(rule.get("pair")) / 2)
+    # A character has up to 4 bytes, and a table of characters that is compiled may write several for one.
+    return {"ByteLevel": 4.0, "Precompiled": 10.0}.get(str(kind), 1.0)
+
+
+def _copies(pieces: Any) -> int:
+    """How often a template writes its texts."""
+    return sum(isinstance(piece, dict) and "Sequence" in piece for piece in _values(pieces or []))
+
+
+def _values(container: Any) -> list[Any]:
+    if isinstance(container, dict):
+        return list(container.values())
+    return container if isinstance(container, list) else []

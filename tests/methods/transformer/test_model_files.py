@@ -1,0 +1,174 @@
+"""A transformer's folder of others: success, or one line, before memory or minutes are spent."""
+
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+from tiny_transformers import write_bert
+
+from mtl.errors import InputError
+from mtl.methods.transformer.inputs import InputReader
+from mtl.methods.transformer.pretrained import open_pretrained, open_without_weights, tokenizing
+
+TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bert(tmp_path_factory.mktemp("bert") / "liten", TEXTS)
+
+
+def changed(bert: Path, folder: Path, name: str, **values: Any) -> Path:
+    """A copy of the folder with these values in one of its JSON files."""
+    shutil.copytree(bert, folder)
+    content = json.loads((folder / name).read_text(encoding="utf-8"))
+    (folder / name).write_text(json.dumps({**content, **values}), encoding="utf-8")
+    return folder
+
+
+def doubling(times: int) -> dict[str, Any]:
+    rule = {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"}
+    return {"type": "Sequence", "normalizers": [rule] * times}
+
+
+LETTERS = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("config.json", {"num_hidden_layers": 10**7}, "num_hidden_layers: 10000000 is more than any transformer has"),
+        ("config.json", {"text_config": {"n_layer": 10**30}}, "n_layer: 1"),
+        ("config.json", {"max_position_embeddings": 10**9}, "max_position_embeddings: 1000000000 is more than any"),
+        ("config.json", {"hidden_size": 10**6}, "needs .* GB of memory, and this machine has"),
+        ("config.json", {"vocab_size": 10**11}, "needs .* GB of memory, and this machine has"),
+        ("config.json", {"vocab_size": 10**6}, "config.json describes 32,.* weights, and the files hold"),
+        ("config.json", {"chunk_size_feed_forward": 7}, "the model cannot be read: The dimension to be chunked"),
+        ("tokenizer.json", {"normalizer": doubling(36)}, "its rules make a text up to 7e.10 times longer"),
+        ("tokenizer.json", {"normalizer": doubling(1000)}, "has 1,00. rules for texts"),
+        (
+            "tokenizer.json",
+            {"pre_tokenizer": {"type": "Sequence", "pretokenizers": [LETTERS] * 36}},
+            "its rules make a text up to 5e.21 times longer",
+        ),
+    ],
+)
+def test_absurd_folders_are_refused(
+    bert: Path, tmp_path: Path, name: str, values: dict[str, Any], message: str
+) -> None:
+    folder = changed(bert, tmp_path / "x", name, **values)
+    with pytest.raises(InputError, match=message) as error:
+        open_pretrained(str(folder))
+    assert str(error.value).startswith(str(folder)) and "\n" not in str(error.value)
+
+
+def test_a_run_s_own_folder_is_checked_too(bert: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="num_hidden_layers: 10000000 is more"):
+        open_without_weights(changed(bert, tmp_path / "x", "config.json", num_hidden_layers=10**7))
+    with pytest.raises(InputError, match="GB of memory"):
+        open_without_weights(changed(bert, tmp_path / "y", "config.json", hidden_size=10**6))
+
+
+def write_nan(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    name = "encoder.layer.1.output.dense.weight"
+    save_file({**weights, name: weights[name] * float("nan")}, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def write_deep(folder: Path) -> None:
+    (folder / "config.json").write_text('{"a":' * 100_000)
+
+
+def put_pipe(folder: Path) -> None:
+    (folder / "tokenizer_config.json").unlink()
+    os.mkfifo(folder / "tokenizer_config.json")
+
+
+def put_link(folder: Path) -> None:
+    (folder / "tokenizer_config.json").unlink()
+    (folder / "tokenizer_config.json").symlink_to("/dev/zero")
+
+
+def put_index(folder: Path) -> None:
+    index = {"metadata": {}, "weight_map": {"embeddings.LayerNorm.bias": "../other.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (write_nan, "not finite, in encoder.layer.1.output.dense.weight"),
+        (write_deep, "config.json: not JSON: it is nested too deeply"),
+        (put_pipe, "tokenizer_config.json: is not a file"),
+        (put_link, "tokenizer_config.json: is a link"),
+        (put_index, "weight_map: '../other.safetensors' is no file of this folder"),
+    ],
+)
+def test_hostile_folders_are_refused(bert: Path, tmp_path: Path, change: Callable[[Path], None], message: str) -> None:
+    shutil.copytree(bert, tmp_path / "x")
+    change(tmp_path / "x")
+    with pytest.raises(InputError, match=message):
+        open_pretrained(str(tmp_path / "x"))
+
+
+def test_a_snapshot_of_the_hub_s_cache_may_consist_of_links(bert: Path, tmp_path: Path) -> None:
+    shutil.copytree(bert, tmp_path / "blobs")
+    (tmp_path / "snapshots" / "1").mkdir(parents=True)
+    for file in (tmp_path / "blobs").iterdir():
+        (tmp_path / "snapshots" / "1" / file.name).symlink_to(f"../../blobs/{file.name}")
+    assert open_pretrained(str(tmp_path / "snapshots" / "1")).dim == 32
+
+
+def test_a_pattern_that_explodes_is_one_line(bert: Path, tmp_path: Path) -> None:
+    pattern = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+    pretrained = open_pretrained(str(changed(bert, tmp_path / "x", "tokenizer.json", pre_tokenizer=pattern)))
+    with pytest.raises(InputError, match="its tokenizer cannot read a text: Onig"):
+        InputReader(pretrained, 64).sequences([("a" * 10_000 + "b",)])
+
+
+def test_an_interruption_while_a_text_is_read_stays_one() -> None:
+    with pytest.raises(KeyboardInterrupt), tokenizing("x"):
+        raise KeyboardInterrupt
+
+
+def test_tokens_that_the_model_lacks_are_one_line(bert: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "x"
+    shutil.copytree(bert, folder)
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+    word = next(word for word in content["model"]["vocab"] if word.startswith("sol"))
+    content["model"]["vocab"][word] = 10**6
+    (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
+    pretrained = open_pretrained(str(folder))
+    with pytest.raises(InputError, match="its tokenizer gives the token 1000000, and the model has"):
+        InputReader(pretrained, 64).sequences([(word,)])
+
+
+def test_mutated_folders_are_opened_or_refused(bert: Path, tmp_path: Path) -> None:
+    chance, folder = random.Random(0), tmp_path / "x"
+    shutil.copytree(bert, folder)
+    names = ("config.json", "tokenizer_config.json", "tokenizer.json", "model.safetensors")
+    originals = {name: (folder / name).read_bytes() for name in names}
+    values = [None, True, -1, 0, 3, 10**30, 1e300, "x", "\ud800", [], {}, [[1, 2]], {"type": "x"}]
+    for _ in range(60):
+        name = chance.choice(names)
+        if name.endswith(".json"):
+            content: Any = json.loads(originals[name])
+            inner, key = content, chance.choice(list(content))
+            while isinstance(inner[key], dict) and inner[key] and chance.random() < 0.7:
+                inner, key = inner[key], chance.choice(list(inner[key]))
+            inner[key] = chance.choice(values)
+            (folder / name).write_text(json.dumps(content))
+        else:
+            mutated = bytearray(originals[name])
+            mutated[chance.randrange(400)] = chance.randrange(256)  # in the header
+            (folder / name).write_bytes(mutated)
+        with suppress(InputError):
+            InputReader(open_pretrained(str(folder)), 16).sequences([("solen", "regnet"), ("vädret",)])
+        (folder / name).write_bytes(originals[name])

@@ -1,0 +1,177 @@
+"""Run folders from other people: whatever is in their files, a command succeeds or says what is wrong in one line."""
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command_line import job
+from data_files import read_json
+from mutations import message_of, mutated_bytes, mutated_json
+from run_folders import make_run, right
+from small_suite import small_settings
+
+import mtl
+from mtl.cli import main
+from mtl.errors import InputError
+from mtl.jobs.baseline import run_baseline
+from mtl.report.report import write_report
+from mtl.runs.finished import find_runs
+from mtl.runs.folder import RunFolder
+
+FIELDS = 10  # of each file that are damaged; more of them find nothing further
+RECORDS = (
+    *("summary.json", "inputs.json", "scored_rows.json", "held_out.json"),
+    *("seed-1/scores.json", "seed-1/pretrain/done.json", "seed-1/finetune/cbd/done.json"),
+)
+
+
+def damaged(file: Path, most: int) -> Iterator[str]:
+    """Damages a file again and again, and restores it at the end."""
+    content = file.read_bytes()
+    fields = mutated_json(json.loads(content), most) if file.suffix == ".json" else mutated_bytes(content, most)
+    try:
+        for what, changed in fields:
+            file.write_bytes(changed)
+            yield f"{file.name}: {what}"
+    finally:
+        file.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs; the resamples of both are cached."""
+    path = tmp_path_factory.mktemp("foreign")
+    make_run(path / "runs/klej/a", right(0.8), tasks=["cbd", "cdsc-r"], seeds=[1, 2])
+    make_run(path / "runs/klej/b", right(0.5), ["method=constant"], tasks=["cbd", "cdsc-r"], seeds=[1])
+    write_report(path / "runs", path / "out", "x", path / "cache")
+    return path / "runs"
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_damaged_record_never_ends_the_report(runs: Path, name: str) -> None:
+    for _ in damaged(runs / "klej/a" / name, FIELDS):
+        write_report(runs, runs.parent / "out", "x", runs.parent / "cache")
+
+
+def test_a_damaged_text_file_never_ends_the_search_for_runs(runs: Path) -> None:
+    for name in ("config.yaml", "suite.yaml", "gold/dev_cbd.tsv", "seed-1/predictions/dev_pred_cdsc-r.tsv"):
+        for _ in damaged(runs / "klej/a" / name, FIELDS):
+            assert {run.name for run in find_runs(runs)} >= {"b"}
+
+
+def as_folder(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+def as_pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+def as_link(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("replace", [as_folder, as_pipe, as_link])
+@pytest.mark.parametrize("name", ["summary.json", "suite.yaml", "gold/dev_cbd.tsv", "seed-1/pretrain/done.json"])
+def test_what_is_no_file_is_not_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str, replace: Callable[[Path], None]
+) -> None:
+    make_run(tmp_path / "klej/good", right(0.5), tasks=["cbd"], seeds=[1])
+    folder = make_run(tmp_path / "klej/bad", right(0.5), tasks=["cbd"], seeds=[1])
+    replace(folder.path / name)
+    with caplog.at_level(logging.WARNING):
+        assert [run.name for run in find_runs(tmp_path)] == ["good"]
+    assert str(folder.path / name) in caplog.messages[0] and "bad is left out" in caplog.messages[0]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run on the small suite, with its settings beside it."""
+    folder = tmp_path_factory.mktemp("trained")
+    run_baseline(job([*small_settings(folder), "seeds=[1]"]))
+    return folder / "run"
+
+
+def test_a_damaged_run_predicts_and_encodes_or_says_why_not(trained: Path) -> None:
+    def use() -> None:
+        predictor = mtl.load(trained)
+        predictor.predict("kansla", [["solen skiner"]])
+        predictor.encode(["solen skiner"])
+
+    names = ("summary.json", "inputs.json", "seed-1/scores.json", "config.yaml", "suite.yaml", "vocabulary.txt")
+    for name in (*names, "seed-1/pretrain/best.ckpt", "seed-1/finetune/kansla/best.ckpt"):
+        for what in damaged(trained / name, FIELDS):
+            message_of(use, what)
+
+
+def test_sizes_that_no_machine_has_are_refused_before_memory_is_spent(trained: Path) -> None:
+    config = trained / "config.yaml"
+    content = config.read_text(encoding="utf-8")
+    for key in ("hidden_size", "num_layers", "dim", "attention_size"):
+        lines = [
+            f"{line.partition(':')[0]}: 1000000000" if line.strip().startswith(f"{key}:") else line
+            for line in content.splitlines()
+        ]
+        config.write_text("\n".join(lines), encoding="utf-8")
+        with pytest.raises(InputError, match=rf"config\.yaml: not a run's configuration: .*{key}=1000000000: must lie"):
+            mtl.load(trained)
+    config.write_text(content, encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["seed-1/scores.json", "inputs.json", "seed-1/pretrain/done.json"])
+def test_a_damaged_record_is_not_continued_from(tmp_path: Path, name: str) -> None:
+    settings = [*small_settings(tmp_path), "seeds=[1]", "tasks=[kansla]"]
+    made = job(settings)
+    run_baseline(made)
+    made.folder.summary.unlink()
+    if name.endswith("done.json"):
+        made.folder.scores(1).unlink()
+    for what in damaged(made.folder.path / name, 12):
+        made.folder.summary.unlink(missing_ok=True)
+        message_of(lambda: run_baseline(made), what)
+
+
+def test_a_folder_with_links_is_neither_continued_nor_emptied(
+    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The folder behind the link has the names that a seed's folder has: a run would clear them."""
+    thesis = tmp_path / "home/pretrain/thesis.txt"
+    thesis.parent.mkdir(parents=True)
+    thesis.write_text("x", encoding="utf-8")
+    run = RunFolder(job(settings).folder.path)
+    for name in ("seed-1", "gold"):
+        run.path.mkdir(exist_ok=True)
+        (run.path / name).symlink_to(tmp_path / "home", target_is_directory=True)
+        assert main(["baseline", *settings]) == 2
+        assert f"{run.path / name}: is a link; " in capsys.readouterr().err
+        (run.path / name).unlink()
+    assert [path.name for path in (tmp_path / "home").rglob("*")] == ["pretrain", "thesis.txt"]
+
+
+def test_links_of_shared_stages_are_not_followed(settings: list[str], tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    run = job(settings).folder.path
+    run.parent.mkdir(parents=True, exist_ok=True)
+    (run.parent / ".stage1").symlink_to(tmp_path / "home", target_is_directory=True)
+    run_baseline(job([*settings, "seeds=[1]", "tasks=[kansla]"]))
+    assert list((tmp_path / "home").iterdir()) == []
+
+
+def test_a_summary_that_contradicts_itself(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = make_run(tmp_path / "a", right(0.5), tasks=["cbd"], seeds=[1, 2])
+    summary = read_json(folder.summary)
+    for change, complaint in (
+        ({"seeds": [1, 1]}, "seeds: names a seed twice"),
+        ({"seeds": [1, 3]}, "tasks.cbd: its scores are not those of the seeds"),
+        ({"reduced": ["dyk"]}, "reduced: 'dyk' is not one of the run's tasks"),
+    ):
+        caplog.clear()
+        folder.summary.write_text(json.dumps({**summary, **change}), encoding="utf-8")
+        assert find_runs(tmp_path) == []
+        assert complaint in caplog.text
