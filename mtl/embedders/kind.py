@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from mtl.embedders.sequences import Sequences
 
 
-class Embedder(Protocol):
-    """A module (`torch.nn.Module`): the first tensor that `Sequences.gather` returns, (batch, time, …) -> vectors (batch, time, dim)."""
-
-    def __call__(self, tokens: "Tensor") -> "Tensor": ...
-
-    def for_task(self) -> "Embedder":
-        """The embedder for an encoder that stage 2 trains for one task: trained weights are copied, fixed weights are shared."""
-
-
 class Embeddings(Protocol):
     """The embeddings of a run. Each seed makes its own embedder from them."""
 

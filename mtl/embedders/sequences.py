@@ -1,4 +1,4 @@
-"""Texts in the form that an embedder or a head reads, from which padded batches are gathered."""
+"""What an encoder reads: texts in the form of padded batches, and the embedder that makes vectors of them."""
 
 from typing import Protocol
 
@@ -14,6 +14,15 @@ class Sequences(Protocol):
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
         """The padded batch of these texts, (batch, time, …), with 0 past their ends, and their lengths, (batch,). texts: indices, (batch,)."""
+
+
+class Embedder(Protocol):
+    """A module (`torch.nn.Module`): the first tensor that `Sequences.gather` returns, (batch, time, …) -> vectors (batch, time, dim)."""
+
+    def __call__(self, tokens: Tensor) -> Tensor: ...
+
+    def for_task(self) -> "Embedder":
+        """The embedder for an encoder that stage 2 trains for one task: trained weights are copied, fixed weights are shared."""
 
 
 class Rows(Protocol):

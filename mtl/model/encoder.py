@@ -9,8 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mtl.device import to_device
-from mtl.embedders.kind import Embedder
-from mtl.embedders.sequences import Sequences
+from mtl.embedders.sequences import Embedder, Sequences
 from mtl.model.lstm import BiLSTM
 from mtl.progress import Progress
 

@@ -3,7 +3,3 @@
 Only this package's modules `vocabulary`, `tokens`, `network`, `training` and `output` need the packages transformers and tokenizers;
 `pretrain` checks that they are there.
 """
-
-from mtl.pretraining.body import own_body
-
-__all__ = ["own_body"]

@@ -1,13 +1,15 @@
 """A run's encoder as a scikit-learn transformer."""
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from mtl.runs.predictor import Predictor
+import mtl
+
+if TYPE_CHECKING:
+    from mtl.runs.predictor import Predictor
 
 
 class TextTransformer(TransformerMixin, BaseEstimator):
@@ -27,7 +29,7 @@ class TextTransformer(TransformerMixin, BaseEstimator):
         self.device = device
         self.pooling = pooling
 
-    def keep(self, predictor: Predictor) -> None:
+    def keep(self, predictor: "Predictor") -> None:
         """Use a run that is loaded already; it must be the one that the parameters name."""
         self._loaded = (self._key(), predictor)
 
@@ -44,10 +46,10 @@ class TextTransformer(TransformerMixin, BaseEstimator):
         """The names of the vectors' numbers."""
         return np.array([f"vector{number}" for number in range(self._predictor().model.dim)], dtype=object)
 
-    def _predictor(self) -> Predictor:
+    def _predictor(self) -> "Predictor":
         loaded: tuple[Any, Predictor] | None = getattr(self, "_loaded", None)
         if loaded is None or loaded[0] != self._key():
-            loaded = (self._key(), Predictor.load(Path(self.run_dir), self.seed, device=self.device))
+            loaded = (self._key(), mtl.load(self.run_dir, self.seed, device=self.device))
             self._loaded = loaded
         return loaded[1]
 

@@ -6,7 +6,7 @@ import yaml
 from pretraining_parts import GIVEN, lines
 
 from mtl.errors import InputError
-from mtl.pretraining import own_body
+from mtl.pretraining.body import own_body
 from mtl.pretraining.training import MaskedLanguageModelling
 
 

@@ -1,12 +1,14 @@
 """The formats of submissions, by the name that a suite file uses (`submission.format`)."""
 
-from mtl.runs.formats import check, rows, zipped
+from mtl.runs.formats.check import check_rows
 from mtl.runs.formats.kind import SubmissionFormat
+from mtl.runs.formats.rows import rows_problem, write_rows
+from mtl.runs.formats.zipped import check_zip, write_zip
 from mtl.tasks.suite import Suite
 
 FORMATS = {
-    "zip": SubmissionFormat(zipped.write, zipped.check),
-    "rows": SubmissionFormat(rows.write, check.check, rows.problem),
+    "zip": SubmissionFormat(write_zip, check_zip),
+    "rows": SubmissionFormat(write_rows, check_rows, rows_problem),
 }
 
 

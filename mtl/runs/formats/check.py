@@ -41,7 +41,7 @@ def submitted_rows(task: Task, found: Mapping[str, bytes], path: Path) -> dict[s
     }
 
 
-def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
+def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     """Compare a submission with the files of a data folder.
 
     Raises InputError if the data folder has no file of the suite, and for files that cannot be read.

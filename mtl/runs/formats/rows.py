@@ -28,7 +28,7 @@ Files = dict[str, dict[str, RowFile]]
 """Files of rows by task id and split."""
 
 
-def problem(suite: Suite) -> str | None:
+def rows_problem(suite: Suite) -> str | None:
     """The error in the suite's declaration, as "key: message", or None."""
     declared = suite.submission
     if declared.template is not None and not is_inside(declared.template):
@@ -50,7 +50,7 @@ def problem(suite: Suite) -> str | None:
     return None
 
 
-def write(submitted: Submitted) -> list[str]:
+def write_rows(submitted: Submitted) -> list[str]:
     """Write `submission/` in the seed's folder: NAME.json and TASK/dev.jsonl, TASK/test.jsonl. Returns what its user should know.
 
     Raises InputError if the data has another number of rows than the predictions, or a key `prediction`.

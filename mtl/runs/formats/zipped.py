@@ -8,13 +8,13 @@ from mtl.runs.submission import write_submission
 from mtl.tasks.suite import Suite
 
 
-def write(submitted: Submitted) -> list[str]:
+def write_zip(submitted: Submitted) -> list[str]:
     folder, seed = submitted.folder, submitted.seed
     tasks = [task for task in submitted.tasks if task.files["test"] is not None]
     write_submission(folder.submission(seed), [folder.predictions(seed, "test", task.id) for task in tasks])
     return []
 
 
-def check(path: Path, suite: Suite, data_dir: Path) -> Checked:
+def check_zip(path: Path, suite: Suite, data_dir: Path) -> Checked:
     problems = submission_problems(path, suite, data_dir)
     return Checked(problems, notes=[] if problems else submission_remarks(path, suite))
