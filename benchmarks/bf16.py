@@ -18,8 +18,8 @@ import torch
 from encoder import CLASSES, DIM, PASSES, Workload, klej
 from timing import alternate, matrix_product, ratio
 
-from mtl.device import CPU_INFORMATION, bfloat16_instructions
-from mtl.memory import keep_memory
+from mtl.base.device import CPU_INFORMATION, bfloat16_instructions
+from mtl.base.memory import keep_memory
 from mtl.model.lstm import BiLSTM
 
 DTYPES = (torch.float32, torch.bfloat16)

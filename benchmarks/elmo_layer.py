@@ -16,7 +16,7 @@ from timing import alternate, ratio
 from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from mtl.recurrence.projected import ProjectedLSTMLayer, reorder_gates
+from mtl.model.projected_lstm import ProjectedLSTMLayer, reorder_gates
 
 CLIP = 3.0
 

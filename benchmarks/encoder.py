@@ -7,7 +7,7 @@ that stage 1 draws, the one of median size for each task, weighted by the task's
 mix is left out. With --shuffled, only the mix is measured, with batches of rows in random order, not sorted by length.
 Both sides have the same weights and read the same batches, in turn. Each figure is the median of the runs (of one run for
 batches of more than 12,000 tokens). Each side has its own process, so that its peak memory can be measured: ours keeps
-freed memory as `mtl baseline` does (mtl/memory.py); AllenNLP's does so only with --keep-both.
+freed memory as `mtl baseline` does (mtl/base/memory.py); AllenNLP's does so only with --keep-both.
 The limit is the speed of a 2048 × 2048 float32 product (torch.mm), in useful operations per second. Peak memory is that of
 each process after training steps on 128 texts of 100 to 200 tokens.
 """
@@ -28,7 +28,7 @@ import torch
 from timing import matrix_product, ratio, seconds
 from torch import Tensor, nn
 
-from mtl.memory import keep_memory
+from mtl.base.memory import keep_memory
 from mtl.model.lstm import BiLSTM
 
 DIM = 300

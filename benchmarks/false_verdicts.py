@@ -13,7 +13,7 @@ runs. The splits share seeds, so its standard errors cover only the choice of th
 Three tests, each at 5 %:
 - rows alone: the 95 % percentile interval of the difference of the medians over seeds, on resamples of single rows
 - seeds and rows: the same on resamples of seeds and of groups of rows
-- mtl: mtl.report.comparison, which corrects for few seeds and does not count the variance of the rows twice
+- mtl: mtl.stats.comparison, which corrects for few seeds and does not count the variance of the rows twice
 """
 
 import argparse
@@ -23,10 +23,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.report.comparison import Resampled, compare, over_tasks, sample
-from mtl.report.resampling import RowGroups, resampled_scores, row_groups, row_weights
-from mtl.report.samples import RecordedGroups
 from mtl.runs.finished import Run, find_runs
+from mtl.stats.comparison import RecordedGroups, Resampled, compare, over_tasks, sample
+from mtl.stats.resampling import RowGroups, resampled_scores, row_groups, row_weights
 from mtl.tasks.suite import AVERAGE
 
 TESTS = ("rows alone", "seeds and rows", "mtl")

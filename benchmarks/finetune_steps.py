@@ -25,14 +25,13 @@ import numpy as np
 import torch
 from timing import ratio
 
-from mtl.config.schema import Config
 from mtl.jobs import prepared
 from mtl.jobs.job import load_job
 from mtl.methods.transformer import finetune
-from mtl.methods.transformer.finetune import FineTuning
-from mtl.methods.transformer.method import FineTuned
-from mtl.model.batch import Batch
+from mtl.methods.transformer.finetune import FineTuned, FineTuning
+from mtl.model.network import Batch
 from mtl.sample import SAMPLES
+from mtl.settings.schema import Config
 from mtl.training.batches import Schedule, batch_rows, pool_size, row_lengths
 from mtl.training.module import MultitaskModule
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mtl.config.schema import Config
 from mtl.jobs.job import load_job
 from mtl.jobs.prepared import prepare
 from mtl.methods.lstm.two_stages import TwoStages
 from mtl.sample import SAMPLES
+from mtl.settings.schema import Config
 
 
 def prepare_lstm(data: Path | None, folder: Path, settings: Mapping[str, Any]) -> tuple[Config, TwoStages]:

@@ -25,12 +25,10 @@ from torch.nn import functional
 from mtl.data.dataset import training_texts
 from mtl.jobs.job import load_job
 from mtl.pretraining import pretrain
-from mtl.pretraining.library import import_transformers
 from mtl.pretraining.network import decayed_groups, masked_outputs, new_bert
-from mtl.pretraining.settings import PretrainingSettings, read_settings
-from mtl.pretraining.texts import PretrainingTexts
+from mtl.pretraining.settings import PretrainingSettings, import_transformers, read_settings
+from mtl.pretraining.tokens import PretrainingTexts, portable_tokenizer
 from mtl.pretraining.training import MaskedLanguageModelling
-from mtl.pretraining.vocabulary import portable_tokenizer
 from mtl.sample import SAMPLES
 
 # Segments of the full length, so that both sides read the same number of tokens in each step.

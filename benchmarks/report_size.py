@@ -22,14 +22,13 @@ from typing import Any
 
 import numpy as np
 
-from mtl.config.files import flatten_config, save_config
 from mtl.jobs.job import Job, load_job
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import summarize
+from mtl.settings.layers import flatten_config, save_config
 from mtl.tasks.metrics import score
-from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import ScoredRows, Task
 
 SEEDS = (1, 2, 3, 4, 5)
 ROWS = np.linspace(200, 1000, 10).astype(int)  # of each task's dev file

@@ -19,7 +19,7 @@ import yaml
 from scale_plot import plot
 from scale_simulation import Cluster, Driver, FileSystem, Outcome, Piece, Work, simulate
 
-from mtl.files import write_text
+from mtl.base.files import write_text
 
 ROWS = ("random", "fasttext", "elmo", "elmo", "elmo")  # of Table 3: the third and the fourth share stage 1
 SHARES = {3: 2}

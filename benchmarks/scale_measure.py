@@ -13,15 +13,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mtl.files import write_json
-from mtl.jobs.engines.kind import Unit
+from mtl.base.files import write_json
+from mtl.base.untrusted import read_json
+from mtl.jobs.engines.engine import Unit
 from mtl.jobs.job import load_job
-from mtl.jobs.outcome import sum_up
-from mtl.jobs.prepared import Prepared
-from mtl.methods.folders import read_stage
+from mtl.jobs.prepared import Prepared, sum_up
+from mtl.methods.method import read_stage
 from mtl.report.report import write_report
 from mtl.runs.summary import SeedScores, read_summary
-from mtl.untrusted import read_json
 
 SMALL_RUNS = 10  # for the report
 IMPORTS = "import mtl.jobs.seed, mtl.methods.lstm.two_stages, pytorch_lightning"
@@ -33,7 +32,7 @@ def spent():
     return sum(os.times()[:2]), int(Path("/proc/self/io").read_text().split()[1])
 {IMPORTS}
 imported = spent()
-from mtl.config.files import read_config
+from mtl.settings.layers import read_config
 from mtl.embedders import embedder_kind
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare

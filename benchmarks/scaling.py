@@ -16,9 +16,9 @@ import torch
 from mtl.model.multitask import Heads
 from timing import seconds
 
+from mtl.base.files import write_text
+from mtl.base.memory import keep_memory
 from mtl.embedders.words import WordEmbedder
-from mtl.files import write_text
-from mtl.memory import keep_memory
 from mtl.model.encoder import Encoder
 from mtl.tasks.suite import Task
 

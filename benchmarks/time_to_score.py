@@ -24,10 +24,10 @@ from pathlib import Path
 from jobs import prepare_lstm
 from plain import plain
 
+from mtl.base.untrusted import read_json
 from mtl.jobs.job import parse_settings
-from mtl.methods.folders import read_stage
+from mtl.methods.method import read_stage
 from mtl.runs.summary import SeedScores
-from mtl.untrusted import read_json
 
 PAPER = {"nkjp-ner": 67.3, "cdsc-e": 87.8, "cdsc-r": 81.6, "cbd": 32.8, "dyk": 27.5}
 LEVEL = {task: paper + (5 if task == "cdsc-r" else 2) for task, paper in PAPER.items()}

@@ -8,11 +8,10 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import mtl
+from mtl.base.errors import DivergedError, InputError, resources_as_input, sigterm_as_interrupt
+from mtl.base.progress import log_to_standard_error
+from mtl.base.terminal import one_line, standard_streams
 from mtl.commands import add_commands
-from mtl.errors import DivergedError, InputError, resources_as_input
-from mtl.interrupt import sigterm_as_interrupt
-from mtl.progress import log_to_standard_error
-from mtl.terminal import one_line, standard_streams
 
 DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 

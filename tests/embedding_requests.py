@@ -4,10 +4,10 @@ from pathlib import Path
 
 import torch
 
-from mtl.config.schema import EmbedderOptions
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
-from mtl.embedders.kind import BuildRequest
+from mtl.embedders.embedder import BuildRequest
+from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import load_suite
 
 

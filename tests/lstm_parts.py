@@ -9,19 +9,18 @@ import torch
 from command_line import job
 from small_suite import SMALL, rows
 
-from mtl.config.schema import Config
 from mtl.data.dataset import Dataset, build_dataset
 from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
 from mtl.data.text import TokenizedTexts, tokenized
+from mtl.embedders.embedder import Embeddings
 from mtl.embedders.find import build_embeddings
-from mtl.embedders.kind import Embeddings
-from mtl.embedders.sequences import Sequences
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.network import new_network
-from mtl.model.attention import AttentionHead
-from mtl.model.heads import Head, ProjectingHead
+from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
+from mtl.model.sequences import Sequences
+from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

@@ -9,10 +9,9 @@ from typing import Any
 
 from hashed_encoder import HashedEncoder
 
-from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
-from mtl.evaluators.mteb.folder import EvaluationFolder
-from mtl.evaluators.mteb.summary import EXACT, summarize
-from mtl.files import write_json, write_text
+from mtl.base.files import write_json, write_text
+from mtl.mteb.benchmark import find_benchmark, load_benchmark
+from mtl.mteb.results import EXACT, EvaluationFolder, summarize
 
 WORDS = [
     "kot",

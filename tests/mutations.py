@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 
 DEPTH = 100_000
 VALUES = {

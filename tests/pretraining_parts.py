@@ -9,7 +9,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from mtl.pretraining.settings import PretrainingSettings
-from mtl.pretraining.vocabulary import learn_tokenizer
+from mtl.pretraining.tokens import learn_tokenizer
 
 SMALL = PretrainingSettings(
     vocab_size=120,

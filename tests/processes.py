@@ -16,7 +16,7 @@ from mtl.cli import main
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["mtl.jobs.sweep", "mtl.jobs.baseline", "mtl.methods.lstm.two_stages", "mtl.report.report"]
+    ["mtl.jobs.sweep", "mtl.jobs.together", "mtl.methods.lstm.two_stages", "mtl.report.report"]
 )
 
 
@@ -32,12 +32,12 @@ def _run(arguments: list[str], errors: Path) -> None:
     with errors.open("w", encoding="utf-8") as file, Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(file.fileno(), 2)
         os.dup2(nothing.fileno(), 1)
-    import mtl.methods.lstm.shared_stage1
+    import mtl.methods.lstm.stage1
     import mtl.methods.throughput
 
     mtl.methods.throughput.SECONDS = 0.01
     # As in conftest.py.
-    mtl.methods.lstm.shared_stage1.SharedStage1.take = lambda *_: False  # type: ignore[method-assign]
+    mtl.methods.lstm.stage1.SharedStage1.take = lambda *_: False  # type: ignore[method-assign]
     sys.exit(main(arguments))
 
 

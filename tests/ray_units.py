@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mtl.errors import DivergedError, InputError
+from mtl.base.errors import DivergedError, InputError
 
 
 def who(folder: Path, name: str) -> int:

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from mtl.config.files import find_suite, flatten_config, save_config
-from mtl.files import write_json, write_text
+from mtl.base.files import write_json, write_text
 from mtl.jobs.job import Job, load_job, parse_settings
-from mtl.methods.folders import FORMAT, finetune_folder, pretrain_folder
+from mtl.methods.method import FORMAT, finetune_folder, pretrain_folder
 from mtl.runs.folder import RunFolder
-from mtl.runs.submission import write_predictions
 from mtl.runs.summary import summarize
+from mtl.settings.layers import find_suite, flatten_config, save_config
+from mtl.submissions.format import write_predictions
 from mtl.tasks.metrics import further_scores, score
-from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import ScoredRows, Task
 from mtl.training.checkpoints import DONE
 
 ROWS = 60  # of each task's scored split

@@ -14,7 +14,7 @@ from command_line import job
 from small_suite import small_settings
 
 from mtl.cli import main
-from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_baseline
 
 
 def test_nothing_heavy_is_imported_for_help_or_version() -> None:
@@ -99,7 +99,7 @@ def test_sigterm_ends_any_command_as_an_interrupt(
     def unheard(*_: object) -> None:
         raise AssertionError("the command does not handle SIGTERM")
 
-    monkeypatch.setattr("mtl.jobs.pretraining.pretrain_transformer", train)
+    monkeypatch.setattr("mtl.jobs.text_training.pretrain_transformer", train)
     before = signal.signal(signal.SIGTERM, unheard)
     try:
         assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 130
@@ -249,7 +249,7 @@ def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsy
     def train(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("mtl.jobs.pretraining.pretrain_transformer", train)
+    monkeypatch.setattr("mtl.jobs.text_training.pretrain_transformer", train)
     assert main(["pretrain", "transformer", "texts=[a.txt]", "out=x"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mtl: error: memory ran out; free some memory")

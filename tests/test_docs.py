@@ -10,17 +10,16 @@ import pytest
 import yaml
 from omegaconf import MISSING
 
-from mtl.config.files import flatten
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders.elmo.training import ELMoTraining
 from mtl.embedders.fasttext import FastTextTraining
-from mtl.encoders.average_settings import AverageSettings
+from mtl.encoders.average import AverageSettings
 from mtl.encoders.run import RunSettings
 from mtl.encoders.transformer import TransformerSettings
-from mtl.evaluators.mteb.benchmark import load_benchmark
-from mtl.evaluators.mteb.settings import ModelFacts, MtebSettings
 from mtl.jobs.sweep import load_sweep
+from mtl.mteb.benchmark import ModelFacts, MtebSettings, load_benchmark
 from mtl.pretraining.settings import PretrainingSettings
+from mtl.settings.layers import flatten
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import TARGET_KINDS

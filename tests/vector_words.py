@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mtl.base.errors import InputError
 from mtl.embedders.vectors import VectorFile, WordVectors
-from mtl.errors import InputError
 
 LEXICON = [
     "źdźbło",

@@ -5,20 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from mtl.audit.cells import is_blank
-from mtl.audit.fields import field_findings
-from mtl.audit.findings import Finding, Part, target_findings, targets, text_findings
-from mtl.audit.questions import question_findings
-from mtl.audit.report import render
+from mtl.audit.fields import field_findings, question_findings
+from mtl.audit.findings import Finding, Part, is_blank, target_findings, targets, text_findings
+from mtl.audit.report import Tokens, count_tokens, render, token_findings
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
-from mtl.audit.tokens import Tokens, count_tokens, token_findings
-from mtl.data.checksums import changed_splits, hash_files
-from mtl.data.lines import read_lines
+from mtl.base.errors import InputError
+from mtl.base.progress import progress
+from mtl.data.files import changed_splits, hash_files, read_lines
 from mtl.data.records import column_names
 from mtl.data.splits import hold_out, read_split
-from mtl.errors import InputError
 from mtl.jobs.job import Job
-from mtl.progress import progress
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import SPLITS, Task
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from mtl.audit.cells import plain
-from mtl.audit.findings import Finding, Part, excerpt, places
+from mtl.audit.findings import Finding, Part, excerpt, places, plain
 from mtl.data.examples import Example
 from mtl.tasks.kind import Target
 

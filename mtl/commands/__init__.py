@@ -2,12 +2,10 @@
 it runs."""
 
 from mtl.commands.data import add_data
-from mtl.commands.embeddings import add_embeddings
 from mtl.commands.job_settings import Commands
 from mtl.commands.models import add_models
-from mtl.commands.pretraining import add_pretraining
 from mtl.commands.results import add_results
-from mtl.commands.training import add_training
+from mtl.commands.training import add_embeddings, add_pretraining, add_training
 
 
 def add_commands(commands: Commands) -> None:

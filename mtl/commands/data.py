@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mtl.base.errors import InputError
 from mtl.commands.job_settings import Commands, job_of
-from mtl.errors import InputError
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
@@ -45,7 +45,7 @@ def add_data(commands: Commands) -> None:
 
 
 def _data(arguments: argparse.Namespace) -> None:
-    from mtl.data.fetch import fetch_suite
+    from mtl.fetching.fetch import fetch_suite
 
     job = job_of([f"suite={arguments.suite}", *arguments.settings])
     fetch_suite(job.suite, job.tasks, job.data_dir)
@@ -68,7 +68,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
     from mtl.audit.sheets.draft import draft_sheet
-    from mtl.files import write_text
+    from mtl.base.files import write_text
 
     sheet = draft_sheet(job, task)
     if out is None:

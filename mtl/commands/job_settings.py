@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
+
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
 KEYS = "key=value settings, as in encoder.hidden_size=256; configs/baseline.yaml lists them"

@@ -59,7 +59,7 @@ def _add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def _predict(arguments: argparse.Namespace) -> None:
-    from mtl.runs.predictor import Predictor
+    from mtl.encoders.run import Predictor
 
     predictor = Predictor.load(arguments.run_dir, arguments.seed, arguments.task, arguments.device)
     predictor.predict_file(arguments.task, arguments.file, arguments.out)
@@ -87,12 +87,11 @@ def _export(arguments: argparse.Namespace) -> None:
 
 
 def _mteb(arguments: argparse.Namespace) -> None:
-    from mtl.device import device_of
+    from mtl.base.device import device_of
     from mtl.encoders import encoder_kind
-    from mtl.evaluators.mteb.library import check_installed
-    from mtl.evaluators.mteb.run import run_mteb
     from mtl.jobs.job import parse_settings
-    from mtl.jobs.provenance import machine, versions
+    from mtl.jobs.seed import machine, versions
+    from mtl.mteb.run import check_installed, run_mteb
 
     check_installed()  # before minutes of loading
     given, name = parse_settings(arguments.settings), arguments.encoder

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mtl.base.errors import InputError
 from mtl.commands.job_settings import Commands, job_of
-from mtl.errors import InputError
 
 if TYPE_CHECKING:
     from mtl.jobs.job import Job
+
 
 CACHE = Path("cache")  # as cache_dir in configs/baseline.yaml
 
@@ -52,7 +53,7 @@ def add_results(commands: Commands) -> None:
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
-    from mtl.runs.formats import FORMATS
+    from mtl.submissions import FORMATS
 
     job = job_of(arguments.settings)
     _log_suite(job, arguments.settings)
@@ -74,7 +75,7 @@ def _check_submission(arguments: argparse.Namespace) -> None:
 
 
 def _rejoin(arguments: argparse.Namespace) -> None:
-    from mtl.runs.formats.rejoin import rejoin
+    from mtl.submissions.rejoin import rejoin
 
     job = job_of(arguments.settings)
     _log_suite(job, arguments.settings)
@@ -98,9 +99,9 @@ def _log_suite(job: "Job", settings: Sequence[str]) -> None:
 
 
 def _score(arguments: argparse.Namespace) -> None:
-    from mtl.config.files import find_suite
     from mtl.data.splits import choose_scored
-    from mtl.runs.score import score_predictions
+    from mtl.settings.layers import find_suite
+    from mtl.submissions.rejoin import score_predictions
     from mtl.tasks.suite import load_suite
 
     job = job_of(arguments.settings)

@@ -1,4 +1,8 @@
-"""Commands that train."""
+"""Commands that train.
+
+Commands about word embeddings.
+Commands about transformers that are trained here.
+"""
 
 import argparse
 import time
@@ -13,6 +17,7 @@ if TYPE_CHECKING:
 
     from mtl.jobs.job import Job, NamedRun
     from mtl.jobs.sweep import Sweep
+
 
 WATCH_EVERY = 5.0  # seconds between two looks at a sweep's folders
 
@@ -51,8 +56,8 @@ def _run(job: "Job", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
         flush=True,
     )
-    from mtl.jobs.baseline import run_baseline
-    from mtl.progress import format_duration
+    from mtl.base.progress import format_duration
+    from mtl.jobs.together import run_baseline
 
     run_baseline(job, command)
     print(folder.read_table())
@@ -70,15 +75,15 @@ def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
 
 
 def _plan(sweep: "Sweep") -> None:
-    from mtl.jobs.overview import plan_text
+    from mtl.jobs.plan import plan_text
 
     print(plan_text(sweep.runs, sweep.runs[0].job.config.seeds_in_parallel))
 
 
 def _watch(sweep: "Sweep") -> None:
     """Print how far the sweep is whenever that has changed, on a terminal in place of what was printed before."""
-    from mtl.jobs.overview import is_over, watch_text
-    from mtl.terminal import clear_screen
+    from mtl.base.terminal import clear_screen
+    from mtl.jobs.plan import is_over, watch_text
 
     shown = ""
     while True:
@@ -93,7 +98,7 @@ def _watch(sweep: "Sweep") -> None:
 
 
 def _sweep(arguments: argparse.Namespace) -> None:
-    from mtl.files import counted
+    from mtl.base.files import counted
     from mtl.jobs.job import parse_settings
     from mtl.jobs.sweep import load_sweep, run_sweep
 
@@ -117,3 +122,71 @@ def _sweep(arguments: argparse.Namespace) -> None:
         print(
             f"{len(busy)} of {counted(len(sweep.runs), 'run')} busy in another process: {', '.join(busy)}", flush=True
         )
+
+
+def add_embeddings(commands: Commands) -> None:
+    """Commands about word embeddings."""
+    embeddings = commands.add_parser("embeddings", help="train or fetch word embeddings")
+    actions = embeddings.add_subparsers(metavar="ACTION", required=True)
+    train = actions.add_parser(
+        "train", help="train fastText vectors or an ELMo on text files and on a suite's training text"
+    )
+    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or elmo")
+    train.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="out=PATH, texts=[FILE,…], suite=NAME (with data_dir=), language=CODE without a suite, and what docs/embeddings.md lists",
+    )
+    train.set_defaults(run=_train_embeddings)
+    fetch = actions.add_parser("fetch", help="download pretrained vectors")
+    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext")
+    fetch.add_argument(
+        "settings", nargs="*", metavar="key=value", help="recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
+    )
+    fetch.set_defaults(run=_fetch_embeddings)
+
+
+def _train_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.text_training import TrainingText, string, train_embeddings
+
+    given = parse_settings(arguments.settings)
+    text = TrainingText.take(given)
+    out, accelerator = string(given.pop("out", None)), str(given.pop("accelerator", "auto"))
+    print(train_embeddings(arguments.embeddings, text, given, out, accelerator))
+
+
+def _fetch_embeddings(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.text_training import fetch_embeddings
+    from mtl.settings.bounds import check_known
+
+    given = parse_settings(arguments.settings)
+    check_known(given, {"recipe", "embeddings_dir"})
+    print(fetch_embeddings(arguments.embeddings, **{key: str(value) for key, value in given.items()}))
+
+
+def add_pretraining(commands: Commands) -> None:
+    """Commands about transformers that are trained here."""
+    pretrain = commands.add_parser("pretrain", help="pre-train a model on text files and on a suite's training text")
+    models = pretrain.add_subparsers(metavar="MODEL", required=True)
+    transformer = models.add_parser("transformer", help="a BERT, by masked language modelling")
+    transformer.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="out=DIR, texts=[FILE,…], suite=NAME (with data_dir=), config=NAME (else small), and what docs/pretraining.md lists",
+    )
+    transformer.set_defaults(run=_transformer)
+
+
+def _transformer(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.jobs.text_training import TrainingText, pretrain_transformer, string
+
+    given = parse_settings(arguments.settings)
+    text = TrainingText.take(given)
+    out, config = string(given.pop("out", None)), str(given.pop("config", "small"))
+    accelerator = str(given.pop("accelerator", "auto"))
+    print(pretrain_transformer(text, given, out, config, accelerator))

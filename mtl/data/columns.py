@@ -2,11 +2,21 @@
 
 A dot in a column's name separates nested keys (`first.context`); `[]` at its end says that the value is a list of
 texts (`candidate_answers[]`).
+
+Parquet files, read with pyarrow where it is installed.
 """
 
+import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import open_regular
 
 Value = str | int | float | bool | list[str]
 """What a column of a row holds. JSON and parquet keep the type; a cell of a tsv or csv file is a text."""
@@ -105,3 +115,133 @@ def nested(columns: Sequence[str], values: Sequence[Value]) -> dict[str, Any]:
 def listed(names: list[str]) -> str:
     """Names in one line of an error message, whatever characters an untrusted file puts into them."""
     return ", ".join(name if name.isprintable() else ascii(name) for name in names) or "nothing"
+
+
+BATCH = 256
+"""How many rows are decoded at a time."""
+DECODED_LIMIT = 2**31
+"""The most bytes that the columns asked for may hold when decoded: a small file can unpack to a huge one."""
+ROW_COST = 64
+"""Bytes that each row counts beside its values."""
+
+
+def parquet_names(path: Path) -> list[str]:
+    """The names of a parquet file's columns that hold texts, numbers or lists of texts. Raises InputError."""
+    with _opened(path) as file:
+        return list(_names(file.schema_arrow))
+
+
+def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a parquet file as nested objects with these columns, in the file's order.
+
+    Raises InputError for a missing column, a damaged file, one that decodes to more than DECODED_LIMIT bytes, and
+    where pyarrow is not installed.
+    """
+    with _opened(path) as file:
+        known = list(_names(file.schema_arrow))
+        for column in columns:
+            if column not in known:
+                raise InputError(
+                    f"{path}: no column {column!r} with texts or numbers ({LIST} at its end: lists of texts);"
+                    f" it has {listed(known)}"
+                )
+        leaves = [column.removesuffix(LIST) for column in columns]
+        decoded = 0
+        for batch in file.iter_batches(batch_size=BATCH, columns=leaves):
+            decoded += batch.nbytes + ROW_COST * batch.num_rows
+            if decoded > DECODED_LIMIT:
+                raise InputError(f"{path}: decodes to more than {DECODED_LIMIT} bytes; split the file")
+            yield from batch.to_pylist()
+
+
+def parquet_labels(path: Path, column: str) -> list[str]:
+    """The labels that the integers of a column are indices of, as the Hugging Face Hub keeps them in a file's metadata.
+
+    Empty where the file names none. Raises InputError as `parquet_names`.
+    """
+    with _opened(path) as file:
+        metadata = file.schema_arrow.metadata or {}
+    try:
+        labels = json.loads(metadata[b"huggingface"])["info"]["features"][column]["names"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return []
+    return labels if isinstance(labels, list) and all(isinstance(label, str) for label in labels) else []
+
+
+def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write nested rows to a parquet file. Raises InputError where a column's values differ in type."""
+    with _errors(path, "cannot be written", "give each column values of one type") as (pyarrow, parquet):
+        parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+
+
+@contextmanager
+def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequence[str], np.ndarray], None]]:
+    """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text and vector.
+
+    name: of the file in messages. Raises InputError where it cannot be written, and where pyarrow is not installed.
+    """
+    with _errors(name, "cannot be written", "write .npy") as (pyarrow, parquet):
+        column = pyarrow.list_(pyarrow.float32(), dim)
+        schema = pyarrow.schema([("text", pyarrow.string()), ("vector", column)])
+        with parquet.ParquetWriter(path, schema) as writer:
+
+            def write(texts: Sequence[str], vectors: np.ndarray) -> None:
+                numbers = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.ravel()), dim)
+                writer.write_table(pyarrow.table([pyarrow.array(texts, pyarrow.string()), numbers], schema=schema))
+
+            yield write
+
+
+def _names(fields: Any, prefix: str = "") -> Iterator[str]:
+    from pyarrow import types
+
+    for field in fields:
+        kind = field.type.value_type if types.is_dictionary(field.type) else field.type
+        if "." in field.name or field.name.endswith(LIST):
+            continue  # no column name reaches this field
+        if types.is_struct(kind):
+            yield from _names(kind, f"{prefix}{field.name}.")
+        elif _is_list(kind) and _is_text(kind.value_type):
+            yield f"{prefix}{field.name}{LIST}"
+        elif _is_text(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind):
+            yield f"{prefix}{field.name}"
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def _is_list(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """A parquet file; whatever fails while it is open becomes an InputError."""
+    with (
+        _errors(path, "cannot be read", "check that it is a whole parquet file") as (_, parquet),
+        open_regular(path) as content,
+        parquet.ParquetFile(content) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def _errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
+    """The modules pyarrow and pyarrow.parquet; what fails in them becomes an InputError that says `what` and `remedy`."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise InputError(f"{path}: parquet files need pyarrow; install it: pip install pyarrow") from None
+    try:
+        yield pyarrow, parquet
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(f"{path}: {what}: {reason}; {remedy}") from None

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from mtl.data.checksums import HashedFile, changed_splits, hash_files
+from mtl.base.errors import InputError
 from mtl.data.examples import Example, span_texts
+from mtl.data.files import HashedFile, changed_splits, hash_files
 from mtl.data.splits import TaskExamples, check_present, missing_tasks, read_task
-from mtl.errors import InputError
-from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import ScoredRows, Task
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Split:
     targets: (rows,), see `mtl.tasks.kind`; NaN or None where they are not known.
     sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row has one.
     columns: the task's `further_columns`, by name, one string per row.
-    overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.data.overlap`); None if no head reads it.
+    overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no head reads it.
     spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of `Task.marked`; None
     if the task has no spans. token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open;
     None if no head reads them. marked: int64 (inputs, spans), the numbers of the spans' vectors among all vectors that heads read; None if

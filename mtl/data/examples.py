@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.lines import read_lines
+from mtl.base.errors import InputError
+from mtl.data.files import read_lines
 from mtl.data.records import Record, Value, column_names, is_typed, read_records, text
-from mtl.errors import InputError
 from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -55,7 +55,7 @@ class Example:
 
     @property
     def row(self) -> Row:
-        """The row as `mtl.runs.predictor.Predictor.predict` takes it; `make_example` reads it."""
+        """The row as `mtl.encoders.run.Predictor.predict` takes it; `make_example` reads it."""
         return (*self.texts, *self.spans)
 
 
@@ -126,7 +126,7 @@ def read_rows(task: Task, path: Path) -> list[Row]:
 
 
 def read_targets(task: Task, path: Path) -> np.ndarray:
-    """The targets (rows,) in a file of one column with a header, as `mtl.runs.submission.write_predictions` writes it.
+    """The targets (rows,) in a file of one column with a header, as `mtl.submissions.format.write_predictions` writes it.
 
     Raises InputError for a target that is not valid, with its line.
     """

@@ -5,8 +5,7 @@
 - jsonl: one JSON object a line.
 - parquet: read with pyarrow, which is optional.
 
-Column names of jsonl and parquet may name nested keys and lists of texts, see `mtl.data.columns`.
-"""
+Column names of jsonl and parquet may name nested keys and lists of texts, see `mtl.data.columns`."""
 
 import csv
 import json
@@ -16,11 +15,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from mtl.data.columns import LIST, Value, listed, names_in, nested, optional_value, text, value_of
-from mtl.data.lines import first_lines, read_lines, read_text
-from mtl.data.parquet import parquet_names, parquet_rows, write_parquet
-from mtl.errors import InputError
-from mtl.untrusted import JSON_DEPTH, is_deep
+from mtl.base.errors import InputError
+from mtl.base.untrusted import JSON_DEPTH, is_deep
+from mtl.data.columns import (
+    LIST,
+    Value,
+    listed,
+    names_in,
+    nested,
+    optional_value,
+    parquet_names,
+    parquet_rows,
+    text,
+    value_of,
+    write_parquet,
+)
+from mtl.data.files import first_lines, read_lines, read_text
 
 __all__ = [
     "FORMATS",

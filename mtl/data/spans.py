@@ -4,8 +4,7 @@ A span is the tokens that share at least one character with it. If it shares non
 (white space, control characters), it is the token that is nearest to it, the first of two; a text without tokens has one unknown token.
 
 A text with spans that is longer than `max_length` is not cut at its end: it keeps the `max_length` tokens that are nearest to its
-spans, in their order. So the spans are always read, each with the words around it.
-"""
+spans, in their order. So the spans are always read, each with the words around it."""
 
 import logging
 from collections.abc import Sequence

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mtl.base.errors import InputError
 from mtl.data.examples import Example, read_examples
-from mtl.errors import InputError
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import DEV_OR_TEST, SPLITS, Task

@@ -13,10 +13,10 @@ import numpy as np
 import sacremoses
 from sacremoses.corpus import NonbreakingPrefixes
 
-from mtl.errors import InputError
-from mtl.files import replacing
-from mtl.progress import Progress, progress
-from mtl.untrusted import open_lines
+from mtl.base.errors import InputError
+from mtl.base.files import replacing
+from mtl.base.progress import Progress, progress
+from mtl.base.untrusted import open_lines
 
 UNKNOWN = "<unk>"
 # Stand around each text if `boundary_words` is set, as in jiant. Moses splits < and > from words, so no text contains them.

@@ -1,10 +1,10 @@
 """Word embeddings: one registry entry for each kind."""
 
-from mtl.embedders.elmo.entry import ELMO
+from mtl.base.errors import InputError
+from mtl.embedders.elmo.options import ELMO
+from mtl.embedders.embedder import EmbedderKind
 from mtl.embedders.fasttext import FASTTEXT
-from mtl.embedders.kind import EmbedderKind
 from mtl.embedders.random import RANDOM
-from mtl.errors import InputError
 
 # By name, as in configs/embeddings, on the command line and in run folders.
 EMBEDDERS: dict[str, EmbedderKind] = {"random": RANDOM, "fasttext": FASTTEXT, "elmo": ELMO}

@@ -15,19 +15,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.config.checks import check_choice, check_least, check_size
-from mtl.config.schema import EmbedderOptions
-from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, VectorFiles, unknown_words
-from mtl.embedders.source import note_source
-from mtl.errors import InputError
-from mtl.files import replacing
-from mtl.progress import Progress
+from mtl.base.errors import InputError
+from mtl.base.files import replacing
+from mtl.base.progress import Progress
+from mtl.embedders.embedder import (
+    BuildRequest,
+    EmbedderKind,
+    LoadRequest,
+    OpenRequest,
+    Reader,
+    VectorFiles,
+    note_source,
+    unknown_words,
+)
+from mtl.settings.bounds import check_choice, check_least, check_size
+from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
     import torch
 
     from mtl.embedders.vectors import WordVectors
     from mtl.embedders.words import WordEmbeddings
+
 
 logger = logging.getLogger("mtl")
 
@@ -97,8 +106,7 @@ def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
     """
     from mtl.data.text import BOUNDARIES, Vocabulary
-    from mtl.embedders.coverage import coverage
-    from mtl.embedders.words import WordEmbeddings, frequent_words, with_drawn, with_specials
+    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
 
     options, texts = request.options, request.texts
     types = texts.types
@@ -143,7 +151,7 @@ def _read(request: BuildRequest, words: Sequence[str]) -> "WordVectors":
 
 def load(request: LoadRequest) -> Reader:
     """The words of a finished run; if it takes all words, new words get their vectors from the file."""
-    from mtl.embedders.new_words import run_words
+    from mtl.embedders.words import run_words
 
     file = request.path if request.options.takes_all_words else None
     return run_words(request, file, ngrams=request.options.missing == "unknown")
@@ -151,7 +159,7 @@ def load(request: LoadRequest) -> Reader:
 
 def open_vectors(request: OpenRequest) -> Reader:
     """All words of the file at `request.path`. Raises InputError as `fasttext_embeddings` does."""
-    from mtl.embedders.new_words import FileSource, source_words
+    from mtl.embedders.words import FileSource, source_words
 
     options, path = request.options, request.path
     assert path is not None
@@ -262,7 +270,7 @@ FASTTEXT = EmbedderKind(
     files=VectorFiles(
         exists=Path.exists,
         problem=lambda path: None,
-        training=lambda: FastTextTraining,
+        training="mtl.embedders.fasttext:FastTextTraining",
         trained_name=lambda suite: f"{suite}.bin",
         by_word=True,
     ),

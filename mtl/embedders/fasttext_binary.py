@@ -3,8 +3,7 @@
 The file holds, in this order and little-endian: magic number and version, the training arguments, the dictionary
 (words in row order), and the input matrix: one row for each word, then one for each n-gram bucket. The official
 models hold gigabytes of such rows, so the dictionary is streamed, and only the blocks of the matrix that hold needed rows
-are read, all into one buffer. The matrix is not memory-mapped, since the pages read would count as resident memory.
-"""
+are read, all into one buffer. The matrix is not memory-mapped, since the pages read would count as resident memory."""
 
 import struct
 from collections import deque
@@ -16,10 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mtl.embedders.ngrams import ngram_hashes, ngram_sums
-from mtl.embedders.word_index import Arrays, FileVersion, WordIndex
-from mtl.errors import InputError
-from mtl.progress import Progress
+from mtl.base.errors import InputError
+from mtl.base.progress import Progress
+from mtl.embedders.word_index import Arrays, FileVersion, WordIndex, ngram_hashes, ngram_sums
 
 MAGIC = struct.pack("<i", 793712314)
 

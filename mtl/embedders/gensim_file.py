@@ -1,8 +1,7 @@
 """Read word vectors that gensim saved (`KeyedVectors.save`) without running any code from the file.
 
 gensim writes pickles, and a pickle may name any function to be called when it is loaded. Here, every class and function that
-a pickle names becomes a placeholder that only stores its arguments. The words and arrays are then read from the placeholders.
-"""
+a pickle names becomes a placeholder that only stores its arguments. The words and arrays are then read from the placeholders."""
 
 import pickle
 from collections.abc import Iterator, Sequence
@@ -14,11 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from mtl.embedders.ngrams import ngram_hashes, ngram_sums
-from mtl.embedders.word_index import Arrays, FileVersion
-from mtl.errors import InputError
-from mtl.progress import Progress
-from mtl.untrusted import open_regular
+from mtl.base.errors import InputError
+from mtl.base.progress import Progress
+from mtl.base.untrusted import open_regular
+from mtl.embedders.word_index import Arrays, FileVersion, ngram_hashes, ngram_sums
 
 _FLOATS = ("f2", "f4", "f8")
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.config.checks import check_least, check_size
-from mtl.config.schema import EmbedderOptions
-from mtl.embedders.kind import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, unknown_words
-from mtl.errors import InputError
+from mtl.base.errors import InputError
+from mtl.embedders.embedder import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, unknown_words
+from mtl.settings.bounds import check_least, check_size
+from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
     from mtl.embedders.vectors import WordVectors
@@ -42,8 +42,7 @@ class RandomOptions(EmbedderOptions):
 def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
     """Vectors drawn from N(0, init_std²) for the words of `frequent_words`. All other words are unknown."""
     from mtl.data.text import Vocabulary
-    from mtl.embedders.coverage import coverage
-    from mtl.embedders.words import WordEmbeddings, frequent_words
+    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words
 
     options, texts = request.options, request.texts
     vocabulary = Vocabulary(frequent_words(texts, request.training_texts, options.min_count, options.max_words))
@@ -55,14 +54,14 @@ def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
 
 def load(request: LoadRequest) -> Reader:
     """The words of a finished run; all other words are unknown."""
-    from mtl.embedders.new_words import run_words
+    from mtl.embedders.words import run_words
 
     return run_words(request)
 
 
 @dataclass(frozen=True)
 class DrawnVectors:
-    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.new_words.WordSource`."""
+    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.words.WordSource`."""
 
     dim: int
     std: float
@@ -85,7 +84,7 @@ class DrawnVectors:
 
 def open_vectors(request: OpenRequest) -> Reader:
     """A random vector for any word."""
-    from mtl.embedders.new_words import source_words
+    from mtl.embedders.words import source_words
 
     options = request.options
     return source_words(DrawnVectors(options.dim, options.init_std, request.seed), options.dim, parameters=0)

@@ -9,11 +9,11 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
+from mtl.base.errors import InputError
+from mtl.base.progress import Progress
+from mtl.base.untrusted import Lines, open_lines
 from mtl.embedders import fasttext_binary
 from mtl.embedders.word_index import Arrays, FileVersion, WordIndex
-from mtl.errors import InputError
-from mtl.progress import Progress
-from mtl.untrusted import Lines, open_lines
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from mtl.base.errors import InputError
+from mtl.base.files import sha256
+from mtl.base.untrusted import open_regular
 from mtl.embedders import fasttext_binary
 from mtl.embedders.gensim_file import KeptVectors, gensim_arrays, gensim_blocks, read_gensim
 from mtl.embedders.text_vectors import IndexedText, read_text, text_blocks
 from mtl.embedders.word_index import Arrays, OpenVectors
-from mtl.errors import InputError
-from mtl.files import sha256
-from mtl.untrusted import open_regular
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once

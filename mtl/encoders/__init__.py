@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from mtl.base.errors import InputError
+from mtl.encoders.encoder import EncoderKind, SentenceEncoder
 from mtl.encoders.entries import AVERAGE, RUN, TRANSFORMER
-from mtl.encoders.kind import EncoderKind, SentenceEncoder
-from mtl.errors import InputError
 
 # In the order in which a name is looked up.
 ENCODERS: dict[str, EncoderKind] = {"average": AVERAGE, "transformer": TRANSFORMER, "run": RUN}

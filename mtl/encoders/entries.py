@@ -4,16 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mtl.encoders.kind import Choices, EncoderKind, SentenceEncoder
-from mtl.errors import InputError
+from mtl.base.errors import InputError
+from mtl.base.lazy import lazy
+from mtl.encoders.encoder import Choices, EncoderKind
 
 CENTRE = (False, True)
-
-
-def _open_run(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
-    from mtl.encoders.run import open_run
-
-    return open_run(name, settings)
 
 
 def _run_choices() -> Choices:
@@ -27,21 +22,15 @@ def _fit_run(settings: Mapping[str, Any]) -> Mapping[str, Any]:
     return settings if settings.get("centre") else _without(settings, "data_dir")
 
 
-def _open_average(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
-    from mtl.encoders.average import open_average
-
-    return open_average(name, settings)
-
-
 def _average_choices() -> Choices:
-    from mtl.encoders.average_settings import POOLINGS
+    from mtl.encoders.average import POOLINGS
 
     return Choices({"pooling": tuple(POOLINGS), "centre": CENTRE}, _fit_average)
 
 
 def _fit_average(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
-    from mtl.encoders.average_settings import NEEDS_TEXTS
+    from mtl.encoders.average import NEEDS_TEXTS
 
     if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
         raise InputError(NEEDS_TEXTS)
@@ -49,12 +38,6 @@ def _fit_average(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if weighted and settings.get("pooling") == "max":
         return None
     return settings if weighted or settings.get("centre") else _without(settings, "texts")
-
-
-def _open_transformer(name: str, settings: Mapping[str, Any]) -> SentenceEncoder:
-    from mtl.encoders.transformer import open_transformer
-
-    return open_transformer(name, settings)
 
 
 def _transformer_choices() -> Choices:
@@ -70,18 +53,18 @@ def _without(settings: Mapping[str, Any], key: str) -> dict[str, Any]:
 RUN = EncoderKind(
     name="the folder of a finished run",
     takes=lambda name: Path(name).is_dir(),
-    open=_open_run,
+    open=lazy("mtl.encoders.run:open_run"),
     choices=_run_choices,
 )
 AVERAGE = EncoderKind(
     name="average",
     takes=lambda name: name == "average",
-    open=_open_average,
+    open=lazy("mtl.encoders.average:open_average"),
     choices=_average_choices,
 )
 TRANSFORMER = EncoderKind(
     name="transformer",
     takes=lambda name: name == "transformer",
-    open=_open_transformer,
+    open=lazy("mtl.encoders.transformer:open_transformer"),
     choices=_transformer_choices,
 )

@@ -8,13 +8,12 @@ from typing import IO
 
 import numpy as np
 
-from mtl.data.blocks import BLOCK
-from mtl.data.lines import line_blocks
-from mtl.data.parquet import parquet_vectors
-from mtl.encoders.kind import SentenceEncoder
-from mtl.errors import InputError
-from mtl.files import replacing
-from mtl.progress import Progress, hidden_progress
+from mtl.base.errors import InputError
+from mtl.base.files import replacing
+from mtl.base.progress import Progress, hidden_progress
+from mtl.data.columns import parquet_vectors
+from mtl.data.files import line_blocks
+from mtl.encoders.encoder import BLOCK, SentenceEncoder
 
 STANDARD_INPUT = Path("-")
 

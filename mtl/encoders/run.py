@@ -1,24 +1,198 @@
-"""The encoder of a finished run."""
+"""The encoder of a finished run.
+
+Use a finished run: predict a task's targets for new rows, encode new texts.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mtl.config.checks import check_choice
-from mtl.config.settings import typed_settings
+from mtl.base.device import device_of, exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import sha256, write_text
+from mtl.base.terminal import write_data
+from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.data.dataset import training_texts
-from mtl.encoders.centre import mean_vector, read_centre, write_centre
-from mtl.encoders.kind import Description
-from mtl.errors import InputError
-from mtl.files import sha256
+from mtl.data.examples import Row, make_example, read_rows
+from mtl.embedders import embedder_kind
+from mtl.encoders.encoder import Description, encode_blocks, mean_vector, read_centre, write_centre
 from mtl.methods import METHODS, method_name
+from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
-from mtl.runs.predictor import Predictor
+from mtl.runs.folder import RunFolder
+from mtl.runs.summary import SeedScores, read_summary
+from mtl.settings.bounds import check_choice, typed_settings
+from mtl.settings.layers import read_config
+from mtl.settings.schema import Config
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from mtl.encoders.scikit_learn import TextTransformer
+
+
+class Predictor:
+    """The models of one seed of a run.
+
+    >>> predictor = mtl.load("runs/klej/fasttext-frozen")  # doctest: +SKIP
+    >>> predictor.predict("cbd", [["Brawo!"]])  # doctest: +SKIP
+    ['0']
+    >>> predictor.encode(["Brawo!", "Dość."]).shape  # doctest: +SKIP
+    (2, 2048)
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        config: Config,
+        suite: Suite,
+        tasks: Sequence[str],
+        seed: int,
+        model: Model,
+        device: str,
+    ) -> None:
+        """folder: the run's. tasks: the ids of the run's tasks. model: that of the seed. device: as in `load`."""
+        self.folder = folder
+        self.device = device
+        self.config = config
+        self.suite = suite
+        self.tasks = list(tasks)
+        self.seed = seed
+        self.model = model
+
+    @classmethod
+    def load(
+        cls,
+        run_dir: Path,
+        seed: int | None = None,
+        task: str | None = None,
+        device: str = "cpu",
+        encoder_task: str | None = None,
+    ) -> "Predictor":
+        """Load the models of one seed of a run.
+
+        seed: None: the seed with the best score on dev: on `task` (or the task whose head answers it), or without a task, on average.
+
+        device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
+        encoder_task: the task whose encoder `encode` uses, in a run in which each task has its own.
+        Raises InputError for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
+        """
+        place = device_of(device, "device")
+        folder = RunFolder(run_dir)
+        if run_dir.is_dir():
+            check_plain_folder(run_dir)
+        config = read_config(folder.config, lambda name: embedder_kind(name).options)
+        load = METHODS[method_name(config.method)].load
+        if load is None:
+            kept = ", ".join(name for name, kind in METHODS.items() if kind.load)
+            raise InputError(
+                f"{run_dir}: the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
+            )
+        if not folder.summary.exists():
+            raise InputError(f"{run_dir}: this run is not finished; give its command again")
+        summary, inputs = read_summary(folder.summary), folder.read_inputs()
+        if task is not None and task not in summary["tasks"]:
+            raise InputError(f"--task {task}: not in this run; it has {', '.join(summary['tasks'])}")
+        seeds = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
+        suite = load_suite(folder.suite)
+        if unknown := [name for name in summary["tasks"] if name not in suite.tasks]:
+            raise InputError(f"{folder.summary}: tasks: {unknown[0]!r} is not one of {folder.suite}")
+        if seed is None:
+            seed = max(seeds, key=lambda number: _dev_score(folder.scores(number), seeds[number], suite, task))
+        elif seed not in seeds:
+            raise InputError(f"seed {seed}: not in this run; it has {', '.join(map(str, seeds))}")
+        answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
+        tasks = list(summary["tasks"])
+        request = LoadRequest(
+            config, suite, folder.path, folder.seed(seed), inputs, answers, place, tasks, encoder_task
+        )
+        return cls(folder, config, suite, tasks, seed, load(request), device)
+
+    @exact_arithmetic()
+    def predict(self, task: str, rows: Sequence[Row]) -> list[str]:
+        """A prediction for each row, in the form of the targets in the task's files. Raises InputError for rows of another form.
+
+        rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
+        For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
+        """
+        known = self._task(task)
+        for row in rows:
+            try:
+                if isinstance(row, str):
+                    raise ValueError("is a text")
+                make_example(known, row)
+            except ValueError as error:
+                raise InputError(f"task {task} takes rows, each a list of {_form(known)}; {row!r} {error}") from None
+        if not rows:
+            return []
+        return list(map(target_kind(known).format, self.model.predict(known, rows).tolist()))
+
+    @exact_arithmetic()
+    def encode(self, texts: Sequence[str], pooling: str | None = None, progress: bool = False) -> np.ndarray:
+        """Text vectors, float32 (texts, dim).
+
+        pooling: how the vectors of a text's tokens become one: their max or their mean; None: max for an LSTM, as in training, and mean
+        for a transformer. progress: show it on standard error. Raises InputError for a text that is not in a list, and for another
+        pooling.
+        """
+        chosen = pooling or self.model.pooling
+        check_choice("pooling", chosen, POOLINGS)
+        return encode_blocks(texts, lambda block: self.model.encode(block, chosen), self.model.dim, progress)
+
+    def as_transformer(self, pooling: str | None = None) -> "TextTransformer":
+        """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline."""
+        from mtl.encoders.scikit_learn import TextTransformer
+
+        transformer = TextTransformer(str(self.folder.path), self.seed, self.device, pooling)
+        transformer.keep(self)
+        return transformer
+
+    def predict_file(self, task: str, path: Path, out: Path | None) -> None:
+        """Predict the rows of a file with the task's columns of texts and spans. Write one prediction per line, in row order, after a header.
+
+        The file's suffix says its format (`mtl.data.records`). out: None: standard output. Raises InputError.
+        """
+        known = self._task(task)
+        name = known.target if self.config.submission.header == "task" else "target"
+        lines = [name, *self.predict(task, read_rows(known, path))]
+        text = "".join(f"{line}\n" for line in lines)
+        if out is None:
+            write_data(text)
+        else:
+            write_text(out, text)
+
+    def _task(self, task: str) -> Task:
+        if task not in self.tasks:
+            raise InputError(f"task {task!r}: not in this run; it has {', '.join(self.tasks)}")
+        return self.suite.tasks[task]
+
+
+def _form(task: Task) -> str:
+    """What a row of the task is a list of."""
+    if task.candidates is not None:
+        return "texts and candidates"
+    form = f"{len(task.text)} texts: {', '.join(task.text)}"
+    if not task.spans:
+        return form
+    spans = ", ".join(f"{column} in {task.text[side]}" for side, column in task.marked)
+    return f"{form}; then (start, stop) of {len(task.marked)} spans: {spans}"
+
+
+def _dev_score(path: Path, done: SeedScores, suite: Suite, task: str | None) -> float:
+    """A seed's score × 100 on dev: that of a task, or the mean of all tasks. done: the content of the seed's scores.json."""
+    scores = done["dev_scores"]
+    source = task if task is None or task in scores else suite.tasks[task].answered_by or task
+    if not scores or (source is not None and source not in scores):
+        raise InputError(f"{path}: dev_scores: has no score of {source or 'any task'}; name a seed")
+    return fmean(scores.values()) if source is None else scores[source]
+
 
 FLOAT = 4  # bytes of a weight
 
@@ -48,7 +222,7 @@ class RunSettings:
 
 
 class RunEncoder:
-    """`mtl.encoders.kind.SentenceEncoder` of a run: the vectors of `Predictor.encode`, with the settings' pooling and centring."""
+    """`mtl.encoders.encoder.SentenceEncoder` of a run: the vectors of `Predictor.encode`, with the settings' pooling and centring."""
 
     def __init__(self, predictor: Predictor, settings: RunSettings) -> None:
         """Raises InputError if vectors are to be centred, and the training texts are not there or not those of the run."""
@@ -104,7 +278,7 @@ class RunEncoder:
         return hashlib.sha256(self._uncentred.encode() + centre).hexdigest()
 
     def versions(self) -> dict[str, str]:
-        """As `mtl.methods.kind.Model.versions`."""
+        """As `mtl.methods.method.Model.versions`."""
         return self.predictor.model.versions()
 
     @cached_property

@@ -8,18 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from mtl.config.checks import check_choice, check_least
-from mtl.config.schema import TrainerConfig
-from mtl.config.settings import typed_settings
-from mtl.data.blocks import encode_blocks
-from mtl.data.languages import check_language
-from mtl.device import device_of, exact_arithmetic
-from mtl.encoders.kind import Description
-from mtl.errors import InputError
+from mtl.base.device import device_of, exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.encoders.encoder import Description, check_language, encode_blocks
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
 from mtl.model.encoder import POOLINGS
+from mtl.settings.bounds import check_choice, check_least, typed_settings
+from mtl.settings.schema import TrainerConfig
 
 FLOAT = 4  # bytes of a weight
 
@@ -50,7 +47,7 @@ class TransformerSettings:
 
 
 class PlainTransformer:
-    """`mtl.encoders.kind.SentenceEncoder` of a transformer's last layer, pooled over a text's tokens, in float32."""
+    """`mtl.encoders.encoder.SentenceEncoder` of a transformer's last layer, pooled over a text's tokens, in float32."""
 
     def __init__(self, settings: TransformerSettings) -> None:
         """Raises InputError for a transformer that cannot be opened."""

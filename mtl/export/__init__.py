@@ -1,10 +1,9 @@
 """Trained encoders in the form of other programs: one registry entry for each format."""
 
-from pathlib import Path
-
-from mtl.export.kind import Export, ExportFormat, TaskExport
+from mtl.base.lazy import lazy
+from mtl.export.form import ExportFormat
 from mtl.export.tokenizer import can_express
-from mtl.model.parts import EncoderParts
+from mtl.model.encoder import EncoderParts
 
 ENCODER_KEYS = ("seed", "words", "license", "pooling", "centre", "data_dir")
 
@@ -18,57 +17,33 @@ def sentence_transformers_problem(parts: EncoderParts) -> str | None:
     return None
 
 
-def write_sentence_transformers(export: Export, folder: Path) -> None:
-    from mtl.export.sentence_transformer import write
-
-    write(export, folder)
-
-
-def write_onnx(export: Export, folder: Path) -> None:
-    from mtl.export.onnx_folder import write
-
-    write(export, folder)
-
-
-def write_vectors(export: Export, folder: Path) -> None:
-    from mtl.export.word_vectors import write
-
-    write(export, folder)
-
-
-def write_transformers(export: TaskExport, folder: Path) -> None:
-    from mtl.export.transformers_folder import write
-
-    write(export, folder)
-
-
 FORMATS: dict[str, ExportFormat] = {
     "sentence-transformers": ExportFormat(
         keys=ENCODER_KEYS,
         packages=("sentence_transformers",),
         extra="sentence-transformers",
         problem=sentence_transformers_problem,
-        write=write_sentence_transformers,
+        write=lazy("mtl.export.sentence_transformer:write"),
     ),
     "onnx": ExportFormat(
         keys=ENCODER_KEYS,
         packages=("onnx", "onnxruntime", "tokenizers"),
         extra="onnx",
         problem=lambda parts: None,
-        write=write_onnx,
+        write=lazy("mtl.export.onnx:write"),
     ),
     "vectors": ExportFormat(
         keys=("seed", "words", "license"),
         packages=(),
         extra=None,
         problem=lambda parts: None,
-        write=write_vectors,
+        write=lazy("mtl.export.word_vectors:write"),
     ),
     "transformers": ExportFormat(
         keys=("seed", "task", "license"),
         packages=("transformers", "tokenizers"),
         extra="transformers",
         problem=lambda parts: "holds a fine-tuned transformer, and this run has none",
-        write_task=write_transformers,
+        write_task=lazy("mtl.export.transformers_folder:write"),
     ),
 }

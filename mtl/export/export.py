@@ -7,18 +7,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from mtl.config.settings import check_known, typed_settings
+from mtl.base.errors import InputError
+from mtl.base.files import check_new_folder, new_folder
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
-from mtl.encoders.run import open_run
-from mtl.errors import InputError
+from mtl.encoders.run import Predictor, open_run
 from mtl.export import FORMATS
-from mtl.export.kind import Export, ExportFormat, TaskExport
-from mtl.files import check_new_folder, new_folder
-from mtl.runs.predictor import Predictor
+from mtl.export.form import Export, ExportFormat, TaskExport
 from mtl.runs.summary import read_summary
+from mtl.settings.bounds import check_known, typed_settings
 
 if TYPE_CHECKING:
     from mtl.methods.transformer.trained import TrainedTransformer
+
 
 logger = logging.getLogger("mtl")
 

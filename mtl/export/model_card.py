@@ -6,10 +6,10 @@ from typing import Any
 
 import yaml
 
+from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.data.text import BOUNDARIES, UNKNOWN
-from mtl.export.kind import Export
+from mtl.export.form import Export
 from mtl.export.tokenizer import PADDING_WORD, UNKNOWN_WORD, can_express
-from mtl.markdown import MISSING, escaped, markdown_table
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.task import Task
 

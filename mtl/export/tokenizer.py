@@ -2,8 +2,7 @@
 
 The file holds sacremoses' rules, one replacement for each of its steps, in its order, and splits texts as it does. So programs without
 mtl and without sacremoses split texts as the run did. The exception are texts that hold the literal DOTMULTI, which sacremoses itself
-reads as dots.
-"""
+reads as dots."""
 
 import re
 import sys

@@ -10,16 +10,16 @@ import numpy as np
 import torch
 import yaml
 
-from mtl.device import exact_arithmetic
-from mtl.errors import InputError
-from mtl.export.kind import TaskExport
+from mtl.base.device import exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.base.progress import hidden_progress
+from mtl.base.terminal import escaped, markdown_table
+from mtl.export.form import TaskExport
 from mtl.export.model_card import NOT_STATED, code_block, task_title
-from mtl.files import write_text
-from mtl.markdown import escaped, markdown_table
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
 from mtl.methods.transformer.pretrained import ExactLinear
-from mtl.progress import hidden_progress
 from mtl.tasks.kind import TargetKind
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.targets import Number

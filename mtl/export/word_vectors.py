@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from mtl.base.files import replacing, write_text
 from mtl.data.text import Vocabulary
-from mtl.export.kind import Export
+from mtl.export.form import Export
 from mtl.export.model_card import vectors_card
-from mtl.files import replacing, write_text
 
 VECTORS = "vectors.vec"
 

@@ -1,5 +1,10 @@
-"""A run that is to be made: its configuration, suite, tasks and folders, from settings."""
+"""A run that is to be made: its configuration, suite, tasks and folders, from settings.
 
+The files of settings that a run names: its method, embeddings, variant, architecture and preset.
+The suite of a run: its name, and the settings that its file has for runs.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,22 +15,130 @@ import yaml
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from mtl.config.files import flatten, shipped
-from mtl.config.schema import BY_TASK, LISTS, PAPER, Config
-from mtl.config.settings import reason, unknown_message
+from mtl.base.errors import InputError
+from mtl.base.memory import times_it_fits
+from mtl.base.untrusted import read_yaml
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
-from mtl.embedders.options import read_embeddings
-from mtl.errors import InputError
-from mtl.jobs.named_files import SETTINGS_KINDS, read_method, read_named, read_settings
-from mtl.jobs.suites import METHODS_KEY, chosen_suite, load_checked_suite, suite_settings
-from mtl.memory import times_it_fits
-from mtl.methods import METHODS
-from mtl.methods.kind import matches
+from mtl.embedders.find import read_embeddings
+from mtl.methods import METHODS, method_name
+from mtl.methods.method import matches
 from mtl.runs.folder import RunFolder
-from mtl.tasks.suite import Suite
+from mtl.sample import SAMPLES
+from mtl.settings.bounds import reason, unknown_message
+from mtl.settings.layers import find_suite, find_yaml, flatten, shipped
+from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config
+from mtl.submissions import submission_problem
+from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
-from mtl.untrusted import read_yaml
+
+SETTINGS_KINDS = ("architecture", "preset")  # kinds of files that change any settings
+
+
+def read_method(name: str, folder: Path) -> dict[str, Any]:
+    """The content of the method file with this name or path. A method without a file has no settings."""
+    if name in METHODS and not (folder / f"{name}.yaml").is_file():
+        return {"method": name}
+    content = read_yaml(find_yaml("method", name, folder))
+    return {**content, "method": method_name(str(content.get("method")))}
+
+
+def read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
+    """The content of the file with this name or path, which holds its own name under the key `kind`, as in `variant: frozen`."""
+    path = find_yaml(kind, name, folder)
+    content = read_yaml(path)
+    if not re.fullmatch(r"\w[\w.+-]*", str(content.get(kind, ""))):
+        raise InputError(f"{path}: {kind}: must be its name, of letters, digits and _ . + -")
+    return {**content, kind: str(content[kind])}
+
+
+def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[str, Any]:
+    """The settings of the architecture or preset with this name or path. kind: "architecture" or "preset".
+
+    Its section `embeddings` has a section for each kind of embeddings; only that of `embeddings` applies.
+    """
+    content = read_named(kind, name, folder)
+    if wrong := [key for key in CHOICES if key in content and key != kind]:
+        raise InputError(f"{kind}={name}: {wrong[0]}: only the command line and sweeps choose it")
+    # Runs are told apart by these names, and both kinds stand in the same place of a run's name.
+    for other in SETTINGS_KINDS:
+        own = find_yaml(kind, name, folder).resolve() != (folder / f"{content[kind]}.yaml").resolve()
+        if own and (folder.parent / other / f"{content[kind]}.yaml").is_file():
+            raise InputError(f"{kind}={name}: {content[kind]} is the name of a shipped {other}; choose another name")
+    sections = content.pop("embeddings", {})
+    if not isinstance(sections, dict) or not all(isinstance(section, dict) for section in sections.values()):
+        raise InputError(
+            f"{kind}={name}: embeddings: must hold a section for each kind of embeddings, as in {{fasttext: {{dropout: 0.1}}}}"
+        )
+    if unknown := sorted(map(str, set(sections) - set(EMBEDDERS))):
+        raise InputError(f"{kind}={name}: embeddings.{unknown[0]}: no such embeddings; known: {', '.join(EMBEDDERS)}")
+    for name_of, section in sections.items():
+        if unknown := sorted(map(str, set(section) - set(EMBEDDERS[name_of].options.__dataclass_fields__))):
+            raise InputError(f"{kind}={name}: embeddings.{name_of}.{unknown[0]}: {name_of} embeddings have no such key")
+    settings = {**content, "embeddings": sections.get(embeddings, {})}
+    if locations := [key for key in flatten(settings) if key in LOCATIONS]:
+        raise InputError(f"{kind}={name}: {locations[0]}: only the command line says where files are")
+    if "name" in settings["embeddings"]:
+        raise InputError(f"{kind}={name}: embeddings.{embeddings}.name: only the command line and sweeps choose it")
+    return settings
+
+
+METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of single methods
+
+
+def chosen_suite(given: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """The name or path of the suite. given: the settings of a run, by dotted key. baseline: the content of baseline.yaml."""
+    name = str(given.get("suite", baseline.get("suite")))
+    data_dir = given.get("data_dir")
+    return _default_suite(Path(str(data_dir)) if data_dir else None) if name == "auto" else name
+
+
+def _default_suite(data_dir: Path | None) -> str:
+    """klej if its data is there, else the embedded sample. Raises InputError if `data_dir` is given without KLEJ's data."""
+    folders = [task.folder for task in load_suite(find_suite("klej")).tasks.values()]
+    where = data_dir or Path("data/klej")
+    if any((where / folder).is_dir() for folder in folders):
+        return "klej"
+    if data_dir is not None:
+        raise InputError(
+            f"data_dir={data_dir}: holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir"
+        )
+    return "klej-sample"
+
+
+def load_checked_suite(name: str) -> Suite:
+    """The suite with this name or path. Raises InputError, also for settings in its file that a suite must not have."""
+    suite = load_suite(find_suite(name))
+    if suite.generated and suite.name not in SAMPLES:
+        raise InputError(f"suite {suite.name}: generated: only the data of {' and '.join(SAMPLES)} is; drop this key")
+    if problem := submission_problem(suite):
+        raise InputError(f"suite {suite.name}: submission.{problem}")
+    for where, settings in suite_settings(suite).items():
+        if locations := [key for key in flatten(settings) if key in LOCATIONS]:
+            raise InputError(f"suite {suite.name}: {where}: {locations[0]}: only the command line says where files are")
+        if chosen := [key for key in CHOICES if key in settings]:
+            raise InputError(f"suite {suite.name}: {where}: {chosen[0]}: only the command line and sweeps choose it")
+    return suite
+
+
+def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
+    """The settings in a suite file: those for every run, and those for the runs of each method. Raises InputError for an unknown method."""
+    common = {key: value for key, value in suite.config.items() if key != METHODS_KEY}
+    of_methods = suite.config.get(METHODS_KEY, {})
+    if not isinstance(of_methods, dict) or not all(isinstance(settings, dict) for settings in of_methods.values()):
+        raise InputError(
+            f"suite {suite.name}: config.{METHODS_KEY}: must hold settings for methods, as in {{svm: {{floor: {{min_count: 1}}}}}}"
+        )
+    for method, settings in of_methods.items():
+        if method not in METHODS:
+            raise InputError(
+                f"suite {suite.name}: config.{METHODS_KEY}.{method}: unknown method; known: {', '.join(METHODS)}"
+            )
+        if unread := [key for key in flatten(settings) if not METHODS[method].reads_key(key)]:
+            raise InputError(
+                f"suite {suite.name}: config.{METHODS_KEY}.{method}: {unread[0]}: the method does not read it"
+            )
+    return {"config": common, **{f"config.{METHODS_KEY}.{method}": of for method, of in of_methods.items()}}
 
 
 @dataclass(frozen=True)

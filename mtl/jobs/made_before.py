@@ -1,18 +1,17 @@
 """Runs of a sweep that were made under another name.
 
-A run that the file gives no name is named after what the sweep's runs differ in. With another value in the grid, it has another name.
-"""
+A run that the file gives no name is named after what the sweep's runs differ in. With another value in the grid, it has another name."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mtl.config.files import differing_keys, flatten, flatten_config
-from mtl.config.schema import SOURCES
-from mtl.errors import InputError
+from mtl.base.errors import InputError
+from mtl.base.untrusted import read_yaml
 from mtl.jobs.job import Job
-from mtl.untrusted import read_yaml
+from mtl.settings.layers import differing_keys, flatten, flatten_config
+from mtl.settings.schema import SOURCES
 
 logger = logging.getLogger("mtl")
 

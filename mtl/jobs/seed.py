@@ -1,29 +1,100 @@
-"""One seed of a run: training, predictions, scores and submission."""
+"""One seed of a run: training, predictions, scores and submission.
+
+A lock for each seed: only one process writes to a seed's folder, on any machine that shares the file system.
+
+It is a named lock (`mtl.base.locks`) on every file system, because the system's locks do not hold on all of them between machines, and because
+it tells other programs which process trains the seed.
+The software versions and the kind of machine that a result was computed with.
+"""
 
 import logging
+import os
+import platform
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, cast
 
+import torch
+
+import mtl
+from mtl.base.device import CPU_INFORMATION, device_of, exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
+from mtl.base.locks import Holder, holder_of, named_lock
+from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset
-from mtl.device import device_of, exact_arithmetic
-from mtl.errors import InputError
-from mtl.files import write_json
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
-from mtl.jobs.provenance import machine, versions
-from mtl.jobs.seed_lock import seed_lock
 from mtl.methods import METHODS
-from mtl.methods.kind import Method
-from mtl.runs.formats import FORMATS
-from mtl.runs.formats.kind import Submitted
-from mtl.runs.submission import write_predictions
+from mtl.methods.method import Method
 from mtl.runs.summary import SeedScores
+from mtl.submissions import FORMATS
+from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import further_scores, score
 from mtl.training.precision import training_precision
-from mtl.untrusted import read_json
+
+NAME = ".training.json"
+
+
+def holder(folder: Path) -> Holder | None:
+    """The process that trains the seed in this folder, or the lost process that did; None if there is none."""
+    return holder_of(folder / NAME)
+
+
+@contextmanager
+def seed_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of a seed's folder within the block. If another process trains the seed, wait until it has ended or is lost."""
+    with named_lock(folder / NAME, f"{folder}: another process trains this seed"):
+        yield
+
+
+TRANSFORMERS = ("transformers", "tokenizers")  # installed on demand
+PACKAGES = (
+    "torch",
+    "pytorch-lightning",
+    "torchmetrics",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "sacremoses",
+    "fasttext",
+    *TRANSFORMERS,
+)
+
+
+def versions() -> dict[str, str]:
+    """The version of mtl, of Python, and of each installed package that a score may depend on, by name."""
+    found = {"mtl": mtl.__version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def machine(device: torch.device) -> str:
+    """The CPU's model and threads ("CPU: …, 4 of 8 threads"), or the GPU's model and float32 mode ("GPU: …, float32 ieee")."""
+    if device.type == "cuda":
+        precision = torch.backends.cudnn.rnn.fp32_precision  # type: ignore[attr-defined]
+        return f"GPU: {torch.cuda.get_device_name()}, float32 {precision}"
+    if device.type != "cpu":
+        return f"GPU: {device.type}"
+    return f"CPU: {_processor()}, {torch.get_num_threads()} of {os.cpu_count()} threads"
+
+
+def _processor() -> str:
+    if CPU_INFORMATION.is_file():
+        for line in CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
 
 logger = logging.getLogger("mtl")
 

@@ -11,17 +11,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mtl.config.files import differences, find_yaml, flatten, flatten_config, shipped
-from mtl.config.schema import INDIFFERENT, Config
-from mtl.data.fetch import awaits_generation
+from mtl.base.errors import BusyError, DivergedError, InputError, resources_as_input
+from mtl.base.files import listed
+from mtl.base.untrusted import read_yaml
 from mtl.data.splits import check_present
-from mtl.errors import BusyError, DivergedError, InputError, resources_as_input
-from mtl.files import listed
-from mtl.jobs.failures import Failures
+from mtl.fetching.fetch import awaits_generation
 from mtl.jobs.job import Job, NamedRun, load_job
 from mtl.jobs.made_before import folders_made_before
+from mtl.jobs.together import Failures
 from mtl.methods import METHODS
-from mtl.untrusted import read_yaml
+from mtl.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
+from mtl.settings.schema import INDIFFERENT, Config
 
 logger = logging.getLogger("mtl")
 
@@ -100,7 +100,7 @@ def run_sweep(
     DivergedError as a run does: of a finished run at once; of another run when all others have ended, and after the report if any run is
     finished.
     """
-    from mtl.jobs.baseline import run_baseline
+    from mtl.jobs.together import run_baseline
 
     runs = sorted(sweep.runs, key=lambda run: not run.finished)
     waiting = [run for run in runs if not run.finished]

@@ -1,23 +1,130 @@
-"""Several runs at once: the unfinished seeds of all of them are one list of units."""
+"""Several runs at once: the unfinished seeds of all of them are one list of units.
+
+Runs, or units of them, that fail with an error of their own: other runs go on.
+The units of work that runs consist of.
+A whole run: every seed and its predictions, then the summary and the table.
+"""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from mtl.errors import DivergedError, InputError, resources_as_input
-from mtl.files import allow_open_files
+from mtl.base.device import exact_arithmetic
+from mtl.base.errors import DivergedError, InputError, resources_as_input
+from mtl.base.files import allow_open_files, counted
 from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.kind import Engine, Unit, longest_first
-from mtl.jobs.expected import expected_seconds
-from mtl.jobs.failures import Failures, returning_errors
-from mtl.jobs.job import NamedRun
-from mtl.jobs.outcome import check_begun, sum_up
-from mtl.jobs.prepared import Prepared
-from mtl.jobs.units import preparation_unit, seed_name, seed_units, units_at_a_time
+from mtl.jobs.engines.engine import Engine, Needs, Unit, longest_first
+from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.plan import expected_seconds
+from mtl.jobs.prepared import Prepared, begin, begin_apart, check_begun, sum_up
+from mtl.jobs.seed import run_apart, run_seed
+from mtl.methods import METHODS
+from mtl.runs.summary import Summary, read_summary
+from mtl.settings.schema import Config
+from mtl.training.precision import check_precision
 
 logger = logging.getLogger("mtl")
+
+
+def returning_errors(unit: Unit) -> Unit:
+    """The unit with its InputError or DivergedError as its result, also for a full disk or memory that runs out. An engine would end all
+    other units for an error that is raised."""
+    return replace(unit, call=_result_or_error, arguments=(unit.call, *unit.arguments))
+
+
+def _result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
+    try:
+        with resources_as_input():
+            return call(*arguments)
+    except (InputError, DivergedError) as error:
+        return error
+
+
+class Failures:
+    """The errors of several runs."""
+
+    def __init__(self, runs: int) -> None:
+        """runs: how many there are."""
+        self.runs = runs
+        self.failed: set[str] = set()  # the names of runs
+        self.errors: dict[str, InputError | DivergedError] = {}  # by the name of what failed: a run or a unit of it
+
+    def add(self, run: str, name: str, error: InputError | DivergedError) -> None:
+        """Count the run as failed. name: of what has failed, which the error then names: the run, or a unit of it."""
+        named = type(error)(_named(run, name, str(error)))
+        if self.runs > 1:
+            logger.error("%s", named)
+        self.failed.add(run)
+        self.errors[name] = named
+
+    def check(self) -> None:
+        """Raise an error that names what failed, if anything did: DivergedError if all that failed diverged."""
+        errors = list(self.errors.values())
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            kind = DivergedError if all(isinstance(error, DivergedError) for error in errors) else InputError
+            raise kind(
+                f"{len(self.failed)} of {counted(self.runs, 'run')} failed ({'; '.join(self.errors)}); the first: {errors[0]}"
+            )
+
+
+def _named(run: str, name: str, text: str) -> str:
+    """The text of an error with the name of what failed before it. A seed's error may begin with "seed 2" already."""
+    if text.startswith(name):
+        return text
+    part = name.removeprefix(f"{run}, ")
+    return f"{run}, {text}" if part != name and text.startswith(part) else f"{name}: {text}"
+
+
+def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
+    """How many units an engine executes at once: by default one process, or as many as a cluster has room for."""
+    return config.seeds_in_parallel or (1 if config.engine == "processes" else len(units))
+
+
+def needs(config: Config) -> Needs:
+    """What each unit of a run asks for: its preparation as well, which computes vectors, and records the precision of the device."""
+    gpu = config.resources.gpu if METHODS[config.method].uses_device(config) else 0.0
+    return Needs(config.trainer.threads, gpu, config.resources.memory_bytes)
+
+
+def preparation_unit(job: Job, run: str) -> Unit:
+    """What is done before the seeds of a run. run: its name; empty if there is only one run."""
+    return Unit(
+        name=f"{run}, preparation" if run else "preparation",
+        call=begin_apart,
+        arguments=(job,),
+        prefix=f"{run} · " if run else "",
+        folder=job.folder.path.parent,
+        needs=needs(job.config),
+    )
+
+
+def seed_units(job: Job, run: str, expected: Mapping[int, float]) -> list[Unit]:
+    """The seeds of a run that are not done yet, as units.
+
+    run: its name; empty if there is only one run. expected: seconds by seed, where they are known.
+    """
+    waiting = [seed for seed in job.config.seeds if not job.folder.scores(seed).exists()]
+    return [
+        Unit(
+            name=seed_name(run, seed),
+            call=run_apart,
+            arguments=(job, seed),
+            prefix=f"{run} · " if run else "",
+            folder=job.folder.path.parent,
+            needs=needs(job.config),
+            seconds=expected.get(seed),
+        )
+        for seed in waiting
+    ]
+
+
+def seed_name(run: str, seed: int) -> str:
+    """The name of a seed's unit."""
+    return f"{run}, seed {seed}" if run else f"seed {seed}"
 
 
 def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[NamedRun], None]) -> None:
@@ -116,3 +223,25 @@ def _seed_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list
         trains = first.setdefault(keys.get(unit.name, unit.name), unit.name)
         ordered.append(unit if trains == unit.name else replace(unit, after=unit.after | {trains}))
     return ordered
+
+
+@exact_arithmetic()
+def run_baseline(job: Job, command: str = "") -> Summary:
+    """Run the job, or the part of it that is not done yet. Return the summary.
+
+    command: the command line that the summary records. Raises InputError for bad data, for a run folder with another
+    configuration, and for one that another process uses; DivergedError for training that diverges.
+    """
+    # Also a last seed that is left: with all threads, its scores would have other last digits.
+    if job.config.runs_apart:
+        run_together([NamedRun("", job)], command, lambda run: None)
+        return read_summary(job.folder.summary)
+    if not job.folder.summary.exists():
+        check_precision(job.config.trainer)
+    with job.folder.locked():
+        if (finished := check_begun(job)) is not None:
+            return finished
+        prepared, dataset, method = begin(job)
+        for seed in job.config.seeds:
+            run_seed(job, dataset, method, seed)
+        return sum_up(job, prepared, command)

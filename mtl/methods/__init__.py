@@ -1,9 +1,9 @@
 """Methods: one registry entry for each way to predict a suite's targets."""
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.methods.floors.entries import FLOORS
-from mtl.methods.kind import MethodKind
 from mtl.methods.lstm.entry import LSTM
+from mtl.methods.method import MethodKind
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.word_vectors.entry import WORD_VECTORS
 

@@ -1,17 +1,49 @@
-"""The shared sentence encoder: embed, encode, pool."""
+"""The shared sentence encoder: embed, encode, pool.
+
+A trained encoder as plain weights, in the form that other programs know.
+"""
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mtl.device import to_device
-from mtl.embedders.sequences import Embedder, Sequences
+from mtl.base.device import to_device
+from mtl.base.progress import Progress
 from mtl.model.lstm import BiLSTM
-from mtl.progress import Progress
+from mtl.model.sequences import Embedder, Sequences
+
+
+@dataclass(frozen=True)
+class EncoderParts:
+    """The weights of an encoder, float32 on the CPU, and how it splits texts.
+
+    words: those with a vector of their own, in the order of their ids, from `Vocabulary.FIRST`. vectors: (ids, dim), of padding (zero), of
+    the unknown word, and of `words`. lstm: a state dict of `torch.nn.LSTM(bidirectional=True)`. join_input: see
+    `mtl.model.encoder.Encoder`. language: of the Moses tokenizer. max_length: in tokens, without boundary words. boundary_words: whether
+    `mtl.data.text.BOUNDARIES` stand around each text. all_words: whether the run looks new words up in its file of vectors.
+    """
+
+    words: list[str]
+    vectors: Tensor
+    lstm: Mapping[str, Tensor]
+    hidden_size: int
+    num_layers: int
+    join_input: bool
+    language: str
+    max_length: int
+    boundary_words: bool
+    all_words: bool
+
+    @property
+    def dim(self) -> int:
+        """The size of a token's output."""
+        return 2 * self.hidden_size + (self.vectors.shape[1] if self.join_input else 0)
+
 
 # Tokens in one batch when texts are encoded without training.
 ENCODING_TOKENS = 8192

@@ -1,5 +1,4 @@
 """Pre-training of small transformers on one's own text: a subword vocabulary, masked language modelling, a folder that transformers loads.
 
 Only this package's modules `vocabulary`, `tokens`, `network`, `training` and `output` need the packages transformers and tokenizers;
-`pretrain` checks that they are there.
-"""
+`pretrain` checks that they are there."""

@@ -1,30 +1,126 @@
-"""A whole pre-training: vocabulary, tokens, training, output; each part is kept until the next one is complete."""
+"""A whole pre-training: vocabulary, tokens, training, output; each part is kept until the next one is complete.
 
+The folder that a finished pre-training leaves: weights, tokenizer, model card, training log.
+The small BERT that a suite trains on its own training text where no transformer is named.
+"""
+
+import hashlib
+import json
 import logging
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import torch
 
-from mtl.device import exact_arithmetic
-from mtl.errors import InputError
-from mtl.files import check_new_folder, check_space, replacing, write_json
-from mtl.locks import waiting_lock
-from mtl.pretraining.library import import_transformers, library_versions
-from mtl.pretraining.settings import PretrainingSettings
-from mtl.pretraining.texts import PretrainingTexts
-from mtl.resumable import check_claim, claim_of
-from mtl.untrusted import read_json
+import mtl
+from mtl.base.device import exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import check_new_folder, check_space, new_folder, replacing, write_json, write_text
+from mtl.base.locks import waiting_lock
+from mtl.base.loop import check_claim, claim_of
+from mtl.base.progress import format_duration
+from mtl.base.untrusted import read_json
+from mtl.pretraining.settings import PretrainingSettings, import_transformers, library_versions
+from mtl.pretraining.tokens import PretrainingTexts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+    from transformers import BertForMaskedLM, PreTrainedTokenizerFast
 
     from mtl.pretraining.tokens import Tokens
     from mtl.pretraining.training import MaskedLanguageModelling
+
+
+LOG = "training.json"
+CARD = """---
+{language}library_name: transformers
+pipeline_tag: fill-mask
+mask_token: "[MASK]"
+tags: [mtl]
+---
+
+# A BERT trained by masked language modelling
+
+| | |
+|---|---|
+{rows}
+
+Trained with mtl {version}. It has no pooled output: train one with a task's head, or use the mean of the last layer's vectors.
+`training.json` has all settings and the held-out figures during the training. The text decides which licence applies to the weights,
+and which errors and prejudices they carry.
+
+```python
+from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("FOLDER")
+model = AutoModelForMaskedLM.from_pretrained("FOLDER")
+```
+"""
+
+
+def training_log(
+    settings: PretrainingSettings, texts: PretrainingTexts, figures: dict[str, Any], rows: list[dict[str, float]]
+) -> dict[str, Any]:
+    """What training.json holds. figures: of the text and the model, by name. rows: of the validations."""
+    packages = {name: version(name) for name in ("torch", "transformers", "tokenizers")}
+    return {
+        "settings": asdict(settings),
+        "texts": texts.described(),
+        "fingerprint": texts.fingerprint,
+        **figures,
+        "steps": int(rows[-1]["step"]),
+        "seconds": rows[-1]["seconds"],
+        "versions": {"mtl": mtl.__version__, **packages},
+        "validations": rows,
+    }
+
+
+def write_model(
+    folder: Path,
+    model: "BertForMaskedLM",
+    tokenizer: "PreTrainedTokenizerFast",
+    log: dict[str, Any],
+    language: str | None,
+) -> None:
+    """Write the folder, which must be new, and move it into its place when it is complete. Raises InputError as `check_new_folder`."""
+    with new_folder(folder) as partial:
+        model.to("cpu").save_pretrained(partial)
+        tokenizer.save_pretrained(partial)
+        for weights in partial.glob("*.safetensors"):  # which safetensors makes readable by their owner alone
+            weights.chmod((partial / "config.json").stat().st_mode)
+        write_json(partial / LOG, log)
+        write_text(partial / "README.md", model_card(log, language))
+
+
+def model_card(log: dict[str, Any], language: str | None) -> str:
+    """The README of the folder, with the metadata that model hubs read."""
+    settings, last = log["settings"], log["validations"][-1]
+    masks = f"{settings['mask_share']:.0%} of the tokens, " + (
+        "whole words" if settings["whole_words"] else "single subwords"
+    )
+    facts = {
+        "text": ", ".join(log["texts"]),
+        "tokens": f"{log['tokens']:,} in {log['documents']:,} documents",
+        "vocabulary": f"{log['vocabulary']:,} entries, {settings['vocabulary']}, learnt on the same text",
+        "layers": f"{settings['num_layers']} of {settings['hidden_size']}, {settings['num_heads']} heads",
+        "parameters": f"{log['parameters']:,}",
+        "longest input": f"{settings['max_length']} tokens",
+        "masks": masks,
+        "training": f"{log['steps']:,} steps of {settings['batch_size']} segments in {format_duration(log['seconds'])}",
+        "highest learning rate": f"{settings['learning_rate']:g}",
+        "held-out perplexity of masked tokens": f"{last['perplexity']:.2f}",
+        "held-out masked tokens predicted right": f"{last['accuracy']:.1f} %",
+    }
+    rows = "\n".join(f"| {name} | {value.replace('|', chr(92) + '|')} |" for name, value in facts.items())
+    return CARD.format(
+        language=f'language: "{language}"\n' if language else "", rows=rows, version=log["versions"]["mtl"]
+    )
+
 
 logger = logging.getLogger("mtl")
 
@@ -70,7 +166,6 @@ def unfinished_folder(out: Path) -> Path:
 
 def is_finished(out: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> bool:
     """Whether the folder holds a model that was trained on these texts with these settings; the number of threads may differ."""
-    from mtl.pretraining.output import LOG
 
     if not (out / LOG).is_file():
         return False
@@ -103,8 +198,7 @@ def _train(
     texts: PretrainingTexts, settings: PretrainingSettings, out: Path, unfinished: Path, device: torch.device
 ) -> None:
     from mtl.pretraining.network import parameter_count
-    from mtl.pretraining.output import training_log, write_model
-    from mtl.pretraining.vocabulary import portable_tokenizer
+    from mtl.pretraining.tokens import portable_tokenizer
 
     parameters = parameter_count(settings)
     if not (unfinished / CHECKPOINT).exists():
@@ -135,7 +229,7 @@ def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinishe
     """The tokenizer in the folder; it is learnt first if it is not there. Raises InputError if it is damaged."""
     from tokenizers import Tokenizer
 
-    from mtl.pretraining.vocabulary import learn_tokenizer
+    from mtl.pretraining.tokens import learn_tokenizer
 
     path = unfinished / VOCABULARY
     if not path.exists():
@@ -164,11 +258,9 @@ def _tokens(
 def _training(
     tokens: "Tokens", tokenizer: "Tokenizer", settings: PretrainingSettings, unfinished: Path, device: torch.device
 ) -> "MaskedLanguageModelling":
-    from mtl.pretraining.masking import Masking
-    from mtl.pretraining.network import new_bert
-    from mtl.pretraining.tokens import CUTS
+    from mtl.pretraining.network import Masking, new_bert
+    from mtl.pretraining.tokens import CUTS, MASK, word_beginnings
     from mtl.pretraining.training import MaskedLanguageModelling
-    from mtl.pretraining.vocabulary import MASK, word_beginnings
 
     begins = word_beginnings(tokenizer)
     return MaskedLanguageModelling(
@@ -190,3 +282,31 @@ def _threads(threads: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
+    """The folder of a small BERT that was trained on these texts; it is trained first if it is not there.
+
+    It is a folder below `folder`, whose name has a hash of the texts, the settings and the software. A training that was interrupted continues; a
+    second process waits. settings_name: a file in configs/pretrain, or a path. Raises InputError if transformers is not installed, and
+    as `pretrain` does.
+    """
+    from mtl.base.loop import FORMAT
+    from mtl.pretraining.settings import check_installed, library_versions, read_settings
+    from mtl.pretraining.tokens import PretrainingTexts
+
+    check_installed()
+    settings = read_settings(settings_name, {})
+    source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")
+    software = {**library_versions(), "torch": version("torch"), "format": FORMAT}
+    key = json.dumps([asdict(settings), source.fingerprint, software], sort_keys=True)
+    name = f"bert-{Path(settings_name).stem}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    if not (folder / name).is_dir():
+        logger.info("training %s on the suite's training text", folder / name)
+        try:
+            pretrain(source, settings, folder / name)
+        except InputError as error:
+            raise InputError(
+                f"no transformer is named, and training one fails: {error}; or name one with transformer.path="
+            ) from None
+    return folder / name

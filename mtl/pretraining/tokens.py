@@ -1,16 +1,216 @@
-"""The tokens of all documents in one file, which is read through a memory map, and the segments that training reads."""
+"""The tokens of all documents in one file, which is read through a memory map, and the segments that training reads.
 
-from collections.abc import Iterable, Iterator
+The texts of a pre-training: documents from text files and from a suite, and a fingerprint of them.
+A subword vocabulary learnt from text, as a tokenizer that transformers loads.
+
+The result follows from the text alone. The library by itself numbers the characters within words in the order of a hash table, which
+differs from process to process, and breaks ties between merges by these numbers. Here, they are numbered beforehand.
+"""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from mtl.errors import InputError
-from mtl.files import replacing
-from mtl.pretraining.vocabulary import CLS, PAD, SEP
+from mtl.base.errors import InputError
+from mtl.base.files import replacing, sha256
+from mtl.data.text import text_lines
+from mtl.pretraining.settings import SPECIAL_TOKENS, PretrainingSettings
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+
+@dataclass(frozen=True)
+class PretrainingTexts:
+    """Text files, plain or gzipped, and texts that are documents of their own; the files come first.
+
+    language: its code, for the model card; None: not said.
+    """
+
+    files: Sequence[Path] = ()
+    texts: Sequence[str] = ()
+    language: str | None = None
+    source: str = ""  # where `texts` come from, for the model card
+
+    def check(self) -> None:
+        """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""
+        for path in self.files:
+            if path.is_dir():
+                raise InputError(f"{path}: is a folder; name the files in it: texts=[FILE,…]")
+            if not path.is_file():
+                raise InputError(f"{path}: no such file")
+            if not path.stat().st_size:
+                raise InputError(f"{path}: is empty")
+        if not self.files and not any(text.strip() for text in self.texts):
+            raise InputError("there is no text to train on")
+
+    @property
+    def size(self) -> int:
+        """About how many bytes of text there are; a gzipped file has about three times its size."""
+        files = sum(path.stat().st_size * (3 if path.suffix == ".gz" else 1) for path in self.files)
+        return files + sum(len(text.encode("utf-8", "surrogatepass")) for text in self.texts)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the files' SHA-256 and of the texts, as 64 hexadecimal digits."""
+        digest = hashlib.sha256()
+        for path in self.files:
+            digest.update(sha256(path).encode())
+        for text in self.texts:
+            digest.update(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest())
+        return digest.hexdigest()
+
+    def described(self) -> list[str]:
+        """Each source in a few words, without the folders of this machine."""
+        return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
+
+    def lines(self, title: str) -> Iterator[str]:
+        """All lines, for learning a vocabulary. title: of the progress, as in "reading". Raises InputError for an unreadable file."""
+        yield from text_lines(self.files, title)
+        yield from map(_valid, self.texts)
+
+    def by_document(self, kind: str, title: str) -> Iterator[str]:
+        """The documents that are not empty. kind: `line`: each line is one; `block`: lines up to an empty one, or the file's end, are one.
+
+        Raises InputError for a file that cannot be read.
+        """
+        for path in self.files:
+            lines = text_lines([path], title)
+            yield from filter(None, lines) if kind == "line" else blocks(lines)
+        yield from filter(None, (" ".join(_valid(text).split()) for text in self.texts))
+
+
+def blocks(lines: Iterable[str]) -> Iterator[str]:
+    """Lines that follow each other without an empty line between them, joined by spaces."""
+    block: list[str] = []
+    for line in lines:
+        if line:
+            block.append(line)
+        elif block:
+            yield " ".join(block)
+            block = []
+    if block:
+        yield " ".join(block)
+
+
+def _valid(text: str) -> str:
+    """The text with question marks for halves of surrogate pairs, which UTF-8 does not have."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+INNER = "##"  # begins each subword that does not begin a word
+PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
+
+
+def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
+    """Learn a vocabulary from lines of text. lines, again: the same lines twice, because the text need not fit into memory.
+
+    Raises InputError if the text has more characters than the vocabulary may have entries.
+    """
+    tokenizer = _tokenizer(_model(settings.vocabulary, {}, []), settings.lowercase)
+    first, inner = _alphabet(_normalized(lines, tokenizer), tokenizer, settings.alphabet)
+    reserved = [*SPECIAL_TOKENS, *inner]
+    if settings.vocab_size < len(reserved) + len(first):
+        raise InputError(
+            f"vocab_size={settings.vocab_size}: the characters of the texts alone take {len(reserved) + len(first)}; set a larger"
+            " vocab_size= or a smaller alphabet="
+        )
+    trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary]
+    tokenizer.train_from_iterator(
+        again,
+        trainer(
+            vocab_size=settings.vocab_size,
+            min_frequency=settings.min_count,
+            special_tokens=reserved,
+            initial_alphabet=first,
+            limit_alphabet=len(first),
+            continuing_subword_prefix=INNER,
+            show_progress=False,
+        ),
+    )
+    # The characters within words were passed as special tokens to be numbered first; a new tokenizer does not treat them so.
+    learnt = json.loads(tokenizer.to_str())["model"]
+    merges = [(left, right) for left, right in learnt.get("merges", [])]
+    return _tokenizer(_model(settings.vocabulary, learnt["vocab"], merges), settings.lowercase, complete=True)
+
+
+def _alphabet(lines: Iterator[str], tokenizer: Tokenizer, size: int) -> tuple[list[str], list[str]]:
+    """The most frequent characters, sorted, and the subwords of one character that do not begin a word."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts.update(line)
+    by_count = sorted(counts, key=lambda character: (-counts[character], character))
+    first = sorted([character for character in by_count if not character.isspace()][:size])
+    splits = tokenizer.pre_tokenizer.pre_tokenize_str
+    return first, [f"{INNER}{character}" for character in first if len(splits(character * 2)) == 1]
+
+
+def _normalized(lines: Iterable[str], tokenizer: Tokenizer) -> Iterator[str]:
+    for line in lines:
+        yield tokenizer.normalizer.normalize_str(line)
+
+
+def _model(kind: str, vocabulary: dict[str, int], merges: list[tuple[str, str]]) -> models.Model:
+    unknown = SPECIAL_TOKENS[UNKNOWN]
+    if kind == "wordpiece":
+        return models.WordPiece(vocabulary, unk_token=unknown)
+    return models.BPE(vocabulary, merges, unk_token=unknown, continuing_subword_prefix=INNER)
+
+
+def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> Tokenizer:
+    """A tokenizer that keeps accents and splits at white space and punctuation. complete: whether the model has a vocabulary."""
+    tokenizer = Tokenizer(model)
+    bert = normalizers.BertNormalizer(
+        clean_text=True, handle_chinese_chars=True, strip_accents=False, lowercase=lowercase
+    )
+    tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), bert])
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece(prefix=INNER)
+    if complete:
+        tokenizer.add_special_tokens([AddedToken(token, normalized=False, special=True) for token in SPECIAL_TOKENS])
+        cls, sep = SPECIAL_TOKENS[CLS], SPECIAL_TOKENS[SEP]
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{cls} $A {sep}",
+            pair=f"{cls} $A {sep} $B:1 {sep}:1",
+            special_tokens=[(cls, CLS), (sep, SEP)],
+        )
+    return tokenizer
+
+
+def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> "PreTrainedTokenizerFast":
+    """The tokenizer as transformers saves and loads it. max_length: the longest input, with special tokens."""
+    from transformers import PreTrainedTokenizerFast
+
+    pad, unknown, cls, sep, mask = SPECIAL_TOKENS
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        pad_token=pad,
+        unk_token=unknown,
+        cls_token=cls,
+        sep_token=sep,
+        mask_token=mask,
+        model_max_length=max_length,
+        # Else the tokenizer, once loaded, gives no token types, which a BERT needs for pairs.
+        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+    )
+
+
+def word_beginnings(tokenizer: Tokenizer) -> np.ndarray:
+    """Whether each entry of the vocabulary begins a word, bool (vocabulary,)."""
+    vocabulary = tokenizer.get_vocab()
+    begins = np.ones(max(vocabulary.values()) + 1, dtype=bool)
+    begins[[number for token, number in vocabulary.items() if token.startswith(INNER)]] = False
+    return begins
+
 
 DOCUMENTS = 1000  # that are tokenized together
 TOKENS, ENDS = "tokens.bin", "documents.npy"

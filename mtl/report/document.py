@@ -6,21 +6,18 @@ from typing import Any
 import numpy as np
 
 import mtl
-from mtl.methods.folders import read_stage
-from mtl.report.breakdown import Breakdown
-from mtl.report.groups import MetricGroup, metric_groups
-from mtl.report.leaderboard import FAMILIES, Leaderboard
-from mtl.report.pairs import rank
-from mtl.report.quantities import COSTS
+from mtl.methods.method import read_stage
+from mtl.report.groups import COSTS, MetricGroup, metric_groups
+from mtl.report.leaderboard import FAMILIES, Leaderboard, rank
+from mtl.report.notes import Breakdown
 from mtl.report.row import Row, Score
 from mtl.report.vectors.board import VectorBoard
 from mtl.report.vectors.document import vectors_document
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import METRICS
-from mtl.tasks.scale import Scale
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
+from mtl.tasks.task import Scale, Task
 
 POINTS = 1000  # the most points in a chart of predictions against gold targets
 MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds

@@ -1,24 +1,148 @@
-"""All runs on one suite beside the published rows: the content of every form of the report."""
+"""All runs on one suite beside the published rows: the content of every form of the report.
+
+Which runs of a leaderboard are tested against which, and the tests.
+"""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import combinations
 from statistics import fmean
 
-from mtl.progress import progress
-from mtl.report.breakdown import Breakdown, breakdowns
-from mtl.report.comparison import Comparison, Sample, estimate
-from mtl.report.notes import interval_note, mark_notes, run_notes
-from mtl.report.pairs import PairTests, pair_tests, tests_note
+from mtl.base.progress import progress
+from mtl.report.notes import (
+    Breakdown,
+    SettingsSpread,
+    breakdowns,
+    interval_note,
+    mark_notes,
+    run_notes,
+    settings_spreads,
+)
 from mtl.report.row import Row, Score
-from mtl.report.sample_cache import SampleCache
-from mtl.report.samples import RecordedGroups, samples_of
-from mtl.report.settings import SettingsSpread, settings_spreads
 from mtl.runs.finished import Run
 from mtl.runs.summary import splits_text
+from mtl.stats.cache import SampleCache
+from mtl.stats.comparison import (
+    LEAST_SEEDS,
+    LEVEL,
+    Comparison,
+    RecordedGroups,
+    Sample,
+    compare,
+    estimate,
+    samples_of,
+    with_holm,
+)
 from mtl.tasks.metrics import METRICS, lowest_score
 from mtl.tasks.suite import AVERAGE, Published, Suite
+
+MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
+
+
+@dataclass(frozen=True)
+class PairTests:
+    """Paired tests between runs.
+
+    comparisons: by the indices of two rows (first minus second), then by task id and AVERAGE; only what can be compared. references:
+    the indices of the rows that every run was compared with; empty: every pair. Holm's correction is for `family` tests: those that are
+    made, or, where the references were chosen by their scores (`by_score`), those of every pair, since the choice depends on all of them.
+    """
+
+    comparisons: Mapping[tuple[int, int], Mapping[str, Comparison]] = field(default_factory=dict)
+    references: Sequence[int] = ()
+    by_score: bool = False
+    family: int = 0
+
+    @property
+    def made(self) -> int:
+        """The number of tests: of the comparisons of runs that both have enough seeds."""
+        return _tested(test for tests in self.comparisons.values() for test in tests.values())
+
+
+def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
+    """The tests between the runs among these rows, with Holm's correction for all of them together.
+
+    references: names of runs to compare every run with. If the rows have none of them, every pair is compared; of more than
+    MOST_FOR_PAIRS runs, every run with the run that has the best average of its split.
+    """
+    runs = [place for place, row in enumerate(rows) if row.run]
+    named = [place for place in runs if rows[place].name in references]
+    by_score = not named and len(runs) > MOST_FOR_PAIRS
+    chosen = _best_of_each_split(rows, runs) if by_score else named
+    pairs = [(second, first) for first, second in combinations(runs, 2)]
+    if chosen:
+        pairs = [
+            (one, other) for other in chosen for one in runs if one != other and not (one in chosen and one < other)
+        ]
+    tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
+    family = _number_of_all(rows) if by_score else _tested(tests.values())
+    comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
+    for (pair, column), test in with_holm(tests, family).items():
+        comparisons.setdefault(pair, {})[column] = test
+    return PairTests(comparisons, chosen, by_score, family)
+
+
+def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
+    """A note on the paired tests that were made, if there are any."""
+    if not tests.comparisons:
+        return []
+    against = ", ".join(rows[place].name for place in tests.references)
+    note = (
+        "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
+        f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
+        f"interval of the difference then does not contain 0; but with five groups of rows or fewer, p is never below {LEVEL:g}. If a run "
+        f"has fewer than {LEAST_SEEDS} seeds, there is no verdict. Of tests "
+        f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
+    )
+    if not tests.made:
+        return [note]
+    if tests.by_score:
+        note += (
+            f" Of more than {MOST_FOR_PAIRS} runs, each is tested only against the one with the best average of each split "
+            f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same rows, so without "
+            f"Holm's correction, worse is too frequent. The correction is therefore for the {tests.family:,} tests of every pair of runs, "
+            f"every task and the average, of which {tests.made:,} are made"
+        )
+    else:
+        pairs = f"every run against {against}" if tests.references else "every pair of runs"
+        note += (
+            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        )
+    return [f"{note}; the probability of even one such error is then at most {100 * LEVEL:g} %."]
+
+
+def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
+    """Of each split that averages are on, the run with the best average; a partial average counts only where there is no other."""
+    best: dict[str, int] = {}
+    for place in sorted(runs, key=lambda place: rank(rows[place]), reverse=True):
+        best.setdefault(rows[place].split_of(AVERAGE), place)
+    return sorted(best.values())
+
+
+def rank(row: Row) -> tuple[bool, bool, float]:
+    """The larger, the better the row's average; a row with a partial average comes after all others, one without an average last."""
+    return row.average is not None, not row.missing, row.average.median if row.average else 0.0
+
+
+def _tested(comparisons: Iterable[Comparison]) -> int:
+    """How many of the comparisons are tests: there is none of a run with too few seeds."""
+    return sum(comparison.p is not None for comparison in comparisons)
+
+
+def _number_of_all(rows: Sequence[Row]) -> int:
+    """The number of tests that every pair of runs would give."""
+    enough = [row for row in rows if row.seeds >= LEAST_SEEDS]
+    counts = Counter(found for row in enough for found in row.comparable.items())
+    return sum(count * (count - 1) // 2 for count in counts.values())
+
+
+def _compared(one: Row, other: Row) -> dict[str, Comparison]:
+    """One row minus another: the tasks that both have on the same rows, and the average if these are all that it counts in both."""
+    shared = (column for column, key in one.comparable.items() if other.comparable.get(column) == key)
+    return {column: compare(one.samples[column], other.samples[column]) for column in shared}
+
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
 FAMILIES = {"floor": "floor", "lstm": "LSTM", "transformer": "transformer", "llm": "large language model"}

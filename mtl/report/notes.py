@@ -1,13 +1,30 @@
-"""The notes below a leaderboard: what its scores, marks and tests mean, and what of its runs deserves attention."""
+"""The notes below a leaderboard: what its scores, marks and tests mean, and what of its runs deserves attention.
 
+A task's scores on parts of its scored rows: the rows that have the same value in a column of the task's `breakdown`.
+How far the scores of one model depend on its settings ("sd over settings", Berdicevskis et al. 2023, table 3).
+"""
+
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median, pstdev
+from typing import Any
 
-from mtl.files import listed
-from mtl.report.comparison import COVERAGE, LEAST_SEEDS
-from mtl.report.resampling import RESAMPLES
-from mtl.report.row import Row
+import numpy as np
+
+from mtl.base.files import listed
+from mtl.embedders import EMBEDDERS
+from mtl.methods import METHODS
+from mtl.report.row import Row, Score
+from mtl.runs.finished import Run
 from mtl.runs.summary import below_constant, same_answers
+from mtl.settings.layers import defaults
+from mtl.settings.schema import INDIFFERENT, Config
+from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
+from mtl.stats.resampling import RESAMPLES
+from mtl.tasks.metrics import weighted_scores
 from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
 
 MOST_NAMED = 20  # runs in one note; the others are counted
 
@@ -94,3 +111,142 @@ def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
         if text:
             found.setdefault(text, []).append(name)
     return found
+
+
+ALL, ANY = "all rows", "any value"
+SEPARATOR = ";"  # between the values of a row that has several
+MOST_VALUES = 50  # the most frequent values are shown, at most so many
+
+
+@dataclass(frozen=True, eq=False)
+class Breakdown:
+    """The scores of one task by the values of one column, of runs that are scored on the same parts.
+
+    parts: each value with its number of rows. scores: by index of a row of the leaderboard, a score for each part. left_out: how
+    many values are not shown.
+    """
+
+    task: Task
+    column: str
+    parts: Sequence[tuple[str, int]]
+    left_out: int
+    scores: dict[int, Sequence[Score]] = field(default_factory=dict)
+
+
+def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
+    """The breakdowns of all runs among a leaderboard's rows. Runs that did not record a column are left out."""
+    found: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
+    for place, row in enumerate(rows):
+        for task in row.run.tasks if row.run else ():
+            columns = row.run.rows(task).columns if task.breakdown and row.run else {}
+            for column in (name for name in task.breakdown or () if name in columns):
+                assert row.run
+                masks, left_out = _parts(columns[column])
+                parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
+                known = found.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
+                known.scores[place] = _scores(row.run, task, np.array(list(masks.values()), dtype=np.float64))
+    return list(found.values())
+
+
+def values_of(cell: str) -> list[str]:
+    """The values in a cell, none twice.
+
+    >>> values_of("Negation; Universal"), values_of("")
+    (['Negation', 'Universal'], [])
+    """
+    return list(dict.fromkeys(filter(None, (part.strip() for part in cell.split(SEPARATOR)))))
+
+
+def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
+    """The rows of each part, bool (rows,), by value; and how many values are left out.
+
+    The parts are all rows, all rows with a value if some have none, and each value, the most frequent first. A row counts for each
+    of its values.
+    """
+    values = [values_of(cell) for cell in cells]
+    counts = Counter(value for of in values for value in of)
+    frequent = sorted(counts, key=lambda value: (-counts[value], value))
+    parts = {ALL: np.ones(len(cells), dtype=bool)}
+    if 0 < sum(map(bool, values)) < len(cells):
+        parts[ANY] = np.array([bool(of) for of in values])
+    parts |= {value: np.array([value in of for of in values]) for value in frequent[:MOST_VALUES]}
+    return parts, len(frequent[MOST_VALUES:])
+
+
+def _scores(run: Run, task: Task, masks: np.ndarray) -> list[Score]:
+    """The run's score on each part: median, minimum and maximum over seeds. masks: 1 for the rows of a part, (parts, rows)."""
+    rows = run.rows(task)
+    by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
+    return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]
+
+
+# Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
+SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
+
+
+@dataclass(frozen=True)
+class SettingsSpread:
+    """The spread of one model's dev scores × 100 over its settings.
+
+    title: the model. settings: how many there are. keys: the keys of the configuration in which they differ. deviations: by task
+    id, the population standard deviation of the settings' dev scores. average: its mean over the suite's averaged tasks among
+    them; None if there are none.
+    """
+
+    title: str
+    settings: int
+    keys: Sequence[str]
+    deviations: dict[str, float]
+    average: float | None
+
+
+def settings_spreads(runs: Sequence[Run], suite: Suite) -> list[SettingsSpread]:
+    """The spread of each model of which two or more settings have scores on the same tasks and the same rows.
+
+    Runs with the same title are runs of one model, as the runs of a sweep's grid are. The score of a setting is the median over its
+    seeds; each seed's is that of its best checkpoint, as in the paper, which has one seed.
+    """
+    models: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
+        models.setdefault((run.summary["title"], rows), []).append(run)
+    found = (_spread(title, of, suite) for (title, _), of in models.items())
+    return [spread for spread in found if spread is not None]
+
+
+def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | None:
+    """The spread over the settings of these runs, which have the same tasks; None if all have the same setting."""
+    settings: dict[str, list[Run]] = {}
+    for run in runs:
+        settings.setdefault(repr(sorted(_setting(run).items())), []).append(run)
+    if len(settings) < 2:
+        return None
+    configs = [_setting(of[0]) for of in settings.values()]
+    recorded = dict.fromkeys(key for config in configs for key in config)
+    keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
+    deviations = {}
+    for task in runs[0].tasks:
+        scores = [[score for run in of for score in run.dev_scores(task)] for of in settings.values()]
+        if all(scores):
+            deviations[task.id] = pstdev(map(median, scores))
+    return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
+
+
+def _setting(run: Run) -> dict[str, Any]:
+    """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
+
+    A key that the run did not record, because it is of an older version, has its default. All keys of an unknown method count.
+    """
+    recorded = run.summary["config"]
+    method = METHODS.get(str(run.summary["method"]))
+    embeddings = EMBEDDERS.get(str(recorded.get("embeddings.name")))
+    options = {} if embeddings is None else defaults(embeddings.options, "embeddings.")
+    return {
+        key: value
+        for key, value in {**defaults(Config), **options, **recorded}.items()
+        if value is not None and _makes_setting(key) and (method is None or method.reads_key(key))
+    }
+
+
+def _makes_setting(key: str) -> bool:
+    return key not in SAME_MODEL and not key.startswith(tuple(name for name in SAME_MODEL if name.endswith(".")))

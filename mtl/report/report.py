@@ -7,19 +7,18 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mtl.errors import InputError
-from mtl.evaluators.mteb.finished import find_evaluations
-from mtl.files import write_text
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.mteb.results import find_evaluations
 from mtl.report.document import document
-from mtl.report.latex import render_latex
 from mtl.report.leaderboard import by_suite, leaderboard
 from mtl.report.markdown import render_markdown
 from mtl.report.page import render_page
-from mtl.report.sample_cache import SampleCache
-from mtl.report.sheets import render_comparisons, render_costs, render_scores, render_settings
+from mtl.report.tables import render_comparisons, render_costs, render_latex, render_scores, render_settings
 from mtl.report.vectors.board import vector_boards
 from mtl.report.vectors.forms import render_vectors_csv, render_vectors_latex, render_vectors_markdown
 from mtl.runs.finished import Run, find_runs
+from mtl.stats.cache import SampleCache
 
 logger = logging.getLogger("mtl")
 
@@ -31,7 +30,7 @@ def write_report(
 
     Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, settings.csv, costs.csv; where encoders were evaluated,
     vectors.csv too. command: the command line that the report names. cache_dir: resamples are kept in its subfolder `resampled`; None: not
-    at all. references: names of the runs to test every run against (`mtl.report.pairs`). Raises InputError if there is neither a finished
+    at all. references: names of the runs to test every run against (`mtl.report.leaderboard`). Raises InputError if there is neither a finished
     run nor an evaluation, if there is no run of a reference's name, or if a run's files cannot be read.
     """
     cache = SampleCache(cache_dir and cache_dir / "resampled")

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mtl.report.comparison import Sample
 from mtl.runs.finished import Run
 from mtl.runs.summary import splits_text
+from mtl.stats.comparison import Sample
 from mtl.tasks.suite import AVERAGE
 
 

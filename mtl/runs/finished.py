@@ -9,16 +9,15 @@ from pathlib import Path
 
 import numpy as np
 
+from mtl.base.errors import InputError
+from mtl.base.untrusted import YAML_LIMIT, Count, check_plain_folder, read_bytes, read_json
 from mtl.data.examples import read_predicted, read_targets
-from mtl.errors import InputError
-from mtl.methods.folders import read_stage
+from mtl.methods.method import read_stage
 from mtl.runs.folder import RecordedRows, RunFolder
 from mtl.runs.predictions import recorded_rows
 from mtl.runs.summary import SeedScores, Summary, read_summary
-from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite, load_suite
-from mtl.tasks.task import Task
-from mtl.untrusted import YAML_LIMIT, Count, check_plain_folder, read_bytes, read_json
+from mtl.tasks.task import ScoredRows, Task
 
 logger = logging.getLogger("mtl")
 

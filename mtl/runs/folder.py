@@ -8,14 +8,14 @@ from typing import Annotated, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from mtl.config.files import differences, save_config
-from mtl.config.schema import Config
+from mtl.base.errors import BusyError, InputError
+from mtl.base.files import write_json
+from mtl.base.locks import Busy, lock
+from mtl.base.untrusted import YAML_LIMIT, check_plain_folder, read_bytes, read_json
 from mtl.data.examples import MOST_CANDIDATES
-from mtl.errors import BusyError, InputError
-from mtl.files import write_json
-from mtl.locks import Busy, lock
-from mtl.methods.folders import FORMAT, seed_folder
-from mtl.untrusted import YAML_LIMIT, check_plain_folder, read_bytes, read_json
+from mtl.methods.method import FORMAT, seed_folder
+from mtl.settings.layers import differences, save_config
+from mtl.settings.schema import Config
 
 
 class RecordedRows(TypedDict):
@@ -72,7 +72,7 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder's lock (`mtl.locks.lock`) within the block; first remove files that a killed process did not complete.
+        """Hold the folder's lock (`mtl.base.locks.lock`) within the block; first remove files that a killed process did not complete.
 
         Raises BusyError if another process holds the lock, and InputError if the folder cannot be written to, and if it holds links,
         through which files elsewhere would be changed.

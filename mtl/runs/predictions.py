@@ -6,18 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.data.archives import UNPACKED_LIMIT, read_zip
+from mtl.base.errors import InputError
+from mtl.base.untrusted import check_plain_folder, read_bytes
 from mtl.data.examples import Example, read_examples, read_rows, read_targets
-from mtl.data.lines import split_lines
+from mtl.data.files import split_lines
 from mtl.data.records import has_column
 from mtl.data.splits import read_task
-from mtl.errors import InputError
+from mtl.fetching.archives import UNPACKED_LIMIT, read_zip
 from mtl.runs.folder import RunFolder
-from mtl.tasks.scored import ScoredRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
-from mtl.tasks.task import Task
-from mtl.untrusted import check_plain_folder, read_bytes
+from mtl.tasks.task import ScoredRows, Task
 
 FILE = "{split}_pred_{task}.tsv"
 MOST_FOREIGN = 10  # files of other names that are listed
@@ -26,7 +25,7 @@ MOST_FOREIGN = 10  # files of other names that are listed
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
     """The content of the wanted files in a zip or a folder, by their path there, and the names of all others, which are not read.
 
-    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.data.archives.read_zip` does.
+    Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.fetching.archives.read_zip` does.
     """
     try:
         if not path.is_dir():

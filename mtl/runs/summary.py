@@ -7,13 +7,12 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
-from mtl.config.schema import Config
-from mtl.errors import InputError
+from mtl.base.errors import InputError
+from mtl.base.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
 from mtl.methods import METHODS
-from mtl.tasks.scale import Scale
+from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Task
-from mtl.untrusted import AGAIN, Amount, Count, Score, Seed, read_json
+from mtl.tasks.task import Scale, Task
 
 NAMES = ("architecture", "preset")
 DESCRIPTION = ("family", "title", "folder", "chosen_on_dev")
@@ -122,8 +121,8 @@ def summarize(
 
     seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
     rows: the number of rows in the files, by task id and split.
-    constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.constant`) on the scored split.
-    changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.checksums`).
+    constants: by task id, the score × 100 of the best constant answer (`mtl.tasks.metrics`) on the scored split.
+    changed: by task id, the splits whose files differ from those whose checksums the suite names (`mtl.data.files`).
     `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them). `partial` is true
     if one of these is missing. `missing` lists all tasks of the suite that are not in the run, `unanswered` those of the suite that
     the method cannot answer. `reduced` lists the tasks whose splits have other sizes than the published ones, or changed files, or

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.embedders import EMBEDDERS
-from mtl.markdown import MISSING, inert, markdown_table
 from mtl.runs.summary import below_constant, same_answers, splits_text
 from mtl.tasks.metrics import METRICS
-from mtl.tasks.scale import Scale
 from mtl.tasks.suite import Published, Suite
+from mtl.tasks.task import Scale
 
 
 def render(summary: dict[str, Any], suite: Suite) -> str:

@@ -1,8 +1,7 @@
 """The embedded suites, whose data is generated: they serve to run the whole toolkit without a download.
 
 `SAMPLES` has the function that writes the data of each, by the suite's name. Every call, Python version and platform gives the same
-bytes. The texts are not those of the benchmarks whose layout they have, and scores on them cannot be compared with published scores.
-"""
+bytes. The texts are not those of the benchmarks whose layout they have, and scores on them cannot be compared with published scores."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,7 @@
 predictions.
 
 A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word or a text). Arrays of targets
-have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings.
-"""
+have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -16,6 +15,7 @@ from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 Target = float | str
 

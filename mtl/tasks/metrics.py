@@ -3,19 +3,159 @@
 A metric takes weights of the rows, many sets of weights at once. If all weights are 1, the result is the metric itself. If a
 weight is the number of times that a resample draws the row, the result is the metric on that resample. A metric is computed
 once over a whole split, never averaged over batches.
+
+Krippendorff's α (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability") for two coders, gold and system, without gaps.
+
+α is 1 without any disagreement, and 0 where the coders disagree as often as their pooled values, paired at random. With two
+coders, α of N rows is at least -1 + 1 / N.
+Gender parity (Berdicevskis et al. 2023; Rudinger et al. 2018): do rows that differ in a pronoun alone get the same label?
+
+The rows of a triple have the same value in the task's one column of `columns`. In Superlim a triple has three rows, with han, hon
+and hen; triples of another size count as well. Gold labels do not matter.
+
+A resample draws groups of rows. If a task's `group` keeps triples together, all rows of a triple have the same weight, the number
+of times that the triple is drawn, and so often it counts. Where rows are drawn one by one, each row counts as its share of its
+triple, whose other rows are taken as they are. With two different rows of a triple drawn, it would else be a pair.
+ROUGE-1 (Lin 2004): how many words a predicted text shares with the target, with two definitions of a word.
+The best constant answer to a task: the score that every model must exceed.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+from unicodedata import category
 
 import numpy as np
 
-from mtl.tasks.agreement import LOWEST, alpha_interval, alpha_nominal
-from mtl.tasks.parity import gender_parity, gender_parity_by_row, parity_problem
-from mtl.tasks.rouge import rouge1, rouge1_words
-from mtl.tasks.scored import Formula, ScoredRows
-from mtl.tasks.task import Task
+from mtl.base.errors import InputError
+from mtl.tasks.kind import Target
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Formula, ScoredRows, Task
+
+LOWEST = -100.0  # × 100
+
+
+def alpha_nominal(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """α of values that are equal or different.
+
+    The disagreement is the share of rows that differ. The one to expect is the probability that two of the 2N pooled values differ,
+    drawn without replacement.
+    """
+    _, codes = np.unique(np.concatenate([rows.targets, predicted]), return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    first = np.unique(codes[order], return_index=True)[1]
+    counts = np.add.reduceat(np.hstack([weights, weights])[:, order], first, axis=1)  # of each value, (sets, values)
+    values = counts.sum(axis=1)
+    differing = weights @ (predicted != rows.targets).astype(np.float64) / weights.sum(axis=1)
+    return _alpha(differing, (values**2 - (counts**2).sum(axis=1)) / (values * (values - 1)))
+
+
+def alpha_interval(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """α of numbers whose disagreement is the squared difference. The one to expect is twice the variance of the 2N pooled values."""
+    gold, total = rows.targets, weights.sum(axis=1)
+    differing = weights @ (gold - predicted) ** 2 / total
+    mean = (weights @ (gold + predicted) / (2 * total))[:, None]
+    # Deviations are squared after the mean is subtracted: rounding would hide the differences of large, nearly equal numbers.
+    squares = (weights * ((gold - mean) ** 2 + (predicted - mean) ** 2)).sum(axis=1)
+    return _alpha(differing, 2 * squares / (2 * total - 1))
+
+
+def _alpha(observed: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    """1 minus the observed disagreement as a share of the expected one, (sets,); 1 without any disagreement."""
+    share = np.divide(observed, expected, out=np.zeros_like(observed), where=(observed > 0) & (expected > 0))
+    return 1 - share
+
+
+def gender_parity(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The share of triples that get one and the same label."""
+    alike, sizes = _triples(task, predicted, rows)
+    triples = weights / sizes
+    return triples @ alike / triples.sum(axis=1)
+
+
+def gender_parity_by_row(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The number of triples that get one and the same label, divided by the number of rows, as the leaderboard's evaluator has it.
+
+    With triples of three rows, the highest is 1/3.
+    """
+    alike, sizes = _triples(task, predicted, rows)
+    return (weights / sizes) @ alike / weights.sum(axis=1)
+
+
+def parity_problem(task: Task) -> str | None:
+    """The error in a task's declaration for gender parity, as "key: message", or None."""
+    if len(task.columns or ()) == 1:
+        return None
+    return f"columns: metric {task.metric} needs one column, in which the rows of a triple have the same value"
+
+
+def _triples(task: Task, predicted: np.ndarray, rows: ScoredRows) -> tuple[np.ndarray, np.ndarray]:
+    """For each row, whether its triple gets one label, as 1 or 0, and how many rows its triple has. Both float64, (rows,)."""
+    assert task.columns is not None
+    _, triple, sizes = np.unique(np.array(rows.columns[task.columns[0]]), return_inverse=True, return_counts=True)
+    lowest, highest = np.full(len(sizes), np.inf), np.full(len(sizes), -np.inf)
+    np.minimum.at(lowest, triple, predicted)
+    np.maximum.at(highest, triple, predicted)
+    return (lowest == highest).astype(np.float64)[triple], sizes.astype(np.float64)[triple]
+
+
+# The pairs of texts whose score is kept: resampling asks for each many times.
+KEPT = 1 << 17
+
+
+def rouge1(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean F1 of words by Google's package `rouge_score`, whose words are runs of a–z and 0–9: "på" is "p".
+
+    Raises InputError if the package is not installed.
+    """
+    return _mean(_google_f1, predicted, rows.targets, weights)
+
+
+def rouge1_words(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+    """The mean F1 of whole words: runs of letters and digits of any script, in lower case."""
+    return _mean(_words_f1, predicted, rows.targets, weights)
+
+
+def _mean(
+    f1: Callable[[str, str], float], predicted: np.ndarray, targets: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """The weighted mean over rows, (sets,). weights: (sets, rows)."""
+    values = np.array([f1(target, text) for target, text in zip(targets, predicted, strict=True)])
+    return weights @ values / weights.sum(axis=1)
+
+
+@lru_cache(KEPT)
+def _google_f1(target: str, predicted: str) -> float:
+    return float(_google_scorer()(target, predicted)["rouge1"].fmeasure)
+
+
+@cache
+def _google_scorer() -> Callable[[str, str], dict[str, Any]]:
+    try:
+        from rouge_score.rouge_scorer import RougeScorer  # not at the top: it is optional, and imports nltk
+    except ImportError:
+        raise InputError(
+            "metric rouge1: needs the package rouge_score; install it: pip install 'mtl-baselines[rouge]', or take rouge1_words"
+        ) from None
+    score: Callable[[str, str], dict[str, Any]] = RougeScorer(["rouge1"]).score
+    return score
+
+
+@lru_cache(KEPT)
+def _words_f1(target: str, predicted: str) -> float:
+    """Twice the shared words as a share of the words of both texts; a word counts as often as it occurs. 0 for texts without words."""
+    one, other = Counter(_words(target)), Counter(_words(predicted))
+    words = one.total() + other.total()
+    return 2 * (one & other).total() / words if words else 0.0
+
+
+def _words(text: str) -> list[str]:
+    """Runs of letters, marks and digits: in many scripts, a vowel sign is a mark."""
+    return "".join(sign if category(sign)[0] in "LMN" else " " for sign in text.lower()).split()
+
 
 # Scores × 100 that differ by less are equal, so that rounding errors, which differ between CPUs, do not choose between them.
 TIE = 1e-9
@@ -223,3 +363,20 @@ METRICS: dict[str, Metric] = {
     "rouge1": Metric("ROUGE-1", ("text",), rouge1),
     "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
 }
+
+
+DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers
+
+
+def best_constant(task: Task, train: ScoredRows) -> Target:
+    """The answer with the best score by the task's metric if every row gets it; among equal scores, the first answer.
+
+    train: the training rows.
+    """
+    candidates = target_kind(task).constants(train.targets)
+    return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
+
+
+def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
+    """The metric × 100 if every row gets the same answer."""
+    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)

@@ -1,4 +1,7 @@
-"""A suite: the tasks of a benchmark and its published rows, read from one YAML file."""
+"""A suite: the tasks of a benchmark and its published rows, read from one YAML file.
+
+How a suite declares the files that its leaderboard takes.
+"""
 
 import math
 import re
@@ -10,13 +13,31 @@ from typing import Any
 
 from omegaconf import MISSING
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
+from mtl.base.untrusted import is_inside, read_yaml, typed_content
 from mtl.tasks.metrics import METRICS
-from mtl.tasks.scale import SCALES, Scale
-from mtl.tasks.submission import Submission
 from mtl.tasks.targets import TARGET_KINDS
-from mtl.tasks.task import DEV_OR_TEST, LEVELS, SPLITS, Source, Task
-from mtl.untrusted import is_inside, read_yaml, typed_content
+from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, Scale, Source, Task
+
+
+@dataclass
+class Submission:
+    """The format of a suite's submissions, a key of `mtl.runs.formats.FORMATS`, and what the format needs to know.
+
+    zip has no further keys. The others are those of rows:
+    template: the leaderboard's empty entry, a JSON file in the data folder. template_source: where `mtl data` gets it. fill: by dotted
+    key of the entry, the fact of a run that stands there (`mtl.submissions.entry.FACTS`). measures: by name in the entry, metrics, or
+    "rows" for the number of rows; the first stands there if the task has it, those after it only if they are the task's own `metric`.
+    ids: keys that identify rows; a task has the first of them that all its rows have.
+    """
+
+    format: str = "zip"
+    template: str | None = None
+    template_source: Source | None = None
+    fill: dict[str, str] = field(default_factory=dict)
+    measures: dict[str, list[str]] = field(default_factory=dict)
+    ids: list[str] = field(default_factory=list)
+
 
 AVERAGE = "average"  # the key of the average, beside the task ids
 
@@ -52,7 +73,7 @@ class Suite:
     allow_missing: bool = False  # a task without any of its files is left out of a run, and is no error
     published: list[Published] = field(default_factory=list)
     submission: Submission = field(default_factory=Submission)  # the files that its leaderboard takes
-    scale: int = 100  # how scores are shown, a key of `mtl.tasks.scale.SCALES`
+    scale: int = 100  # how scores are shown, a key of `mtl.tasks.task.SCALES`
 
     @property
     def shown(self) -> Scale:

@@ -1,17 +1,189 @@
-"""Target kinds: labels, numbers and words, and the table of all kinds. `mtl.tasks.kind` describes what they have in common."""
+"""Target kinds: labels, numbers and words, and the table of all kinds. `mtl.tasks.kind` describes what they have in common.
 
+A choice among a row's candidates as a target kind.
+The target kind of texts, such as summaries, and how a text is written into one line of a file.
+"""
+
+import re
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mtl.tasks.choice import Choice
 from mtl.tasks.kind import Target, TargetKind
 from mtl.tasks.task import Task
-from mtl.tasks.text import Text
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+MOST_DIGITS = 6  # in the index of a candidate
+
+
+class Choice(TargetKind):
+    """One of a row's candidates: a target is the index of the right one, from 0. The head gives each candidate one output."""
+
+    declared_by = "candidates"
+    types = (int,)
+    types_name = "an integer"
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.separately = False  # whether the loss judges each candidate by itself
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if not task.candidates:
+            return "candidates: a choice names columns of candidates, or a column with lists of them, as in [answers[]]"
+        if len(task.text) > 1:
+            return "text: a choice has at most one text column beside its candidates"
+        return None
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        if not cell.isdecimal() or not cell.isascii() or len(cell) > MOST_DIGITS:
+            raise ValueError(f"target {cell!r} is not the index of a candidate (0, 1, …)")
+        if candidates is not None and int(cell) >= candidates:
+            raise ValueError(f"target {cell} is not the index of one of the row's {candidates} candidates")
+        return float(cell)
+
+    def format(self, target: Target) -> str:
+        return str(int(target))
+
+    def to_json(self, target: Target) -> int:
+        return int(target)
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return 1
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy over the candidates of each row; after `separate`, binary cross-entropy of each candidate."""
+        from torch.nn import functional as F
+
+        if self.separately:
+            return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
+        return F.cross_entropy(_by_row(outputs, sizes), codes.long())
+
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The number of rows; after `separate`, that of their candidates."""
+        if sizes is None or not self.separately:
+            return super().loss_weight(codes, sizes)
+        return codes.new_tensor(int(sizes.sum()))
+
+    def separate(self) -> None:
+        self.separately = True
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return _by_row(outputs, sizes).argmax(dim=1)
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        """1 for a row's right candidate, 0 for its others."""
+        assert sizes is not None
+        index_in_row = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return (index_in_row == np.repeat(targets, sizes)).astype(np.int64)
+
+    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+        """The candidate with the estimator's highest score; among equals, the first one."""
+        assert sizes is not None
+        if hasattr(estimator, "decision_function"):
+            scores = np.asarray(estimator.decision_function(features))
+        else:
+            scores = np.asarray(estimator.predict_proba(features))[:, 1]
+        rows = np.split(scores, np.cumsum(sizes)[:-1])
+        return np.array([np.argmax(row) for row in rows], dtype=np.float64)
+
+    def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
+        """The candidate with this index; the last candidate in a row that has fewer."""
+        assert sizes is not None
+        return np.minimum(super().repeat(answer, rows, sizes), sizes - 1)
+
+    def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each candidate of a row is equally probable."""
+        assert sizes is not None
+        return rng.integers(sizes).astype(np.float64)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        return self.draw(train, sizes, rows, rng)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The first candidate: the order of candidates carries no meaning."""
+        return 0.0
+
+
+def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """Head outputs (inputs, 1) as one row per row of the task, (rows, candidates), padded with -inf after the last candidate."""
+    from torch.nn.utils.rnn import pad_sequence
+
+    assert sizes is not None
+    rows = outputs[:, 0].float().split(sizes.tolist())
+    return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
+
+
+def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
+    assert sizes is not None
+    right = codes.new_zeros(int(sizes.sum()))
+    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
+    return right
+
+
+ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+CHARACTERS = {escape: character for character, escape in ESCAPES.items()}
+
+
+def escape(text: str) -> str:
+    """The text in one line: a backslash, a tab, a line feed and a carriage return become two characters, as in JSON."""
+    return re.sub(r"[\\\t\n\r]", lambda found: ESCAPES[found[0]], text)
+
+
+def unescape(line: str) -> str:
+    """The text that `escape` wrote. Raises ValueError for a backslash that begins no escape."""
+
+    def character(found: re.Match[str]) -> str:
+        if found[0] not in CHARACTERS:
+            raise ValueError(
+                f"{found[0]!r} is no escape; write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
+            )
+        return CHARACTERS[found[0]]
+
+    return re.sub(r"\\.?", character, line)
+
+
+class Text(TargetKind):
+    """A text. No head predicts it: only methods that write texts do."""
+
+    dtype = object
+    has_head = False
+
+    def parse(self, cell: str, candidates: int | None = None) -> str:
+        if not cell.strip():
+            raise ValueError("the target is an empty text")
+        return cell
+
+    def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
+        """The text. A predicted text may be empty."""
+        return cell
+
+    def to_line(self, target: Target) -> str:
+        """The text with its tabs, line ends and backslashes escaped."""
+        return escape(str(target))
+
+    def line_cell(self, line: str) -> str:
+        """The text of a line."""
+        return unescape(line)
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """The most frequent text alone: scoring more of them on all training rows takes long, and most texts occur once."""
+        return [text for text, _ in Counter(train.tolist()).most_common(1)]
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return 0
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        raise NotImplementedError("no head predicts a text")
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        raise NotImplementedError("no head predicts a text")
 
 
 LARGEST = 1e100  # what a predicted number may be, so that the sum of many squares is finite

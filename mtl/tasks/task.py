@@ -1,15 +1,57 @@
-"""One task of a benchmark, as plain values: its columns, its targets, its metric and its files."""
+"""One task of a benchmark, as plain values: its columns, its targets, its metric and its files.
+
+How scores are shown. Everywhere else in the package, and in files that programs read back, a score is × 100.
+What a metric is computed from.
+"""
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
+import numpy as np
 from omegaconf import MISSING
 
-from mtl.files import is_sha256
-from mtl.untrusted import is_web_address
+from mtl.base.files import is_sha256
+from mtl.base.untrusted import is_web_address
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One way to show scores. divisor: of a score × 100. decimals: of a score as shown. unit: what notes and axes call a score."""
+
+    divisor: float
+    decimals: int
+    unit: str
+
+    @property
+    def heading(self) -> str:
+        """What the notes of a table call its scores, as in "Scores × 100"."""
+        return self.unit.replace("score", "Scores")
+
+    def value(self, score: float) -> float:
+        """A score × 100 on this scale, not rounded."""
+        return score / self.divisor
+
+    def show(self, score: float) -> str:
+        """A score × 100 as shown.
+
+        >>> SCALES[100].show(28.61), SCALES[1].show(28.61)
+        ('28.6', '0.286')
+        """
+        return f"{self.value(score):.{self.decimals}f}"
+
+    def difference(self, points: float) -> str:
+        """A difference of two scores × 100 as shown, with its sign; one that is shown as zero has a plus."""
+        return f"{round(self.value(points), self.decimals) + 0.0:+.{self.decimals}f}"
+
+
+# By the value of `scale` in a suite file.
+SCALES = {100: Scale(1.0, 1, "score × 100"), 1: Scale(100.0, 3, "score")}
+PERCENT = SCALES[100]
+
 
 SPLITS = ("train", "dev", "test")
 SPAN_ENDS = ("start", "stop")  # the keys of a span
@@ -178,3 +220,20 @@ class Task:
         if self.kind != self.implied_kind:
             fields["kind"] = self.kind
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class ScoredRows:
+    """The rows that predictions are compared with.
+
+    targets: (rows,), see `mtl.tasks.kind`. candidates: int64 (rows,), the number of candidates of each row; None unless the task is
+    a choice. columns: the values of the task's `further_columns` by name, one string per row.
+    """
+
+    targets: np.ndarray
+    candidates: np.ndarray | None = None
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+# task, predictions (rows,), scored rows, weights (sets, rows) -> scores (sets,), at most 1.
+Formula = Callable[[Task, np.ndarray, ScoredRows, np.ndarray], np.ndarray]

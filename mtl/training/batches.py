@@ -1,7 +1,6 @@
 """Batches, each of one task: the order of the rows, and how rows become tensors.
 
-Every random draw depends only on the seed and the number of the step, so training can resume at any step.
-"""
+Every random draw depends only on the seed and the number of the step, so training can resume at any step."""
 
 import math
 import zlib
@@ -13,11 +12,10 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
+from mtl.base.progress import progress
 from mtl.data.dataset import Split, first_equal
-from mtl.embedders.sequences import Sequences
-from mtl.model.batch import Batch
-from mtl.model.network import TaskNetwork
-from mtl.progress import progress
+from mtl.model.network import Batch, TaskNetwork
+from mtl.model.sequences import Sequences
 
 Chosen = tuple[str, np.ndarray]  # a task's id, and indices of rows in its split: int64 (rows,)
 

@@ -7,8 +7,8 @@ from typing import Any, NotRequired, TypedDict
 
 from torch import Tensor, nn
 
-from mtl.errors import InputError
-from mtl.untrusted import read_checkpoint
+from mtl.base.errors import InputError
+from mtl.base.untrusted import read_checkpoint
 
 # The file of the weights that a stage saves: those of its best validation, or of its last one.
 WEIGHTS = {"best": "best.ckpt", "last": "final.ckpt"}
@@ -74,7 +74,7 @@ def are_weights_of(network: nn.Module, weights: Mapping[str, Tensor]) -> bool:
 
 
 class Checkpoint(TypedDict):
-    """The file of the weights that a stage saves. threshold_shift: see `mtl.methods.threshold`."""
+    """The file of the weights that a stage saves. threshold_shift: see `mtl.methods.stage2`."""
 
     state_dict: dict[str, Any]
     threshold_shift: NotRequired[float]

@@ -5,9 +5,9 @@ from typing import Any
 
 import torch
 
-from mtl.config.schema import TrainerConfig
-from mtl.device import device_of, multiplies_bfloat16
-from mtl.errors import InputError
+from mtl.base.device import device_of, multiplies_bfloat16
+from mtl.base.errors import InputError
+from mtl.settings.schema import TrainerConfig
 
 DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # of the factors of matrix products
 

@@ -12,8 +12,7 @@ from sklearn.model_selection import PredefinedSplit
 from mtl.audit.fields import FOLDS, field_findings, guess, non_inputs
 from mtl.audit.findings import Finding, Part
 from mtl.tasks.kind import Target
-from mtl.tasks.scale import PERCENT, SCALES, Scale
-from mtl.tasks.task import Task
+from mtl.tasks.task import PERCENT, SCALES, Scale, Task
 
 ROWS = 100
 HALF = [float(i % 2) for i in range(ROWS)]

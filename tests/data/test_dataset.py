@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from data_files import write_table
 
+from mtl.base.errors import InputError
 from mtl.data.dataset import (
     Dataset,
     Split,
@@ -18,7 +19,6 @@ from mtl.data.dataset import (
 )
 from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
-from mtl.errors import InputError
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import Task
 

@@ -6,17 +6,9 @@ import numpy as np
 import pytest
 from data_files import write_jsonl, write_table
 
-from mtl.data.examples import (
-    Example,
-    make_example,
-    make_inputs,
-    read_examples,
-    read_rows,
-    read_targets,
-    span_texts,
-)
+from mtl.base.errors import InputError
+from mtl.data.examples import Example, make_example, make_inputs, read_examples, read_rows, read_targets, span_texts
 from mtl.data.records import write_records
-from mtl.errors import InputError
 from mtl.tasks.task import Task
 
 LABELS = Task(id="t", kind="labels", text=["sentence"], target="target", labels=["0", "1"], metric="accuracy")

@@ -12,9 +12,9 @@ import pytest
 from mutations import message_of, mutated_bytes
 from pyarrow import parquet
 
-from mtl.data import parquet as parquet_module
+from mtl.base.errors import InputError
+from mtl.data import columns as parquet_module
 from mtl.data.records import Record, column_names, has_column, read_fields, read_records, text, write_records
-from mtl.errors import InputError
 
 NESTED = [
     {"id": 1, "first": {"context": "en katt", "word": {"text": "katt"}}, "answers": ["a", "b"], "label": 0, "x": None},

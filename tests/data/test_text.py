@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mtl.base.errors import InputError
 from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
-from mtl.errors import InputError
 
 
 def test_moses_does_not_escape_characters() -> None:

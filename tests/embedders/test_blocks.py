@@ -10,8 +10,8 @@ import pytest
 from gensim.models import FastText, KeyedVectors
 from vector_words import LEXICON, TABLE
 
+from mtl.base.errors import InputError
 from mtl.embedders.vectors import VectorFile
-from mtl.errors import InputError
 
 DIM = 8
 

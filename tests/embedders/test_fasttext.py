@@ -10,13 +10,12 @@ import pytest
 import torch
 from embedding_requests import build_request
 
+from mtl.base.errors import InputError
+from mtl.base.progress import Progress
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import fasttext as module
+from mtl.embedders.embedder import BuildRequest, LoadRequest, note_source, noted_source
 from mtl.embedders.fasttext import FASTTEXT, FastTextOptions, FastTextTraining, fasttext_embeddings, train_fasttext
-from mtl.embedders.kind import BuildRequest, LoadRequest
-from mtl.embedders.source import note_source, noted_source
-from mtl.errors import InputError
-from mtl.progress import Progress
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30

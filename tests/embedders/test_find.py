@@ -8,12 +8,11 @@ from command_line import job
 from elmo_files import write_elmo
 from embedding_requests import build_request
 
-from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors, obtain_vectors
-from mtl.embedders.kind import Embeddings
-from mtl.embedders.recipes import load_recipe
-from mtl.errors import InputError
+from mtl.base.errors import InputError
+from mtl.base.locks import waiting_lock
+from mtl.embedders.embedder import Embeddings
+from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors, load_recipe, obtain_vectors
 from mtl.jobs.job import Job
-from mtl.locks import waiting_lock
 
 
 def small_job(suite_file: Path, *settings: str, fasttext: str | None = None) -> Job:

@@ -10,8 +10,8 @@ import pytest
 from gensim.models import FastText, KeyedVectors
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
+from mtl.base.errors import InputError
 from mtl.embedders.vectors import read_vectors
-from mtl.errors import InputError
 
 DIM = 8
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from embedding_requests import build_request
 
+from mtl.base.errors import InputError
 from mtl.data.text import BOUNDARIES, Vocabulary
 from mtl.embedders.random import RandomOptions, random_embeddings
 from mtl.embedders.words import WordEmbeddings
-from mtl.errors import InputError
 
 
 def options(**changes: object) -> RandomOptions:

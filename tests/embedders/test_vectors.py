@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
+from mtl.base.errors import InputError
 from mtl.embedders import fasttext_binary, word_index
 from mtl.embedders.fasttext_binary import ngram_hashes
 from mtl.embedders.vectors import VectorFile, read_vectors
-from mtl.errors import InputError
 
 DIM = 8
 THREADS = 12  # fastText 0.9.3 with fewer than 11 threads leaves a part of the matrix uninitialized

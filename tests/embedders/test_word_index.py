@@ -9,9 +9,9 @@ import pytest
 from gensim.models import FastText, KeyedVectors
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, has_surrogates
 
+from mtl.base.errors import InputError
 from mtl.embedders import gensim_file, text_vectors, word_index
 from mtl.embedders.vectors import VectorFile, read_vectors
-from mtl.errors import InputError
 
 
 def write(path: Path) -> Path:

@@ -4,8 +4,7 @@ import numpy as np
 import torch
 
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
-from mtl.embedders.coverage import coverage
-from mtl.embedders.words import WordEmbedder, WordEmbeddings, frequent_words, with_drawn, with_specials
+from mtl.embedders.words import WordEmbedder, WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
 from mtl.model.encoder import Encoder
 
 VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)

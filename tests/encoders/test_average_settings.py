@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from elmo_files import write_elmo
 
+from mtl.base.errors import InputError
 from mtl.encoders import open_encoder
-from mtl.errors import InputError
 
 FASTTEXT = {"embeddings.path": "v.vec", "language": "sv"}
 RANDOM = {"embeddings": "random", "language": "sv"}

@@ -9,9 +9,9 @@ from data_files import read_json
 from small_suite import small_settings
 
 import mtl
+from mtl.base.errors import InputError
 from mtl.encoders import open_encoder
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_baseline
 
 TEXTS = ["solen skiner nummer 1", "", "helt nya ord", "jag " * 300, "solen skiner nummer 1"]
 

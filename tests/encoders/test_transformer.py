@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from tiny_transformers import write_bert
 
+from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.encoders import open_encoder
-from mtl.errors import InputError
 
 TEXTS = ["solen skiner", "regnet faller på taket och på vägen", "", "fin dag"]
 

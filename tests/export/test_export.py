@@ -19,8 +19,8 @@ import mtl
 from mtl.cli import main
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.export import FORMATS
-from mtl.export.onnx_session import run_model
-from mtl.jobs.baseline import run_baseline
+from mtl.export.onnx import run_model
+from mtl.jobs.together import run_baseline
 
 TEXTS = [
     "solen skiner nummer 1",
@@ -100,7 +100,7 @@ def test_large_weights_are_in_a_file_of_their_own(
     runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("onnx", reason="needs the package onnx")
-    monkeypatch.setattr("mtl.export.onnx_model.INLINE_BYTES", 100)
+    monkeypatch.setattr("mtl.export.onnx.INLINE_BYTES", 100)
     export(runs["plain"], tmp_path / "out", "onnx")
     assert (tmp_path / "out/model.onnx.data").stat().st_size > 1000
     np.testing.assert_allclose(onnx_vectors(tmp_path / "out", TEXTS), expected(runs["plain"], TEXTS), rtol=0, atol=1e-5)
@@ -273,7 +273,7 @@ def test_an_export_with_other_vectors_is_not_kept(
 ) -> None:
     pytest.importorskip("onnxruntime", reason="needs the package onnxruntime")
     pytest.importorskip("onnx", reason="needs the package onnx")
-    monkeypatch.setattr("mtl.export.onnx_folder.run_model", lambda path, rows: run_model(path, rows) + 2e-5)
+    monkeypatch.setattr("mtl.export.onnx.run_model", lambda path, rows: run_model(path, rows) + 2e-5)
     line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
     assert "--format onnx: the exported model gives other vectors than the run (they differ by up to 2" in line
 
@@ -286,8 +286,6 @@ def test_an_export_with_another_tokenizer_is_not_kept(
     from mtl.export.tokenizer import tokenizer_json
 
     # The words have other ids in the file than in the model.
-    monkeypatch.setattr(
-        "mtl.export.onnx_folder.tokenizer_json", lambda language, words: tokenizer_json(language, words[::-1])
-    )
+    monkeypatch.setattr("mtl.export.onnx.tokenizer_json", lambda language, words: tokenizer_json(language, words[::-1]))
     line = refused(capsys, runs["plain"], tmp_path / "out", "--format", "onnx")
     assert "--format onnx: the exported model gives other vectors than the run" in line

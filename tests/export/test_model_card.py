@@ -9,10 +9,10 @@ import yaml
 from data_files import read_json
 from run_folders import make_run, right
 
-from mtl.encoders.kind import Description
-from mtl.export.kind import Export
+from mtl.encoders.encoder import Description
+from mtl.export.form import Export
 from mtl.export.model_card import code_block, onnx_card, sentence_transformers_card, vectors_card
-from mtl.model.parts import EncoderParts
+from mtl.model.encoder import EncoderParts
 from mtl.tasks.suite import load_suite
 
 

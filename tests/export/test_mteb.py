@@ -10,7 +10,7 @@ from mteb_folders import write_rows
 from small_suite import ARG, GLAD, small_settings
 
 from mtl.cli import main
-from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_baseline
 
 pytest.importorskip("mteb", reason="needs the package mteb")
 pytest.importorskip("sentence_transformers", reason="needs the package sentence_transformers")
@@ -40,7 +40,7 @@ def test_an_export_has_the_scores_of_its_run(tmp_path: Path, monkeypatch: pytest
     record = json.loads(summary.read_text(encoding="utf-8"))["tasks"]["SICK-R-PL"]
     assert main(["export", str(run), "--format", "sentence-transformers", "--out", str(out)]) == 0
 
-    from mtl.evaluators.mteb.data import local_task
+    from mtl.mteb.data import local_task
 
     task = local_task("SICK-R-PL", tmp_path / "rows")
     exported = SentenceTransformer(str(out), device="cpu", local_files_only=True)

@@ -12,8 +12,8 @@ from spans_suite import write_spans_suite
 from tiny_transformers import write_bert, write_roberta
 
 import mtl
+from mtl.base.errors import InputError
 from mtl.cli import main
-from mtl.errors import InputError
 from mtl.export import transformers_folder
 from mtl.export.export import export_run
 

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 from data_files import sentences
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.init_suite.columns import candidate_columns, category_note, group_column, target_column, text_columns
-from mtl.init_suite.table import Column, Table
+from mtl.init_suite.files import Column, Table
 
 ROWS = 40
 LABELS = ["yes", "no"] * (ROWS // 2)

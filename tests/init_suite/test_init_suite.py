@@ -4,9 +4,9 @@ import pytest
 import yaml
 from data_files import sentences, write_jsonl, write_table
 
+from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.data.dataset import load_dataset
-from mtl.errors import InputError
 from mtl.init_suite.init_suite import init_suite
 from mtl.tasks.suite import load_suite
 

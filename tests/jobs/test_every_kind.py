@@ -9,11 +9,11 @@ from data_files import read_json
 from kinds_suite import OPPOSITES, write_kinds_suite
 
 import mtl
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
 from mtl.cli import main
-from mtl.errors import InputError
-from mtl.files import write_json
+from mtl.encoders.run import Predictor
 from mtl.runs.folder import RunFolder
-from mtl.runs.predictor import Predictor
 
 METHODS = {
     "random-frozen": ["embeddings=random", "embeddings.dim=12", "seeds=[1,2]"],

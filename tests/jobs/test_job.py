@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from mtl.config.files import flatten_config, shipped
-from mtl.embedders.elmo.entry import ElmoOptions
+from mtl.base.errors import InputError
+from mtl.embedders.elmo.options import ElmoOptions
 from mtl.embedders.fasttext import FastTextOptions
 from mtl.embedders.random import RandomOptions
-from mtl.errors import InputError
 from mtl.jobs.job import load_job, parse_settings
+from mtl.settings.layers import flatten_config, shipped
 
 
 def test_words_become_values() -> None:

@@ -9,11 +9,11 @@ import pytest
 from data_files import read_json
 from kinds_suite import write_kinds_suite
 
+from mtl.base.errors import InputError
 from mtl.cli import main
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.sweep import load_sweep
+from mtl.jobs.together import run_baseline
 
 
 @pytest.fixture

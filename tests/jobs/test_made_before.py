@@ -6,9 +6,9 @@ import pytest
 from command_line import content
 
 from mtl.cli import main
-from mtl.config.files import save_config
 from mtl.jobs.job import parse_settings
 from mtl.jobs.sweep import load_sweep
+from mtl.settings.layers import save_config
 
 
 @pytest.fixture

@@ -14,24 +14,23 @@ from kinds_suite import SUITE, write_kinds_suite
 from torch import Tensor, nn
 
 import mtl
-from mtl.config.schema import EmbedderOptions
+from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.coverage import Coverage, coverage
-from mtl.embedders.kind import BuildRequest as EmbedderRequest
-from mtl.embedders.kind import EmbedderKind
-from mtl.embedders.kind import LoadRequest as EmbedderLoad
-from mtl.embedders.sequences import ArraySequences
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.embedders.embedder import BuildRequest as EmbedderRequest
+from mtl.embedders.embedder import EmbedderKind
+from mtl.embedders.embedder import LoadRequest as EmbedderLoad
+from mtl.embedders.words import Coverage, coverage
 from mtl.jobs.job import Job, load_job
+from mtl.jobs.together import run_baseline
 from mtl.methods import METHODS
-from mtl.methods.kind import BuildRequest, MethodKind, Predictions
+from mtl.methods.method import BuildRequest, MethodKind, Predictions
+from mtl.model.sequences import ArraySequences
 from mtl.report.report import write_report
+from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.metrics import METRICS, Metric
-from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import TARGET_KINDS, Labels
-from mtl.tasks.task import Task
+from mtl.tasks.task import ScoredRows, Task
 
 DIM = 6
 
@@ -87,7 +86,7 @@ class LengthEmbedder(nn.Module):
 
 
 class LengthEmbeddings:
-    """`mtl.embedders.kind.Embeddings` and `Reader` at once: it keeps nothing of the texts."""
+    """`mtl.embedders.embedder.Embeddings` and `Reader` at once: it keeps nothing of the texts."""
 
     dim = DIM
 

@@ -12,12 +12,12 @@ from command_line import job
 from data_files import read_json
 from small_suite import SMALL
 
-from mtl.errors import InputError
-from mtl.files import write_json
-from mtl.jobs.baseline import run_baseline
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import begin
 from mtl.jobs.seed import run_apart
+from mtl.jobs.together import run_baseline
 from mtl.runs.finished import find_runs
 from mtl.tasks.targets import Number
 

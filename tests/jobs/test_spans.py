@@ -9,10 +9,10 @@ from lstm_parts import rounded_inputs
 from spans_suite import write_spans_suite
 
 import mtl
+from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.data.examples import read_rows
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_baseline
 from mtl.runs.folder import RunFolder
 
 FORCED = "trainer.accelerator=cpu trainer.precision=bf16-mixed trainer.force_precision=true"

@@ -14,15 +14,15 @@ from file_limit import file_limit
 from mutations import message_of, mutated_bytes, mutated_json
 from processes import start, wait_for
 
+from mtl.base.errors import BusyError, DivergedError, InputError
 from mtl.cli import main
-from mtl.config.files import flatten_config
-from mtl.config.schema import INDIFFERENT, Config
-from mtl.errors import BusyError, DivergedError, InputError
-from mtl.jobs.baseline import run_baseline
 from mtl.jobs.job import Job, parse_settings
-from mtl.jobs.seed_lock import seed_lock
+from mtl.jobs.seed import seed_lock
 from mtl.jobs.sweep import load_sweep, run_sweep
+from mtl.jobs.together import run_baseline
 from mtl.methods import METHODS
+from mtl.settings.layers import flatten_config
+from mtl.settings.schema import INDIFFERENT, Config
 
 SAMPLE = {"suite": "klej-sample"}
 

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from command_line import content, job
 
+from mtl.base.errors import DivergedError, InputError
 from mtl.cli import main
-from mtl.errors import DivergedError, InputError
 from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.kind import Done, Unit
+from mtl.jobs.engines.engine import Done, Unit
 from mtl.jobs.job import NamedRun, parse_settings
 from mtl.jobs.prepared import Prepared
 from mtl.jobs.sweep import load_sweep
-from mtl.jobs.together import _seed_units, run_together
-from mtl.jobs.units import seed_name
+from mtl.jobs.together import _seed_units, run_together, seed_name
 
 RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
 

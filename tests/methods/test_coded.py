@@ -3,9 +3,9 @@ import pytest
 import torch
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, WORDS, mixed_dataset
 
-from mtl.config.schema import LossConfig
 from mtl.methods.coded import Coded
 from mtl.model.network import Heads, Network
+from mtl.settings.schema import LossConfig
 
 DATA = Coded(mixed_dataset())
 

@@ -8,14 +8,14 @@ import torch
 from elmo_files import write_elmo
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts
 
-from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.coded import TaskInput
+from mtl.methods.lstm.trained import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.task_input import TaskInput
 from mtl.model.encoder import Encoder, past_end
 from mtl.model.lstm import BiLSTM
 from mtl.model.network import Network
 from mtl.tasks.task import Task
-from mtl.training.fit import BestWeights
+from mtl.training.stage import BestWeights
 
 SLOW = ("finetune.learning_rate=1e-12", "finetune.final_learning_rate=1e-13")  # no prediction changes
 
@@ -230,7 +230,7 @@ def test_a_stage_continues_with_token_outputs_kept_in_another_way(
 
     begun, network = stage(first)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr("mtl.training.fit.write_json", kill)  # just before the stage is recorded as finished
+        patch.setattr("mtl.training.stage.write_json", kill)  # just before the stage is recorded as finished
         begun.train(network.heads)
     left = weights(tmp_path / "labels")
     continued, network = stage(second)

@@ -1,9 +1,9 @@
 import numpy as np
 import torch
 
-from mtl.embedders.sequences import ArraySequences
 from mtl.embedders.words import WordEmbedder
 from mtl.model.encoder import Encoder, batches_by_length, max_pool, mean_pool
+from mtl.model.sequences import ArraySequences
 
 
 def encoder(

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from mtl.model.attention import AttentionHead
-from mtl.model.heads import CosineHead, Head, ProjectingHead, pair_features, span_features
+from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead, pair_features, span_features
 
 
 def test_pair_features() -> None:

@@ -44,7 +44,7 @@ def test_equals_torch_in_outputs_and_gradients(
 
 @pytest.mark.parametrize("columns", [1, 4, 9])
 def test_equals_torch_for_any_size_of_the_input_product(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.recurrence.lstm.PRODUCT_COLUMNS", columns)
+    monkeypatch.setattr("mtl.model.lstm.PRODUCT_COLUMNS", columns)
     for lengths in LENGTHS:
         test_equals_torch_in_outputs_and_gradients(lengths, 2, torch.float64, 1e-12)
 

@@ -5,11 +5,9 @@ import pytest
 import torch
 
 from mtl.embedders.words import WordEmbedder
-from mtl.model.attention import AttentionHead
-from mtl.model.batch import Batch
 from mtl.model.encoder import Encoder
-from mtl.model.heads import CosineHead, Head, ProjectingHead
-from mtl.model.network import Heads, Network
+from mtl.model.heads import AttentionHead, CosineHead, Head, ProjectingHead
+from mtl.model.network import Batch, Heads, Network
 from mtl.tasks.task import Task
 
 LABELS = Task(id="a.b", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")

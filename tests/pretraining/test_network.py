@@ -5,7 +5,7 @@ import torch
 from pretraining_parts import small
 from torch.nn import functional
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.pretraining.network import decayed_groups, masked_outputs, new_bert, parameter_count
 
 

@@ -12,9 +12,9 @@ import torch
 from pretraining_parts import GIVEN, lines, small, text_file
 from safetensors.torch import load_file
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.pretraining.pretrain import pretrain, unfinished_folder
-from mtl.pretraining.texts import PretrainingTexts
+from mtl.pretraining.tokens import PretrainingTexts
 from mtl.pretraining.training import MaskedLanguageModelling
 
 
@@ -176,8 +176,8 @@ def test_a_claim_of_another_form_is_one_line(
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("mtl.resumable.FORMAT", 0, "another version of mtl"),
-        ("mtl.pretraining.library.version", lambda package: "0", r"transformers: .* there, 0 here; tokenizers: "),
+        ("mtl.base.loop.FORMAT", 0, "another version of mtl"),
+        ("mtl.pretraining.settings.version", lambda package: "0", r"transformers: .* there, 0 here; tokenizers: "),
     ],
 )
 def test_a_training_of_other_software_does_not_continue(
@@ -201,14 +201,14 @@ def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
 
 
 def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000})())
+    monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000})())
     with pytest.raises(InputError, match=r"needs \d+ MB of disk space, but 1 MB are free; .*another disk with out="):
         pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.pretraining.library.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("mtl.pretraining.settings.importlib.util.find_spec", lambda name: None)
     with pytest.raises(
         InputError, match=r"transformers is not installed; install it: pip install 'mtl-baselines\[transformers\]'"
     ):

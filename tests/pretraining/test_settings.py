@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from pretraining_parts import GIVEN
 
-from mtl.config.files import shipped
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.pretraining.settings import read_settings
+from mtl.settings.layers import shipped
 
 
 @pytest.mark.parametrize("path", sorted((shipped("configs") / "pretrain").glob("*.yaml")), ids=lambda path: path.stem)

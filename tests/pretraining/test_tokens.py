@@ -5,9 +5,19 @@ import numpy as np
 import pytest
 from pretraining_parts import lines, tokenizer
 
-from mtl.errors import InputError
-from mtl.pretraining.tokens import Tokens, document_segments, packed_segments, read_tokens, token_type, write_tokens
-from mtl.pretraining.vocabulary import CLS, MASK, PAD, SEP
+from mtl.base.errors import InputError
+from mtl.pretraining.tokens import (
+    CLS,
+    MASK,
+    PAD,
+    SEP,
+    Tokens,
+    document_segments,
+    packed_segments,
+    read_tokens,
+    token_type,
+    write_tokens,
+)
 
 
 def tokens(*documents: list[int]) -> Tokens:

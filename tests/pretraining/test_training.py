@@ -7,13 +7,11 @@ import torch
 from pretraining_parts import lines, small, tokenizer
 from torch.nn import functional
 
-from mtl.errors import DivergedError, InputError
-from mtl.pretraining.masking import MaskedBatch, Masking
-from mtl.pretraining.network import new_bert
+from mtl.base.errors import DivergedError, InputError
+from mtl.pretraining.network import MaskedBatch, Masking, new_bert
 from mtl.pretraining.settings import PretrainingSettings
-from mtl.pretraining.tokens import CUTS, read_tokens, write_tokens
+from mtl.pretraining.tokens import CUTS, MASK, read_tokens, word_beginnings, write_tokens
 from mtl.pretraining.training import MaskedLanguageModelling, held_out_segments, parts
-from mtl.pretraining.vocabulary import MASK, word_beginnings
 
 
 def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModelling:
@@ -157,6 +155,6 @@ def test_freed_memory_is_returned_now_and_then(tmp_path: Path, monkeypatch: pyte
     """Else a process grows with batches of changing length."""
     returned: list[int] = []
     one = training(tmp_path, small(max_steps=25, validate_every=25))
-    monkeypatch.setattr("mtl.resumable.release_memory", lambda: returned.append(one.step))
+    monkeypatch.setattr("mtl.base.loop.release_memory", lambda: returned.append(one.step))
     one.run("test")
     assert returned == [10, 20]

@@ -5,12 +5,12 @@ from alpha_suite import write_alpha_suite
 from data_files import read_json
 from run_folders import make_run, right
 
-from mtl.files import write_json
+from mtl.base.files import write_json
 from mtl.report.groups import MetricGroup, metric_groups
-from mtl.report.latex import render_latex
 from mtl.report.leaderboard import Leaderboard, leaderboard
+from mtl.report.markdown import group_section
 from mtl.report.row import Row
-from mtl.report.sections import group_section
+from mtl.report.tables import render_latex
 from mtl.runs.finished import find_runs
 
 

@@ -8,7 +8,7 @@ from kinds_suite import write_kinds_suite
 from report_browser import Opener, in_browser
 from run_folders import ROWS, make_run, right
 
-from mtl.files import write_json
+from mtl.base.files import write_json
 from mtl.report.document import document
 from mtl.report.leaderboard import Leaderboard, by_suite, leaderboard
 from mtl.runs.finished import find_runs

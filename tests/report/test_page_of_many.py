@@ -13,7 +13,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from mtl.report import document as document_module
-from mtl.report import notes, pairs
+from mtl.report import leaderboard as pairs
+from mtl.report import notes
 from mtl.report.document import document
 from mtl.report.leaderboard import leaderboard
 from mtl.report.markdown import render_markdown

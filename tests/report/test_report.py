@@ -15,10 +15,17 @@ from run_folders import ROWS, gold_of, make_run, right
 
 from mtl.cli import main
 from mtl.report.document import document
-from mtl.report.latex import escape, render_latex
 from mtl.report.leaderboard import Leaderboard, leaderboard
 from mtl.report.markdown import render_markdown
-from mtl.report.sheets import csv_text, render_comparisons, render_costs, render_scores, render_settings
+from mtl.report.tables import (
+    csv_text,
+    escape,
+    render_comparisons,
+    render_costs,
+    render_latex,
+    render_scores,
+    render_settings,
+)
 from mtl.runs.finished import find_runs
 from mtl.tasks.task import Task
 

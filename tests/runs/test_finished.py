@@ -8,8 +8,8 @@ from data_files import read_json
 from kinds_suite import write_kinds_suite
 from run_folders import gold_of, make_run, right
 
-from mtl.errors import InputError
-from mtl.files import write_json
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
 from mtl.runs.finished import find_runs
 
 

@@ -7,12 +7,12 @@ import pytest
 from data_files import read_json
 from run_folders import make_run, right
 
-from mtl.config.schema import Config
-from mtl.errors import InputError
-from mtl.files import write_json
-from mtl.jobs.baseline import run_baseline
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
 from mtl.jobs.job import load_job
+from mtl.jobs.together import run_baseline
 from mtl.runs.folder import RunFolder
+from mtl.settings.schema import Config
 
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="nobody can write to /proc")
 

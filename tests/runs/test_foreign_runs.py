@@ -14,9 +14,9 @@ from run_folders import make_run, right
 from small_suite import small_settings
 
 import mtl
+from mtl.base.errors import InputError
 from mtl.cli import main
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_baseline
 from mtl.report.report import write_report
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder

@@ -8,10 +8,10 @@ from data_files import read_json
 from kinds_suite import write_kinds_suite
 from run_folders import make_run, right
 
+from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.data.examples import read_targets
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_baseline
 from mtl.runs.predictions import submission_problems
 from mtl.tasks.suite import Suite, load_suite
 

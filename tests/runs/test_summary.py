@@ -8,8 +8,8 @@ from kinds_suite import write_kinds_suite
 
 from mtl.jobs.job import load_job
 from mtl.runs.summary import below_constant, same_answers, splits_text, summarize
-from mtl.tasks.scale import PERCENT, SCALES
 from mtl.tasks.suite import load_suite
+from mtl.tasks.task import PERCENT, SCALES
 
 
 def done(seed: int, **scores: float) -> dict[str, Any]:
@@ -139,9 +139,7 @@ def test_seeds_with_the_same_prediction_for_every_row() -> None:
 
 
 def test_reading_runs_imports_neither_torch_nor_lightning() -> None:
-    modules = (
-        "mtl.runs.finished, mtl.runs.folder, mtl.runs.score, mtl.runs.submission, mtl.runs.summary, mtl.runs.table"
-    )
+    modules = "mtl.runs.finished, mtl.runs.folder, mtl.submissions.rejoin, mtl.submissions.format, mtl.runs.summary, mtl.runs.table"
     code = f"import sys, {modules}; sys.exit(bool({{'torch', 'pytorch_lightning'}} & set(sys.modules)))"
     assert run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -7,10 +7,10 @@ import pytest
 from processes import start
 
 from mtl.cli import main
-from mtl.config.files import shipped
-from mtl.data.fetch import awaits_generation
 from mtl.data.splits import choose_scored
+from mtl.fetching.fetch import awaits_generation
 from mtl.sample import SAMPLES
+from mtl.settings.layers import shipped
 from mtl.tasks.suite import load_suite
 
 

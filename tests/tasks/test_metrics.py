@@ -18,9 +18,8 @@ from torchmetrics.functional import classification, regression
 
 import mtl.tasks.metrics
 from mtl.tasks.metrics import METRICS, Metric, chance_share, lowest_score, score, weighted_scores
-from mtl.tasks.scored import ScoredRows
 from mtl.tasks.targets import TARGET_KINDS
-from mtl.tasks.task import Task
+from mtl.tasks.task import ScoredRows, Task
 
 Case = tuple[Task, np.ndarray, np.ndarray]  # a task, predictions, gold targets
 PARITY = ("gender_parity", "gender_parity_by_row")  # of triples, which weights must not divide

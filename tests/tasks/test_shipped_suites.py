@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
-from mtl.config.files import find_suite, shipped
+from mtl.settings.layers import find_suite, shipped
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import DEV_OR_TEST, SPLITS
 

@@ -7,7 +7,7 @@ from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.tasks.suite import load_suite
 
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from mtl.data.dataset import Split, first_choices
-from mtl.embedders.sequences import ArraySequences
 from mtl.model.network import Heads, Network, TaskNetwork
+from mtl.model.sequences import ArraySequences
 from mtl.tasks.task import Task
 from mtl.training.batches import (
     BatchDataset,

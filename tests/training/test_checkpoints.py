@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.training.checkpoints import (
     DONE,
     RESUME,

@@ -2,13 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from mtl.errors import DivergedError
-from mtl.model.batch import Batch
-from mtl.model.network import Heads, Network
-from mtl.tasks.scored import ScoredRows
-from mtl.tasks.task import Task
-from mtl.training.module import MultitaskModule, TaskScore
-from mtl.training.optimizer import falling_adam
+from mtl.base.errors import DivergedError
+from mtl.model.network import Batch, Heads, Network
+from mtl.tasks.task import ScoredRows, Task
+from mtl.training.module import MultitaskModule, TaskScore, falling_adam
 
 LABELS = Task(id="a.b", kind="labels", text=["x"], target="y", labels=["n", "p"], metric="accuracy")
 NUMBERS = Task(id="r", kind="number", text=["x", "z"], target="y", range=[1, 5], metric="spearman")

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from mtl.config.schema import TrainerConfig
-from mtl.errors import InputError
+from mtl.base.errors import InputError
+from mtl.settings.schema import TrainerConfig
 from mtl.training.precision import check_precision, mixed_precision, used_precision
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mtl.embedders.elmo.model import ELMo
 
+
 __all__ = ["ELMo"]
 
 

@@ -1,4 +1,7 @@
-"""The sizes of an ELMo, read from and written to AllenNLP's options.json."""
+"""The sizes of an ELMo, read from and written to AllenNLP's options.json.
+
+ELMo as an entry of the embedders' registry.
+"""
 
 import json
 import reprlib
@@ -6,8 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mtl.errors import InputError
-from mtl.untrusted import read_json
+from omegaconf import MISSING
+
+from mtl.base.errors import InputError
+from mtl.base.lazy import lazy
+from mtl.base.untrusted import read_json
+from mtl.embedders.embedder import EmbedderKind, VectorFiles
+from mtl.settings.bounds import check_choice
+from mtl.settings.schema import EmbedderOptions
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -125,3 +134,44 @@ def read_options(path: Path) -> Options:
         state_clip=clip("lstm", "proj_clip"),
         skip_connections=get(bool, "lstm", "use_skip_connections"),
     )
+
+
+@dataclass
+class ElmoOptions(EmbedderOptions):
+    """The keys of ELMo embeddings; configs/embeddings/elmo.yaml explains them."""
+
+    path: str | None = None
+    precision: str = MISSING
+    exact: bool = MISSING
+    cache: bool = MISSING
+
+    def check(self) -> None:
+        super().check()
+        check_choice("embeddings.precision", self.precision, ("float16", "float32"))
+
+
+def holds_elmo(folder: Path) -> bool:
+    """Whether the weights are in the folder; they are written last."""
+    return any(folder.glob("*weights.hdf5"))
+
+
+def problem(path: Path) -> str | None:
+    """A message if the path is a file, which cannot hold an ELMo; else None."""
+    return "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
+
+
+ELMO = EmbedderKind(
+    title="ELMo",
+    options=ElmoOptions,
+    build=lazy("mtl.embedders.elmo.embeddings:elmo_embeddings"),
+    load=lazy("mtl.embedders.elmo.embeddings:run_elmo"),
+    open=lazy("mtl.embedders.elmo.embeddings:open_elmo"),
+    open_keys=("embeddings.path", "embeddings.exact", "layer"),
+    files=VectorFiles(
+        exists=holds_elmo,
+        problem=problem,
+        training="mtl.embedders.elmo.training:ELMoTraining",
+        trained_name=lambda suite: f"{suite}-elmo",
+    ),
+    audit_note=lambda options: "ELMo, which has a vector for any word",
+)

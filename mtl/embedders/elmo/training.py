@@ -12,19 +12,17 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mtl.device import exact_arithmetic
-from mtl.embedders.elmo.bilm import BiLM
-from mtl.embedders.elmo.corpus import Corpus, batches, build_corpus
-from mtl.embedders.elmo.language_model import LanguageModel
+from mtl.base.device import exact_arithmetic
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.base.locks import waiting_lock
+from mtl.base.loop import ResumableTraining, check_claim, claim_of
+from mtl.base.memory import check_fits
+from mtl.base.progress import Progress
+from mtl.embedders.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
+from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
-from mtl.embedders.elmo.weights import write_weights
-from mtl.embedders.source import note_source
-from mtl.errors import InputError
-from mtl.files import write_text
-from mtl.locks import waiting_lock
-from mtl.memory import check_fits
-from mtl.progress import Progress
-from mtl.resumable import ResumableTraining, check_claim, claim_of
+from mtl.embedders.embedder import note_source
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original

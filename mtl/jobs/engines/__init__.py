@@ -2,20 +2,11 @@
 
 from collections.abc import Callable
 
-from mtl.jobs.engines.kind import Engine
-
-
-def _processes() -> Engine:
-    from mtl.jobs.engines.processes import Processes
-
-    return Processes()
-
-
-def _ray() -> Engine:
-    from mtl.jobs.engines.ray_cluster import RayCluster
-
-    return RayCluster()
-
+from mtl.base.lazy import lazy
+from mtl.jobs.engines.engine import Engine
 
 # By the name that `engine` has in a configuration.
-ENGINES: dict[str, Callable[[], Engine]] = {"processes": _processes, "ray": _ray}
+ENGINES: dict[str, Callable[[], Engine]] = {
+    "processes": lazy("mtl.jobs.engines.processes:Processes"),
+    "ray": lazy("mtl.jobs.engines.ray_cluster:RayCluster"),
+}

@@ -14,13 +14,12 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from mtl.errors import DivergedError, InputError
-from mtl.interrupt import sigterm_as_interrupt
-from mtl.jobs.engines.kind import Done, Unit, ready
-from mtl.locks import LOST
-from mtl.memory import times_it_fits
-from mtl.progress import log_to_standard_error
-from mtl.terminal import standard_streams
+from mtl.base.errors import DivergedError, InputError, sigterm_as_interrupt
+from mtl.base.locks import LOST
+from mtl.base.memory import times_it_fits
+from mtl.base.progress import log_to_standard_error
+from mtl.base.terminal import standard_streams
+from mtl.jobs.engines.engine import Done, Unit, ready
 
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 
@@ -35,7 +34,7 @@ class Running:
 
 
 class Processes:
-    """`mtl.jobs.engines.kind.Engine` that starts a process for each unit.
+    """`mtl.jobs.engines.engine.Engine` that starts a process for each unit.
 
     Unless a unit asks for a number of CPU threads, it has an equal share of the machine's: that of `at_a_time` units, also if fewer are
     left, so that its results do not depend on the others. If there are several GPUs, they are assigned in turn.

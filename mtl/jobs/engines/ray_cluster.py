@@ -11,11 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mtl.errors import DivergedError, InputError
-from mtl.files import format_bytes
-from mtl.jobs.engines.kind import Done, Unit, ready
-from mtl.progress import log_to_standard_error
-from mtl.terminal import standard_streams
+from mtl.base.errors import DivergedError, InputError
+from mtl.base.files import format_bytes
+from mtl.base.progress import log_to_standard_error
+from mtl.base.terminal import standard_streams
+from mtl.jobs.engines.engine import Done, Unit, ready
 
 RETRIES = 3  # of a unit whose process or node is lost
 PROBE_TIMEOUT = 300.0  # seconds until a node must have answered
@@ -24,7 +24,7 @@ CONNECT_EVERY = 1.0  # seconds between two attempts
 
 
 class RayCluster:
-    """`mtl.jobs.engines.kind.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
+    """`mtl.jobs.engines.engine.Engine` on the cluster that RAY_ADDRESS names, or else on one that is started on this machine.
 
     A unit whose process or node is lost begins again on another node, which continues from the files of the first: data, cache, vectors
     and runs must be in a file system that all nodes share, under the same paths.

@@ -3,24 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from mtl.config.schema import Config
-from mtl.methods.kind import BuildRequest, Method, MethodKind, reads_texts
+from mtl.base.lazy import lazy
+from mtl.methods.method import MethodKind, reads_texts
+from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-
-
-def build(request: BuildRequest) -> Method:
-    """The floor that the configuration names."""
-    from mtl.methods.floors.floor import Floor
-
-    return Floor(request)
-
-
-def build_lead(request: BuildRequest) -> Method:
-    """The first sentences of each text."""
-    from mtl.methods.floors.lead import Lead
-
-    return Lead(request)
 
 
 def has_head(task: Task) -> bool:
@@ -40,7 +27,7 @@ def _floor(title: Callable[[Config], str], name: str, **further: Any) -> MethodK
             "title": title,
             "folder": lambda config: name,
             "reads": ("floor.",),
-            "build": build,
+            "build": lazy("mtl.methods.floors.floor:Floor"),
             "answers": reads_texts,  # n-grams of single words, each of which occurs once, tell nothing
             **further,
         }
@@ -65,5 +52,11 @@ FLOORS = {
     "svm": _floor(_estimator("linear SVM"), "svm", chosen_on_dev=_chosen),
     "tree": _floor(_estimator("decision tree"), "tree", chosen_on_dev=_chosen),
     "forest": _floor(_estimator("random forest"), "forest", chosen_on_dev=_chosen),
-    "lead": _floor(lambda config: "First sentences", "lead", reads=("lead.",), build=build_lead, answers=summarizes),
+    "lead": _floor(
+        lambda config: "First sentences",
+        "lead",
+        reads=("lead.",),
+        build=lazy("mtl.methods.floors.lead:Lead"),
+        answers=summarizes,
+    ),
 }

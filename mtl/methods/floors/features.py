@@ -1,15 +1,22 @@
-"""TF-IDF vectors of texts, and the features that methods compute from these vectors for a row of one or two texts."""
+"""TF-IDF vectors of texts, and the features that methods compute from these vectors for a row of one or two texts.
 
+Features of a row whose texts are joined into one: the features of the Superlim paper's classical models.
+The model inputs of a task's training rows that an estimator is trained on.
+"""
+
+import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler, normalize
 
-from mtl.config.schema import FloorConfig
-from mtl.progress import progress
+from mtl.base.progress import progress
+from mtl.data.dataset import Split
+from mtl.settings.schema import FloorConfig
+from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 KINDS = ("words", "characters")  # of n-grams, in the order of the features
@@ -188,3 +195,67 @@ def _text(document: Document) -> str:
 
 def _same(tokens: list[str]) -> list[str]:
     return tokens
+
+
+VECTORIZERS = {"counts": CountVectorizer, "tfidf": TfidfVectorizer}
+
+
+class JoinedFeatures:
+    """Counts or TF-IDF of word n-grams, with scikit-learn's own words (two or more letters or digits) and its defaults, but without
+    lower-casing.
+
+    problem: the error to report if the training texts have no word.
+    """
+
+    problem = "its training texts have no word of two letters or digits"
+
+    def __init__(self, vectorizer: str, separator: str) -> None:
+        """vectorizer: counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2". separator: between the texts."""
+        weights, shortest, longest = vectorizer.split("-")
+        self._vectorizer = VECTORIZERS[weights](ngram_range=(int(shortest), int(longest)), lowercase=False)
+        self._separator = separator
+
+    def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+        """Choose the n-grams, and their weights, from training rows; return the rows' features, (rows, n-grams).
+
+        rows: the texts of each row, in the order in which they are joined. Raises ValueError if they have no word.
+        """
+        return self._vectorizer.fit_transform(self._joined(rows))
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
+        """The features of rows, (rows, n-grams)."""
+        return self._vectorizer.transform(self._joined(rows))
+
+    def _joined(self, rows: Sequence[Sequence[Document]]) -> list[str]:
+        return [self._separator.join(part.text for part in row) for row in rows]
+
+
+class TrainingInputs(NamedTuple):
+    """places: int64 (inputs,), in the split's `texts`. targets: (inputs,), as scikit-learn's estimators take them."""
+
+    places: np.ndarray
+    targets: np.ndarray
+
+
+def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> TrainingInputs:
+    """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file.
+
+    in_pairs: of a choice, each row has two inputs: its right candidate, and a wrong one that is drawn at random, equally for all seeds.
+    """
+    rows = np.arange(len(train))
+    if most_rows is not None and most_rows < len(train):
+        rows = np.arange(most_rows) * len(train) // most_rows
+    places = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
+    return TrainingInputs(places, target_kind(task).fit_targets(train.targets, train.sizes)[places])
+
+
+def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
+    """The inputs of each row's right candidate and of one of its wrong ones, int64. A row with one candidate has no wrong one."""
+    rng = np.random.default_rng(zlib.crc32(task.id.encode()))
+    places: list[int] = []
+    for row in rows.tolist():
+        inputs, right = train.inputs(np.array([row])), int(train.targets[row])
+        places.append(inputs[right])
+        if len(inputs) > 1:
+            places.append(rng.choice(np.delete(inputs, right)))
+    return np.array(places)

@@ -12,26 +12,30 @@ import numpy as np
 import torch
 from sklearn.exceptions import ConvergenceWarning
 
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
+from mtl.base.memory import peak_memory
+from mtl.base.progress import progress
+from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split, first_choices, make_split, marked_texts
 from mtl.data.examples import Row, make_example, span_texts
 from mtl.data.text import moses, tokenized
-from mtl.errors import InputError
-from mtl.files import write_json
-from mtl.memory import peak_memory
-from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, new_estimator, numbers, settings
-from mtl.methods.floors.features import COMPARES_PAIRS, Document, Matrix, TaskFeatures
-from mtl.methods.floors.guesses import guess_for
-from mtl.methods.floors.joined import JoinedFeatures
-from mtl.methods.floors.training_inputs import TrainingInputs, training_inputs
-from mtl.methods.folders import Chosen, chosen_file
-from mtl.methods.kind import BuildRequest, Predictions
+from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, guess_for, new_estimator, numbers, settings
+from mtl.methods.floors.features import (
+    COMPARES_PAIRS,
+    Document,
+    JoinedFeatures,
+    Matrix,
+    TaskFeatures,
+    TrainingInputs,
+    training_inputs,
+)
+from mtl.methods.method import BuildRequest, Chosen, Predictions, chosen_file
 from mtl.methods.throughput import sentences_per_second
-from mtl.progress import progress
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.untrusted import read_json
 
 logger = logging.getLogger("mtl")
 
@@ -40,7 +44,7 @@ Features: TypeAlias = TaskFeatures | JoinedFeatures
 
 
 class Floor:
-    """`mtl.methods.kind.Method` of the methods that read no embeddings."""
+    """`mtl.methods.method.Method` of the methods that read no embeddings."""
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for a setting in `floor.grid` that the method's estimators do not have."""

@@ -1,24 +1,66 @@
-"""The first sentences of a text as its summary: for news articles, hard to beat."""
+"""The first sentences of a text as its summary: for news articles, hard to beat.
+
+Split a text into sentences by its punctuation and its language's abbreviations.
+"""
 
 import logging
+import re
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sacremoses.corpus import NonbreakingPrefixes
 
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
+from mtl.base.memory import peak_memory
+from mtl.base.progress import progress
+from mtl.base.untrusted import read_json
 from mtl.data.dataset import Split
-from mtl.errors import InputError
-from mtl.files import write_json
-from mtl.memory import peak_memory
-from mtl.methods.floors.sentences import sentences
-from mtl.methods.folders import Chosen, chosen_file
-from mtl.methods.kind import BuildRequest, Predictions
-from mtl.progress import progress
+from mtl.methods.method import BuildRequest, Chosen, Predictions, chosen_file
 from mtl.tasks.metrics import TIE, score
 from mtl.tasks.task import Task
-from mtl.untrusted import read_json
+
+_END = re.compile(
+    r"""
+    (?:[.!?…]+["'”’»)\]]*)  # the end of a sentence, with the quotation marks and brackets that it closes
+    (?=\s+["'”‘“«»(\[—–-]*\s*[^\W_]) # before white space and the first letter or digit of the next one
+    |[ \t]*(?:\r\n|[\n\r\u2028\u2029]) # or the end of a line
+    """,
+    re.VERBOSE,
+)
+
+
+def sentences(text: str, language: str) -> list[str]:
+    """The sentences of a text, without white space around them. Lines are sentences of their own, too.
+
+    A full stop ends no sentence after an abbreviation of the language (Moses's list; none for other languages), after a single
+    letter, and before a small letter. language: its code.
+    """
+    found, start = [], 0
+    for end in _END.finditer(text):
+        if not end[0].startswith(".") or _is_end(text, start, end, language):
+            found.append(text[start : end.end()].strip())
+            start = end.end()
+    return [sentence for sentence in [*found, text[start:].strip()] if sentence]
+
+
+def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:
+    """Whether the full stop at `end` ends the sentence that begins at `start`."""
+    following = next((sign for sign in text[end.end() :] if sign.isalnum()), "")
+    words = text[start : end.start()].split()
+    word = words[-1].lstrip("\"'“”‘«»([") if words else ""
+    return not following.islower() and word not in _abbreviations(language) and not (len(word) == 1 and word.isalpha())
+
+
+@lru_cache
+def _abbreviations(language: str) -> frozenset[str]:
+    known = NonbreakingPrefixes()
+    return frozenset(known.words(language)) if language in known.available_langs else frozenset()
+
 
 MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
 
@@ -26,7 +68,7 @@ logger = logging.getLogger("mtl")
 
 
 class Lead:
-    """`mtl.methods.kind.Method` of the first sentences. All seeds have the same predictions."""
+    """`mtl.methods.method.Method` of the first sentences. All seeds have the same predictions."""
 
     def __init__(self, request: BuildRequest) -> None:
         self.dataset = request.dataset

@@ -1,17 +1,18 @@
 """The registry entry of the LSTM."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mtl.config.schema import PAPER, Config
+from mtl.base.lazy import lazy
+from mtl.base.memory import check_fits
 from mtl.embedders import EMBEDDERS
-from mtl.memory import check_fits
-from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
+from mtl.methods.method import MethodKind, reads_texts
+from mtl.settings.schema import PAPER, Config
 from mtl.tasks.suite import Suite
 
 if TYPE_CHECKING:
-    from mtl.data.dataset import Dataset
+    pass
+
 
 FLOAT = 4  # bytes of a number
 TRAINED = 4  # numbers for a weight in training: itself, its gradient, and Adam's two moments
@@ -79,46 +80,11 @@ def check_fits_memory(config: Config, dim: int, numbers: int) -> None:
     check_fits(FLOAT * numbers, what, "set smaller sizes")
 
 
-def shared(config: Config) -> str:
-    """The key of a seed's stage 1, with paths in place of the content of files, and the chosen device and precision in place of those of a
-    machine."""
-    from mtl.methods.lstm.shared_stage1 import stage1_key
-
-    inputs = {
-        "data": f"{config.suite} {config.data_dir}",
-        "embeddings": str(getattr(config.embeddings, "path", None)),  # random ones have none
-        "device": f"{config.trainer.accelerator} {config.trainer.precision}",
-    }
-    trainer = replace(config.trainer, accelerator="cpu", precision="32-true")
-    return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
-
-
-def measured(config: Config, dataset: "Dataset") -> float:
-    """The seconds of a seed's stage 1, by measured steps of the encoder."""
-    from mtl.methods.lstm.rate import stage1_seconds
-
-    return stage1_seconds(config, dataset)
-
-
 def sources(config: Config, suite: Suite) -> list[Path]:
     """Where the vectors are."""
     from mtl.embedders.find import vector_sources
 
     return vector_sources(config, suite)
-
-
-def build(request: BuildRequest) -> Method:
-    """The method, which trains in two stages."""
-    from mtl.methods.lstm.two_stages import TwoStages
-
-    return TwoStages(request)
-
-
-def load(request: LoadRequest) -> Model:
-    """The encoder and the heads of a seed."""
-    from mtl.methods.lstm.trained import load_trained
-
-    return load_trained(request)
 
 
 LSTM = MethodKind(
@@ -129,13 +95,13 @@ LSTM = MethodKind(
         *("embeddings", "embeddings.", "embeddings_dir", "variant", "architecture", "preset", "boundary_words"),
         *("encoder.", "head.", "loss.", "pretrain.", "finetune.", "trainer."),
     ),
-    build=build,
-    load=load,
+    build=lazy("mtl.methods.lstm.two_stages:TwoStages"),
+    load=lazy("mtl.methods.lstm.trained:load_trained"),
     describe=describe,
     chosen_on_dev=chosen_on_dev,
     check=check,
     sources=sources,
     answers=reads_texts,
-    shared=shared,
-    measured=measured,
+    shared=lazy("mtl.methods.lstm.stage1:planned_key"),
+    measured=lazy("mtl.methods.lstm.network:stage1_seconds"),
 )

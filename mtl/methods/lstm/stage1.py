@@ -1,20 +1,173 @@
-"""Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1)."""
+"""Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1).
 
+Stage 1 that several runs share: runs that would train it exactly alike train it once.
+
+A seed's stage 1 depends on the data, the embeddings and the settings that stage 1 reads. The key of a stage 1 is a hash of all of
+these. A finished stage 1 is recorded beside the folders of the runs, under its key; another run with the same key takes its weights.
+"""
+
+import hashlib
+import json
+import logging
 import math
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
-from mtl.config.schema import Config
-from mtl.embedders.kind import Embeddings
-from mtl.embedders.sequences import Sequences
-from mtl.methods.coded import Coded
-from mtl.methods.joint_batches import JointBatches
+import numpy as np
+import torch
+from torch import nn
+
+import mtl
+from mtl.base.device import device_of
+from mtl.base.errors import InputError
+from mtl.base.files import link_or_copy, write_json
+from mtl.base.locks import waiting_lock
+from mtl.base.untrusted import read_json
+from mtl.embedders.embedder import Embeddings
+from mtl.methods.coded import Coded, JointBatches
+from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.network import new_network
-from mtl.methods.lstm.shared_stage1 import SharedStage1
+from mtl.methods.method import FORMAT, read_stage
 from mtl.model.network import Network
-from mtl.training.checkpoints import load_finished
-from mtl.training.fit import Stage, fit
-from mtl.training.module import MultitaskModule
-from mtl.training.optimizer import falling_adam
+from mtl.model.sequences import Sequences
+from mtl.settings.layers import flatten_config
+from mtl.settings.schema import INDIFFERENT, Config
+from mtl.training.checkpoints import DONE, WEIGHTS, load_finished, weights_fit
+from mtl.training.module import MultitaskModule, falling_adam
+from mtl.training.precision import training_precision
+from mtl.training.stage import Stage, fit
+
+logger = logging.getLogger("mtl")
+
+# Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
+# `suite` and `tasks` say where data comes from, which is compared by content.
+UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
+
+
+def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
+    """The hash of all that a seed's stage 1 depends on.
+
+    tasks: their ids, in the order that the network's heads and their first weights have. inputs: fingerprints of the data, the
+    embeddings and the tokenizer, by name. The number of threads does not count, as it does not when a run continues.
+    """
+    left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
+    settings = {
+        key: value
+        for key, value in flatten_config(config).items()
+        if LSTM.reads_key(key)
+        and key not in left_out
+        and not key.startswith(tuple(n for n in left_out if n.endswith(".")))
+    }
+    where = [device_of(config.trainer.accelerator).type, training_precision(config.trainer)]
+    versions = [FORMAT, mtl.__version__, torch.__version__, np.__version__]  # torch and numpy draw the random numbers
+    content = [settings, list(tasks), dict(inputs), seed, where, versions]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def planned_key(config: Config) -> str:
+    """The key of a seed's stage 1, with paths in place of the content of files, and the chosen device and precision in place of those of a
+    machine."""
+    inputs = {
+        "data": f"{config.suite} {config.data_dir}",
+        "embeddings": str(getattr(config.embeddings, "path", None)),  # random ones have none
+        "device": f"{config.trainer.accelerator} {config.trainer.precision}",
+    }
+    trainer = replace(config.trainer, accelerator="cpu", precision="32-true")
+    return stage1_key(replace(config, trainer=trainer), config.tasks or (), inputs, seed=0)
+
+
+def records_beside(run: Path) -> Path:
+    """The folder of the records that a run shares: beside its own folder, where other runs of the suite are."""
+    return run.absolute().parent / ".stage1"
+
+
+@dataclass(frozen=True)
+class SharedStage1:
+    """A seed's stage 1 as other runs share it. records: the folder of the records. key: as `stage1_key` returns.
+
+    Where the folder of the records cannot be written to, nothing is shared.
+    """
+
+    records: Path
+    key: str
+
+    @contextmanager
+    def reserved(self, title: str) -> Iterator[None]:
+        """Within the block, no other process trains this stage 1. title: of the stage, in messages."""
+        if not self._writable:
+            yield
+            return
+        with waiting_lock(self.records / f"{self.key}.lock", f"{title} · another process trains the same"):
+            yield
+
+    def take(self, folder: Path, checkpoint: str, network: nn.Module, title: str) -> bool:
+        """If another run has finished this stage 1, put its weights and its record into `folder`. Return whether it has.
+
+        checkpoint: the validation whose weights are kept. They are linked, so they need no further space on one file system.
+        network: the weights must fit it.
+        """
+        weights = WEIGHTS[checkpoint]
+        finished = (self._resolved(of) for of in self._recorded())
+        source = next((of for of in finished if self._is_done(of) and weights_fit(network, of / weights)), None)
+        if source is None:
+            return False
+        done = {"trained_in": str(source), **read_stage(source / DONE)}
+        shutil.rmtree(folder, ignore_errors=True)
+        link_or_copy(source / weights, folder / weights)
+        write_json(folder / DONE, done)
+        self.record(folder)  # other runs can take it from here if the first run is removed
+        logger.info("%s · trained already, in %s", title, source)
+        return True
+
+    def record(self, folder: Path) -> None:
+        """Let other runs take the finished stage 1 in this folder, if it is this one."""
+        recorded = self._recorded()
+        # Relative, so that the folder with all runs can be moved.
+        here = os.path.relpath(folder.resolve(), self.records.resolve())
+        if here not in recorded and self._is_done(folder) and self._writable:
+            write_json(self._path, {"folders": [*recorded, here]})
+
+    @property
+    def _writable(self) -> bool:
+        try:
+            self.records.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            return False
+        if self.records.is_symlink():  # in a folder from someone else, it could lead anywhere
+            return False
+        return os.access(self.records, os.W_OK)
+
+    @property
+    def _path(self) -> Path:
+        return self.records / f"{self.key}.json"
+
+    def _recorded(self) -> list[str]:
+        """The folders with this stage 1, relative to that of the records; some may no longer have it. Empty if the record is damaged."""
+        try:
+            return read_json(self._path, _Record)["folders"]
+        except InputError:
+            return []
+
+    def _resolved(self, recorded: str) -> Path:
+        return (self.records / recorded).resolve()
+
+    def _is_done(self, folder: Path) -> bool:
+        """Whether the folder has this stage 1, finished."""
+        try:
+            return read_stage(folder / DONE).get("key") == self.key
+        except InputError:
+            return False
+
+
+class _Record(TypedDict):
+    """Where a stage 1 has been finished. folders: relative to that of the record."""
+
+    folders: list[str]
 
 
 def pretrain(

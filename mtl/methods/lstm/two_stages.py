@@ -10,22 +10,19 @@ from typing import Any
 
 import torch
 
+from mtl.base.device import device_of
+from mtl.base.memory import peak_gpu_memory
 from mtl.data.spans import with_token_spans
 from mtl.data.text import moses_version, tokenized
-from mtl.device import device_of
 from mtl.embedders.find import build_embeddings
-from mtl.embedders.sequences import Sequences
-from mtl.memory import peak_gpu_memory
 from mtl.methods.coded import Coded
-from mtl.methods.folders import finetune_folder, pretrain_folder, read_stage
-from mtl.methods.kind import BuildRequest, Predictions
-from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.lstm.shared_stage1 import SharedStage1, records_beside, stage1_key
-from mtl.methods.lstm.stage1 import pretrain
-from mtl.methods.lstm.trained import TrainedLstm
+from mtl.methods.lstm.stage1 import SharedStage1, pretrain, records_beside, stage1_key
+from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
 from mtl.model.network import Network
+from mtl.model.sequences import Sequences
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
@@ -35,7 +32,7 @@ logger = logging.getLogger("mtl")
 
 
 class TwoStages:
-    """`mtl.methods.kind.Method` of the LSTM."""
+    """`mtl.methods.method.Method` of the LSTM."""
 
     def __init__(self, request: BuildRequest) -> None:
         """Find or train the embeddings. Raises InputError if they cannot be found."""

@@ -3,11 +3,16 @@
 from dataclasses import fields
 from pathlib import Path
 
-from mtl.config.schema import Config
-from mtl.errors import InputError
-from mtl.methods.kind import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
+from mtl.base.errors import InputError
+from mtl.base.lazy import lazy
+from mtl.methods.method import BuildRequest, LoadRequest, Method, MethodKind, Model, reads_texts
+from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 
+FINE_TUNED = lazy("mtl.methods.transformer.finetune:FineTuned")
+FROZEN = lazy("mtl.methods.transformer.frozen:Frozen")
+LOAD_FINE_TUNED = lazy("mtl.methods.transformer.trained:load_trained")
+LOAD_FROZEN = lazy("mtl.methods.transformer.frozen:load_frozen")
 OWN = "tiny"  # the settings, and the name, of the transformer that a run without `transformer.path` trains
 
 
@@ -53,7 +58,7 @@ def unread(config: Config) -> tuple[str, ...]:
 def check(config: Config, suite: Suite) -> None:
     """Raise InputError for settings that contradict each other, a package that is missing, and a path that leads to no transformer."""
     from mtl.methods.transformer.pretrained import check_place
-    from mtl.pretraining.library import check_installed
+    from mtl.pretraining.settings import check_installed
 
     if config.transformer.path is None and config.transformer.tokenizer is not None:
         raise InputError(
@@ -74,24 +79,12 @@ def sources(config: Config, suite: Suite) -> list[Path]:
 def build(request: BuildRequest) -> Method:
     """The method. Raises InputError as `check`, and for a transformer that cannot be opened."""
     check(request.config, request.suite)
-    if request.config.finetune.train_encoder:
-        from mtl.methods.transformer.method import FineTuned
-
-        return FineTuned(request)
-    from mtl.methods.transformer.frozen import Frozen
-
-    return Frozen(request)
+    return (FINE_TUNED if request.config.finetune.train_encoder else FROZEN)(request)
 
 
 def load(request: LoadRequest) -> Model:
     """The models of a seed. Raises InputError if their weights are not there."""
-    if request.config.finetune.train_encoder:
-        from mtl.methods.transformer.trained import load_trained
-
-        return load_trained(request)
-    from mtl.methods.transformer.frozen import load_frozen
-
-    return load_frozen(request)
+    return (LOAD_FINE_TUNED if request.config.finetune.train_encoder else LOAD_FROZEN)(request)
 
 
 TRANSFORMER = MethodKind(

@@ -1,23 +1,42 @@
-"""Fine-tune a transformer on one task, and keep what it predicts."""
+"""Fine-tune a transformer on one task, and keep what it predicts.
 
+Stage 1 of `variant=joint`: one body with a head for each task, trained on all tasks together.
+Fine-tune a transformer on each task (KLEJ, section 4.2), or on all tasks together first and then on each.
+"""
+
+import gc
+import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
-from mtl.config.schema import Config
+from mtl.base.device import device_of
+from mtl.base.errors import InputError
+from mtl.base.files import check_space, format_bytes, replacing
+from mtl.base.memory import peak_gpu_memory
+from mtl.base.untrusted import read_arrays
 from mtl.data.dataset import Split
-from mtl.device import device_of
-from mtl.embedders.sequences import ArraySequences
-from mtl.errors import InputError
-from mtl.files import replacing
-from mtl.methods.coded import Coded
-from mtl.methods.kind import Predictions
-from mtl.methods.transformer.network import TransformerNetwork
-from mtl.methods.transformer.optimization import fine_tuning, freeze_layers
+from mtl.methods.coded import Coded, JointBatches
+from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage, seed_folder
+from mtl.methods.throughput import sentences_per_second
+from mtl.methods.transformer.inputs import InputReader, longest_input, read_dataset
+from mtl.methods.transformer.network import (
+    TransformerNetwork,
+    check_layers,
+    fine_tuning,
+    freeze_layers,
+    new_network,
+    warmup_steps,
+)
+from mtl.methods.transformer.origin import model_folder, open_origin
+from mtl.methods.transformer.trained import TrainedTransformer
+from mtl.model.sequences import ArraySequences
+from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import (
@@ -31,11 +50,54 @@ from mtl.training.batches import (
     predict_rows,
     row_lengths,
 )
-from mtl.training.checkpoints import load_finished
-from mtl.training.fit import Stage, fit
+from mtl.training.checkpoints import DONE, WEIGHTS, checkpoint_bytes, load_finished
 from mtl.training.module import MultitaskModule
-from mtl.training.precision import mixed_precision
-from mtl.untrusted import read_arrays
+from mtl.training.precision import mixed_precision, training_precision
+from mtl.training.stage import Stage, fit
+
+
+def train_together(
+    config: Config, data: Coded, sequences: ArraySequences, network: TransformerNetwork, seed: int, folder: Path
+) -> None:
+    """Train the network, or load its weights if `folder` has a finished stage.
+
+    As in stage 1 of the LSTM, each batch has rows of one task, drawn in proportion to (training rows) ** `pretrain.sampling`. An epoch is
+    as many steps as all tasks' batches make; the optimizer is that of fine-tuning. `transformer.checkpoint` says whether the last
+    weights are used or those with the best average on dev.
+    """
+    settings, tasks = config.transformer, data.dataset.trained_tasks
+    if load_finished(network, folder, settings.checkpoint):
+        return
+    data.set_loss(network, config.loss)
+    freeze_layers(network, settings.freeze)
+    made = JointBatches(config, data, sequences, seed, settings.batch_size, settings.rows_at_once)
+    of_tasks = [pass_batches(part, settings.batch_size) for part in made.parts["train"].values()]
+    steps, total_steps = sum(of_tasks), sum(of_tasks) * settings.joint_epochs
+    schedule = made.schedule(total_steps, seed, config.pretrain.sampling, pool_size(min(of_tasks)))
+    fit(
+        MultitaskModule(
+            network,
+            {task.id: data.dev_score(task) for task in tasks},
+            fine_tuning(settings, total_steps),
+            settings.accumulate,
+        ),
+        Stage(
+            title=f"seed {seed} · stage 1",
+            section="transformer",
+            folder=folder,
+            seed=seed,
+            epochs=settings.joint_epochs,
+            total_steps=total_steps,
+            patience=settings.patience or settings.joint_epochs,
+            gradient_clip=settings.gradient_clip,
+            train=lambda epoch: made.train(schedule, epoch * steps, (epoch + 1) * steps),
+            dev=made.dev(),
+            checkpoint=settings.checkpoint,
+            scale=data.scale,
+        ),
+        config.trainer,
+    )
+
 
 PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions, by "{task}/{split}"
 
@@ -150,3 +212,147 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
     raise InputError(f"{path}: is damaged, or of other rows; delete {folder}, and run this again")
+
+
+FLOAT = 4  # bytes of a weight
+# While a stage trains: its checkpoint (weights and two moments of AdamW) and the next one, and the weights that it saves.
+COPIES_TRAINING = 2 * 3 + 1
+
+logger = logging.getLogger("mtl")
+
+
+class FineTuned:
+    """`mtl.methods.method.Method` of a transformer all of whose weights are trained."""
+
+    def __init__(self, request: BuildRequest) -> None:
+        """Raises InputError for a transformer that cannot be opened, and for a disk with too little space."""
+        config = request.config
+        self.config, self.suite, self.texts = config, request.suite, request.dataset
+        self.pretrained = open_origin(request)
+        check_layers(self.pretrained.body, config.transformer)
+        reader = InputReader(self.pretrained, longest_input(config.max_length, self.pretrained))
+        dataset, self.sequences = read_dataset(request.dataset, reader)
+        self.dataset = dataset
+        self.data = Coded(dataset, scale=request.suite.shown)
+        self._check_space(request.folder)
+        self.fingerprints = self.pretrained.fingerprints()
+        self.facts: dict[str, Any] = {
+            "precision": training_precision(config.trainer),
+            "hidden_size": self.pretrained.dim,
+        }
+        notes = [*reader.notes(), *self._warmup_notes()]
+        if notes:
+            self.facts["notes"] = notes
+        for note in notes:
+            logger.info("%s", note)
+
+    def save(self, folder: Path) -> None:
+        """Write the transformer's configuration and its tokenizer."""
+        self.pretrained.save(model_folder(folder), weights=False)
+
+    def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
+        together: TransformerNetwork | None = None
+        for task in self.dataset.trained_tasks:
+            answered = [other for other in self.dataset.tasks if task.id in (other.id, other.answered_by)]
+            place = finetune_folder(folder, task.id)
+            if read_predictions(place, self.data, task) is None:
+                gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
+                if self.config.transformer.joint:
+                    together = together or self._trained_together(seed, folder)
+                    network = together.for_task(task)
+                else:
+                    network = self._network([task], seed)
+                self._fine_tune(task, answered, network, seed, place)
+            for other in answered:
+                predictions = read_predictions(place, self.data, other)
+                assert predictions is not None
+                yield other, predictions
+            self._drop_weights(place)
+        if self.config.transformer.joint:
+            self._drop_weights(pretrain_folder(folder))
+
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
+    def cost(self, seed: int, folder: Path) -> dict[str, Any]:
+        """Parameters are those of one body and all heads."""
+        joint = [read_stage(pretrain_folder(folder) / DONE)] if self.config.transformer.joint else []
+        stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
+        network = self._network(self.dataset.trained_tasks, seed)
+        parameters = sum(weight.numel() for weight in network.parameters())
+        embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
+        cost = {
+            "parameters": parameters,
+            "parameters_without_embeddings": parameters - embeddings,
+            "pretrain_seconds": joint[0]["seconds"] if joint else None,
+            "finetune_seconds": sum(stage["seconds"] for stage in stages),
+            "peak_memory": max(stage["peak_memory"] for stage in [*joint, *stages]),
+            "sentences_per_second": self._speed(network),
+        }
+        if (gpu := peak_gpu_memory()) is not None:
+            cost["peak_gpu_memory"] = gpu
+        return cost
+
+    def _network(self, tasks: list[Task], seed: int) -> TransformerNetwork:
+        trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
+        return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
+
+    def _trained_together(self, seed: int, folder: Path) -> TransformerNetwork:
+        network = self._network(self.dataset.trained_tasks, seed)
+        train_together(self.config, self.data, self.sequences, network, seed, pretrain_folder(folder))
+        return network
+
+    def _fine_tune(self, task: Task, answered: list[Task], network: TransformerNetwork, seed: int, place: Path) -> None:
+        """Train the network on the task, and keep its predictions for the tasks that it answers."""
+        # After stage 1, its weights are the first candidate for the best ones.
+        first = self.config.transformer.joint
+        stage = FineTuning(self.config, self.data, self.sequences, task, seed, place, validate_first=first)
+        stage.train(network)
+        write_codes(place, {other.id: stage.codes(network, other) for other in answered})
+
+    def _drop_weights(self, place: Path) -> None:
+        """Remove the weights of a stage whose predictions are kept, unless they are to be kept, too."""
+        if not self.config.transformer.keep:
+            (place / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
+
+    def _speed(self, network: TransformerNetwork) -> float:
+        """Sentences per second on the CPU. The values of the weights do not matter, so those before training are used."""
+        cpu = torch.device("cpu")
+        trained = TrainedTransformer(
+            self.config, self.pretrained, cpu, lambda: network.body, lambda task: network, self.dataset.answers
+        )
+        return sentences_per_second(trained.predict, self.texts)
+
+    def _check_space(self, folder: Path) -> None:
+        """Say how much disk space training needs. Raises InputError if there is less than what is not taken already."""
+        config, settings, weights = self.config, self.config.transformer, FLOAT * self.pretrained.parameters
+        training = COPIES_TRAINING * weights * config.seeds_at_once
+        models = (len(self.dataset.trained_tasks) + settings.joint) * len(config.seeds)
+        # The body of stage 1 is there while its seed is trained.
+        kept = weights * (models if settings.keep else settings.joint * config.seeds_at_once)
+        seeds = [seed_folder(folder, seed) for seed in config.seeds]
+        stages = [finetune_folder(seed, task.id) for seed in seeds for task in self.dataset.trained_tasks]
+        present = sum(map(checkpoint_bytes, [*stages, *map(pretrain_folder, seeds)]))
+        logger.info(
+            "disk space: %s while a task is fine-tuned%s",
+            format_bytes(training),
+            f", and {format_bytes(kept)} for weights that are kept" if settings.keep else "",
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        remedy = "set transformer.keep=false" if settings.keep else "set run_dir= on another disk"
+        check_space(folder, max(0, training + kept - present), remedy)
+
+    def _warmup_notes(self) -> list[str]:
+        """A note that names the tasks whose training ends before the warm-up does."""
+        settings, short = self.config.transformer, []
+        for task in self.dataset.trained_tasks:
+            rows = self.data.train(task, self.config.loss, self.config.seeds[0])
+            steps = settings.epochs * pass_batches(rows, settings.batch_size)
+            if steps <= warmup_steps(settings, steps):
+                short.append(f"{task.id} ({steps})")
+        if not short:
+            return []
+        return [
+            f"The learning rate never reaches its peak, since the warm-up of {settings.warmup:g} steps is not shorter than the"
+            f" training, on {', '.join(short)}."
+        ]

@@ -11,28 +11,31 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mtl.config.schema import Config
+from mtl.base.device import device_of
+from mtl.base.errors import InputError
+from mtl.base.memory import peak_gpu_memory
+from mtl.base.progress import hidden_progress
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
-from mtl.data.overlap import with_overlap
-from mtl.device import device_of
-from mtl.embedders.sequences import ArraySequences
-from mtl.errors import InputError
-from mtl.memory import peak_gpu_memory
-from mtl.methods.coded import Coded
-from mtl.methods.folders import finetune_folder, read_stage
-from mtl.methods.heads import new_heads
-from mtl.methods.kind import BuildRequest, LoadRequest, Predictions
+from mtl.methods.coded import Coded, TaskInput, new_heads, with_overlap
+from mtl.methods.method import BuildRequest, LoadRequest, Predictions, finetune_folder, read_stage
 from mtl.methods.stage2 import Finetuning
-from mtl.methods.task_input import TaskInput
 from mtl.methods.throughput import sentences_per_second
 from mtl.methods.transformer.inputs import InputReader, longest_input
 from mtl.methods.transformer.origin import model_folder, open_origin, tasks_seen
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
-from mtl.methods.transformer.trained import TransformerEncoder, new_split
-from mtl.methods.transformer.vectors import Mark, encode_marks, encode_texts, marks_of, with_marks
+from mtl.methods.transformer.trained import (
+    Mark,
+    TransformerEncoder,
+    encode_marks,
+    encode_texts,
+    marks_of,
+    new_split,
+    with_marks,
+)
 from mtl.model.network import Heads, Network
-from mtl.progress import hidden_progress
+from mtl.model.sequences import ArraySequences
+from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows
@@ -45,7 +48,7 @@ logger = logging.getLogger("mtl")
 
 
 class Frozen:
-    """`mtl.methods.kind.Method` of a transformer whose body is not trained.
+    """`mtl.methods.method.Method` of a transformer whose body is not trained.
 
     Each text is read alone; the head of a pair reads both vectors, their difference and their product, as the LSTM's does.
     """
@@ -162,7 +165,7 @@ def text_vectors(
 
 
 class TrainedFrozen(TransformerEncoder):
-    """`mtl.methods.kind.Model` of heads on a fixed body."""
+    """`mtl.methods.method.Model` of heads on a fixed body."""
 
     def __init__(
         self,

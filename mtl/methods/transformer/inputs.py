@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from mtl.base.errors import InputError
+from mtl.base.progress import Progress
 from mtl.data.dataset import Dataset, Split, marked_texts
-from mtl.embedders.sequences import ArraySequences
-from mtl.errors import InputError
 from mtl.methods.transformer.pretrained import Pretrained, tokenizing
-from mtl.progress import Progress
+from mtl.model.sequences import ArraySequences
 from mtl.tasks.task import Task
 
 CHUNK = 1000  # inputs that the tokenizer gets at once

@@ -1,8 +1,7 @@
 """Checks of a folder with a transformer that someone else wrote, before transformers reads it.
 
 A folder's sizes and rules are compared with what its files can hold: a `config.json` of a few bytes may ask for terabytes or for years, and
-the rules of a `tokenizer.json` may double a text again and again.
-"""
+the rules of a `tokenizer.json` may double a text again and again."""
 
 import stat
 from collections.abc import Iterator
@@ -10,8 +9,8 @@ from math import prod
 from pathlib import Path
 from typing import Any, TypedDict
 
-from mtl.errors import InputError
-from mtl.untrusted import read_json
+from mtl.base.errors import InputError
+from mtl.base.untrusted import read_json
 
 AGAIN = "restore the folder's files, or fetch or write them again"
 WEIGHTS = (".safetensors", ".bin")  # ends of the names of files with weights

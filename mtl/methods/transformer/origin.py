@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mtl.data.dataset import training_texts
-from mtl.methods.kind import BuildRequest, LoadRequest
+from mtl.methods.method import BuildRequest, LoadRequest
 from mtl.methods.transformer.entry import OWN
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 
@@ -34,7 +34,7 @@ def open_origin(request: BuildRequest) -> Pretrained:
 
 def _own(request: BuildRequest) -> Path:
     """The folder of a transformer pre-trained on the training texts of all the suite's tasks; trained now if it does not exist."""
-    from mtl.pretraining.body import own_body
+    from mtl.pretraining.pretrain import own_body
 
     config, suite = request.config, request.suite
     texts = training_texts(suite, request.data_dir, config.held_out)

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from mtl.errors import InputError
-from mtl.files import new_folder
-from mtl.memory import check_fits
+from mtl.base.errors import InputError
+from mtl.base.files import new_folder
+from mtl.base.memory import check_fits
 from mtl.methods.transformer.model_files import (
     AGAIN,
     FURTHER_WEIGHTS,
@@ -26,7 +26,7 @@ from mtl.methods.transformer.model_files import (
     check_tokenizer,
     stored_weights,
 )
-from mtl.pretraining.library import import_transformers, library_versions
+from mtl.pretraining.settings import import_transformers, library_versions
 
 HUB_NAME = re.compile(r"[\w][\w.-]*(/[\w][\w.-]*)?")  # of a model: NAME or OWNER/NAME
 PROBE = "Ala ma kota, a kot ma Alę."  # read once when a transformer is opened

@@ -1,7 +1,10 @@
-"""Predict and encode new texts with a transformer that was fine-tuned."""
+"""Predict and encode new texts with a transformer that was fine-tuned.
+
+The vectors of texts and of marked words: the outputs of a transformer's last layer, pooled over their tokens.
+"""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -9,31 +12,136 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 import mtl
-from mtl.config.schema import Config, TrainerConfig
+from mtl.base.errors import InputError
+from mtl.base.progress import Progress, hidden_progress
 from mtl.data.dataset import Split, make_split
 from mtl.data.examples import Row, make_example
-from mtl.errors import InputError
-from mtl.methods.folders import finetune_folder, pretrain_folder
-from mtl.methods.kind import LoadRequest
-from mtl.methods.transformer.inputs import InputReader, longest_input, model_inputs, with_inputs
-from mtl.methods.transformer.network import TransformerNetwork, new_network
+from mtl.data.spans import tokens_of
+from mtl.methods.method import LoadRequest, finetune_folder, pretrain_folder
+from mtl.methods.transformer.inputs import InputReader, encodable, longest_input, model_inputs, with_inputs
+from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
 from mtl.methods.transformer.origin import model_folder, tasks_seen
-from mtl.methods.transformer.pretrained import Pretrained, check_runs, open_without_weights, update_with_weights
-from mtl.methods.transformer.vectors import encode_texts
-from mtl.model.parts import EncoderParts
-from mtl.pretraining.library import library_versions
-from mtl.progress import hidden_progress
+from mtl.methods.transformer.pretrained import (
+    Pretrained,
+    check_runs,
+    open_without_weights,
+    tokenizing,
+    update_with_weights,
+)
+from mtl.model.encoder import POOLINGS, EncoderParts, batches_by_length
+from mtl.model.sequences import ArraySequences
+from mtl.pretraining.settings import library_versions
+from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
+FAR = -(10**9)  # where tokens are that stand for no character
+
+Mark = tuple[int, int, int]
+"""A marked span: the number of its text, and its start and stop in characters."""
+
+
+def encode_texts(
+    body: Any, pretrained: Pretrained, sequences: ArraySequences, pooling: str, title: str = "encoding texts"
+) -> Tensor:
+    """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout.
+
+    body: on the device to compute on. pretrained: says what the body reads. pooling: a name in `mtl.model.encoder.POOLINGS`; over all
+    tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers.
+    """
+    vectors = torch.empty(len(sequences.lengths), pretrained.dim)
+    for places, states, lengths in _outputs(body, pretrained, sequences, title):
+        vectors[places] = POOLINGS[pooling](states, lengths).cpu()
+    return vectors
+
+
+def encode_marks(
+    body: Any,
+    pretrained: Pretrained,
+    sequences: ArraySequences,
+    texts: Sequence[str],
+    marks: Sequence[Mark],
+    pooling: str,
+) -> Tensor:
+    """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim).
+
+    sequences: of the texts, each read alone. A span that has no token, because its text is cut before it, has the vector of the token
+    that is nearest to it. Raises InputError for a tokenizer that does not say which characters a token has.
+    """
+    by_text: dict[int, list[int]] = {}
+    for number, mark in enumerate(marks):
+        by_text.setdefault(mark[0], []).append(number)
+    chosen = np.array(sorted(by_text), dtype=np.int64)
+    lengths = sequences.lengths.numpy()[chosen]
+    marked = ArraySequences(sequences.rows, sequences.starts[chosen], lengths)
+    vectors = torch.empty(len(marks), pretrained.dim)
+    for places, states, _ in _outputs(body, pretrained, marked, "encoding marked words"):
+        for place, outputs in zip(places.tolist(), states, strict=True):
+            numbers = by_text[int(chosen[place])]
+            characters = token_characters(pretrained, texts[int(chosen[place])], int(lengths[place]))
+            tokens, _ = tokens_of(np.array([marks[number][1:] for number in numbers]), characters)
+            for number, (start, stop) in zip(numbers, tokens.tolist(), strict=True):
+                vectors[number] = POOLINGS[pooling](outputs[None, start:stop], torch.tensor([stop - start]))[0].cpu()
+    return vectors
+
+
+def token_characters(pretrained: Pretrained, text: str, length: int) -> np.ndarray:
+    """The characters of each token of a text that is cut to so many tokens, half-open, int64 (tokens, 2)."""
+    tokenizer = pretrained.tokenizer
+    if not tokenizer.is_fast:
+        raise InputError(
+            f"{pretrained.name}: its tokenizer does not say which characters a token has, which marked words need; leave their tasks"
+            " out with tasks="
+        )
+    with tokenizing(pretrained.name):
+        read = tokenizer(encodable(text), truncation=True, max_length=length, return_offsets_mapping=True)
+    characters = np.array(read["offset_mapping"], dtype=np.int64).reshape(-1, 2)
+    characters[characters[:, 0] == characters[:, 1]] = FAR
+    return characters
+
+
+def marks_of(task: Task, split: Split) -> list[list[Mark]]:
+    """The marked spans of each row of a split, in the order of `Task.marked`; no row has any if the task has none."""
+    if split.spans is None:
+        return []
+    sides = [side for side, _ in task.marked]
+    return [
+        [(texts[side], start, stop) for side, (start, stop) in zip(sides, spans, strict=True)]
+        for texts, spans in zip(split.texts.tolist(), split.spans.tolist(), strict=True)
+    ]
+
+
+def with_marks(task: Task, split: Split, numbers: dict[Mark, int]) -> Split:
+    """The split with the numbers of its spans' vectors. numbers: of each span's vector."""
+    if split.spans is None:
+        return split
+    found = [[numbers[mark] for mark in marks] for marks in marks_of(task, split)]
+    return replace(split, marked=np.array(found, dtype=np.int64).reshape(-1, len(task.marked)))
+
+
+@torch.no_grad()
+def _outputs(
+    body: Any, pretrained: Pretrained, sequences: ArraySequences, title: str
+) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """Batches of sequences of similar length: their numbers, outputs float32 (batch, time, dim), lengths (batch,)."""
+    body.eval()
+    device = next(body.parameters()).device
+    with Progress(title, len(sequences.lengths), "texts") as shown:
+        for places in batches_by_length(sequences.lengths):
+            tokens, lengths = sequences.gather(places)
+            given = body_input(tokens.to(device), lengths, pretrained.padding, pretrained.has_types)
+            yield places, body(**given).last_hidden_state.float(), lengths
+            shown.advance(len(places))
+
 
 class TransformerEncoder:
-    """What `mtl.methods.kind.Model` of a transformer has beside `predict`."""
+    """What `mtl.methods.method.Model` of a transformer has beside `predict`."""
 
     pooling = "mean"
 
@@ -48,7 +156,7 @@ class TransformerEncoder:
     ) -> None:
         """pretrained: what the tokenizer and the sizes are read from. max_length: of an input, in tokens; less if the transformer takes
         less. trainer: says in which precision to compute. device: to compute on. body: returns the body that encodes texts, with its
-        weights. trained_on: see `mtl.methods.kind.Model`."""
+        weights. trained_on: see `mtl.methods.method.Model`."""
         self.pretrained = pretrained
         self.trainer = trainer
         self.device = device
@@ -96,7 +204,7 @@ class TransformerEncoder:
 
 
 class TrainedTransformer(TransformerEncoder):
-    """`mtl.methods.kind.Model` of a fine-tuned transformer."""
+    """`mtl.methods.method.Model` of a fine-tuned transformer."""
 
     def __init__(
         self,

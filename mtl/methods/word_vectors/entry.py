@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from mtl.config.schema import Config
+from mtl.base.errors import InputError
 from mtl.embedders import EMBEDDERS
-from mtl.errors import InputError
-from mtl.methods.kind import BuildRequest, Method, MethodKind
+from mtl.methods.method import BuildRequest, Method, MethodKind
+from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
 

@@ -1,31 +1,158 @@
-"""Tasks on single words and expressions, answered by their vectors alone (the Superlim paper's static vectors)."""
+"""Tasks on single words and expressions, answered by their vectors alone (the Superlim paper's static vectors).
+
+The vectors of words and expressions: an expression's vector is the mean of its words' vectors.
+The nearest word of a whole vector file, which is read in blocks.
+"""
 
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from mtl.base.errors import InputError
+from mtl.base.memory import peak_memory
 from mtl.data.dataset import Split, first_choices
-from mtl.data.text import moses
+from mtl.data.text import Tokenizer, moses
 from mtl.embedders.find import obtain_vectors
-from mtl.embedders.vectors import VectorFile
-from mtl.errors import InputError
-from mtl.memory import peak_memory
-from mtl.methods.kind import BuildRequest, Predictions
-from mtl.methods.word_vectors.expressions import cosines, expressions
-from mtl.methods.word_vectors.neighbours import nearest_words
+from mtl.embedders.vectors import VectorFile, WordVectors
+from mtl.methods.method import BuildRequest, Predictions
+from mtl.tasks.targets import is_word
 from mtl.tasks.task import Task
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """Texts of one or more words.
+
+    vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has. words: the words of each
+    text. source: where each word's vector is from: FOUND, FROM_NGRAMS or NO_VECTOR.
+    """
+
+    vectors: np.ndarray
+    words: list[list[str]]
+    source: dict[str, str]
+
+    @property
+    def known(self) -> np.ndarray:
+        """Which texts have a vector, bool (texts,)."""
+        return np.array([any(self.source[word] != NO_VECTOR for word in words) for words in self.words], dtype=bool)
+
+    def counts(self, texts: np.ndarray) -> dict[str, int]:
+        """How many of these texts, int64 (texts,), and of their distinct words, have no vector, or one from n-grams."""
+        chosen = np.unique(texts)
+        words = {word for text in chosen.tolist() for word in self.words[text]}
+        return {
+            "expressions": len(chosen),
+            "expressions_without_vector": int((~self.known[chosen]).sum()),
+            "words": len(words),
+            "words_without_vector": sum(self.source[word] == NO_VECTOR for word in words),
+            "words_from_ngrams": sum(self.source[word] == FROM_NGRAMS for word in words),
+        }
+
+
+FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
+
+
+def expressions(
+    texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors], ignore_case: bool
+) -> Expressions:
+    """The vectors of texts. read: returns the vectors of words.
+
+    ignore_case: a word that is not in the file is looked up in lower case, capitalized and in upper case as well, in this order; only
+    then is its vector computed from its n-grams, if the file has any.
+    """
+    words = [tokenize(text) for text in texts]
+    distinct = dict.fromkeys(word for of_text in words for word in of_text)
+    forms = {word: cases(word) if ignore_case else [word] for word in distinct}
+    places = {form: place for place, form in enumerate(dict.fromkeys(form for of in forms.values() for form in of))}
+    vectors = read(list(places))
+    chosen, source = dict[str, int](), dict[str, str]()
+    for word, of_word in forms.items():
+        tried = [places[form] for form in of_word]
+        found = next((place for place in tried if vectors.found[place]), None)
+        chosen[word] = tried[0] if found is None else found
+        source[word] = FOUND if found is not None else FROM_NGRAMS if vectors.from_ngrams[tried[0]] else NO_VECTOR
+    means = np.zeros((len(texts), vectors.dim), dtype=np.float32)
+    for text, of_text in enumerate(words):
+        if known := [chosen[word] for word in of_text if source[word] != NO_VECTOR]:
+            means[text] = vectors.vectors[known].mean(axis=0)
+    return Expressions(means, words, source)
+
+
+def cases(word: str) -> list[str]:
+    """The word as it is, in lower case, capitalized, and in upper case, each once."""
+    return list(dict.fromkeys([word, word.lower(), word.capitalize(), word.upper()]))
+
+
+def cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The cosine of each row of one and the same row of the other, float32 (rows,); 0 where either is zero."""
+    return np.einsum("ij,ij->i", unit_rows(one), unit_rows(other))
+
+
+def unit_rows(vectors: np.ndarray) -> np.ndarray:
+    """The rows scaled to length 1, (rows, dim); rows of zeros stay as they are."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    return np.divide(vectors, lengths[:, None], out=np.zeros_like(vectors), where=lengths[:, None] > 0)
+
+
+_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
+_NO_WORD = "</s>"  # fastText's end of a line
+
+
+def nearest_words(
+    blocks: Iterable[tuple[Sequence[str], np.ndarray]],
+    queries: np.ndarray,
+    excluded: Sequence[Iterable[str]],
+    fold: Callable[[str], str],
+) -> list[str | None]:
+    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
+
+    blocks: words and their vectors, float32 (words, dim); the vectors are overwritten. queries: float32 (queries, dim), not zero.
+    excluded: for each query, words that are no answer. fold: words that it maps to one string are equal. Words that are no target
+    (`mtl.tasks.targets.is_word`) are no answer to any query.
+    """
+    directions = unit_rows(queries).T
+    barred: dict[str, list[int]] = {}
+    for query, words in enumerate(excluded):
+        for word in {fold(word) for word in words}:
+            barred.setdefault(word, []).append(query)
+    best = np.full(len(queries), -np.inf, dtype=np.float32)
+    found: list[str | None] = [None] * len(queries)
+    step = max(1, _SCORES // max(1, len(queries)))
+    for words, vectors in blocks:
+        _scale(vectors)
+        for start in range(0, len(words), step):
+            part = words[start : start + step]
+            scores = vectors[start : start + step] @ directions
+            for place, word in enumerate(part):
+                if word == _NO_WORD or not is_word(word):
+                    scores[place] = -np.inf
+                elif queries_of := barred.get(fold(word)):
+                    scores[place, queries_of] = -np.inf
+            places = scores.argmax(axis=0)
+            values = scores[places, np.arange(len(queries))]
+            for query in np.flatnonzero(values > best).tolist():
+                best[query], found[query] = values[query], part[places[query]]
+    return found
+
+
+def _scale(vectors: np.ndarray) -> None:
+    """Scale the rows to length 1, in place; rows of zeros stay."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    vectors /= np.where(lengths > 0, lengths, 1)[:, None]
+
 
 logger = logging.getLogger("mtl")
 
 
 class WordVectorMethod:
-    """`mtl.methods.kind.Method` of word vectors. Nothing is drawn at random: all seeds have the same predictions."""
+    """`mtl.methods.method.Method` of word vectors. Nothing is drawn at random: all seeds have the same predictions."""
 
     def __init__(self, request: BuildRequest) -> None:
         """Raises InputError for vectors that cannot be read, or that do not have `embeddings.dim` numbers (None: any)."""

@@ -2,8 +2,7 @@
 
 There are two kinds of boards. One has the published rows, and of our rows only the scores that are comparable with them: on exact data.
 The other has only our rows, with all their scores; a column is a task on one version of its rows, so that all scores in a column are on the
-same data. Thus no score on reduced data stands beside a published one.
-"""
+same data. Thus no score on reduced data stands beside a published one."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 
-from mtl.evaluators.mteb.benchmark import Benchmark, PublishedRow
-from mtl.evaluators.mteb.finished import Evaluation
-from mtl.evaluators.mteb.summary import EXACT, choice_note, not_comparable_notes
+from mtl.mteb.benchmark import Benchmark, PublishedRow
+from mtl.mteb.results import EXACT, Evaluation, choice_note, not_comparable_notes
 
 # Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
 FAMILIES = {

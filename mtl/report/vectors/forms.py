@@ -3,11 +3,10 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from mtl.files import format_bytes
-from mtl.markdown import MISSING, escaped, markdown_table
-from mtl.progress import format_duration
-from mtl.report.latex import escape, table_environment
-from mtl.report.sheets import csv_text
+from mtl.base.files import format_bytes
+from mtl.base.progress import format_duration
+from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.report.tables import csv_text, escape, table_environment
 from mtl.report.vectors.board import AVERAGE, BY_TYPE, COSTS, Column, VectorBoard, VectorRow
 
 

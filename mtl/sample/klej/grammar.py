@@ -5,7 +5,7 @@ from functools import partial
 from operator import itemgetter
 from pathlib import Path
 
-from mtl.files import write_new
+from mtl.base.files import write_new
 from mtl.sample.dice import Dice, distinct, whole
 from mtl.sample.klej import lexicon
 

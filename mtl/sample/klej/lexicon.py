@@ -1,8 +1,7 @@
 """The words and sentence frames of the embedded suite `klej-sample`: Polish, written for it.
 
 In a frame, `[a|b|c]` means one of its alternatives, and `{x}` is replaced by a word. Frames use names and nouns only in the
-nominative, or in an accusative of the same form, so that no word has to be inflected.
-"""
+nominative, or in an accusative of the same form, so that no word has to be inflected."""
 
 
 def _lines(text: str) -> tuple[str, ...]:

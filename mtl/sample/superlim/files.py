@@ -1,13 +1,12 @@
 """The files of the embedded suite `superlim-sample`: small tasks in Superlim's file layout, with generated Swedish texts.
 
-As in the official files, test rows have their labels, the word tasks and the synonyms have no dev file, and two tasks have test rows only.
-"""
+As in the official files, test rows have their labels, the word tasks and the synonyms have no dev file, and two tasks have test rows only."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
-from mtl.files import write_new
+from mtl.base.files import write_new
 from mtl.sample.superlim import captions, choices, grammaticality, news, opinions, senses, winogender, words
 from mtl.sample.superlim.rows import Splits
 

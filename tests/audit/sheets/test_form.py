@@ -6,7 +6,7 @@ from mutations import message_of, mutated_bytes
 from sheet_parts import complete, line_of, write
 
 from mtl.audit.sheets.form import ORDER, TO_COMPLETE, form_problems, is_obligatory, read_sheet, write_sheet
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 
 
 def problems(folder: Path, text: str | bytes) -> list[tuple[int, str]]:

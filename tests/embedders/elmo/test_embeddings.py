@@ -5,11 +5,11 @@ import pytest
 import torch
 from elmo_files import write_elmo
 
+from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
-from mtl.embedders.elmo.entry import ElmoOptions
-from mtl.embedders.kind import BuildRequest, LoadRequest
-from mtl.errors import InputError
+from mtl.embedders.elmo.options import ElmoOptions
+from mtl.embedders.embedder import BuildRequest, LoadRequest
 
 TEXTS = TokenizedTexts(["solen skiner", "nej", "jag skrattar gott idag"], "sv", 9)
 CPU = torch.device("cpu")

@@ -2,9 +2,17 @@ import numpy as np
 import pytest
 import torch
 
-from mtl.embedders.elmo.bilm import BiLM
-from mtl.embedders.elmo.corpus import build_corpus
-from mtl.embedders.elmo.language_model import BEGIN, END, FIRST, UNKNOWN, LanguageModel, SampledSoftmax, packed_lines
+from mtl.embedders.elmo.language_model import (
+    BEGIN,
+    END,
+    FIRST,
+    UNKNOWN,
+    LanguageModel,
+    SampledSoftmax,
+    build_corpus,
+    packed_lines,
+)
+from mtl.embedders.elmo.model import BiLM
 from mtl.embedders.elmo.training import ELMoTraining
 
 SIZES = ELMoTraining(character_dim=4, filters=[[1, 3], [2, 5]], projection_dim=6, lstm_dim=9, dropout=0.0)

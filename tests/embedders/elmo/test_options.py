@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from elmo_files import OPTIONS
 
+from mtl.base.errors import InputError
 from mtl.embedders.elmo.options import read_options
-from mtl.errors import InputError
 
 
 def write(path: Path, **changes: Any) -> Path:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import torch
 
+from mtl.base.errors import DivergedError, InputError
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo import training as module
 from mtl.embedders.elmo.training import ELMoTraining, train_elmo
-from mtl.embedders.train import training_settings
-from mtl.errors import DivergedError, InputError
+from mtl.embedders.find import training_settings
 
 SMALL = {
     "character_dim": 4,

@@ -14,11 +14,11 @@ from command_line import content, job, mtl
 from processes import CONTEXT, start, wait_for
 from small_suite import small_settings
 
-from mtl.errors import DivergedError, InputError
-from mtl.jobs.baseline import run_baseline
-from mtl.jobs.engines.kind import Done, Needs, Unit, longest_first
+from mtl.base.errors import DivergedError, InputError
+from mtl.base.locks import LOST
+from mtl.jobs.engines.engine import Done, Needs, Unit, longest_first
 from mtl.jobs.engines.processes import BarLock, Processes
-from mtl.locks import LOST
+from mtl.jobs.together import run_baseline
 
 # Stage 1 takes until it is interrupted.
 LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000", "pretrain.patience=100000"]
@@ -195,7 +195,7 @@ def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
 
 
 def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.memory.machine_memory", lambda: 10 * 10**9)
+    monkeypatch.setattr("mtl.base.memory.machine_memory", lambda: 10 * 10**9)
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
     run(write_share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
     assert {(tmp_path / name).read_text(encoding="utf-8") for name in "abc"} == {"5 0"}

@@ -18,12 +18,12 @@ from command_line import content, job
 from ray_units import complain, diverge, fail_at_first, wait_at_first, who
 from small_suite import small_settings
 
+from mtl.base.errors import DivergedError, InputError
 from mtl.cli import main
-from mtl.errors import DivergedError, InputError
-from mtl.jobs.baseline import run_baseline
 from mtl.jobs.engines import ray_cluster
-from mtl.jobs.engines.kind import Needs, Unit
+from mtl.jobs.engines.engine import Needs, Unit
 from mtl.jobs.engines.ray_cluster import RayCluster, _difference
+from mtl.jobs.together import run_baseline
 
 ray = pytest.importorskip("ray")
 
@@ -210,7 +210,7 @@ def test_an_address_where_nothing_listens_is_one_line(monkeypatch: pytest.Monkey
 
 def test_log_lines_have_one_prefix_and_no_colour_in_a_file() -> None:
     code = (
-        "import time; from mtl.jobs.engines.kind import Unit; from mtl.jobs.engines.ray_cluster import RayCluster;"
+        "import time; from mtl.jobs.engines.engine import Unit; from mtl.jobs.engines.ray_cluster import RayCluster;"
         " from ray_units import warn;"
         " RayCluster().run([Unit('wild, seed 2', warn, (), 'wild · ')], 1, lambda *_: time.sleep(3))"
     )

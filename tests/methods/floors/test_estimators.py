@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.methods.floors.estimators import CosineInRange, YesOrNo, check_grid, new_estimator, numbers, settings
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task

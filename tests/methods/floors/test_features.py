@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from mtl.config.schema import FloorConfig
 from mtl.methods.floors.features import Document, TaskFeatures, Tfidf
+from mtl.settings.schema import FloorConfig
 from mtl.tasks.task import Task
 
 PAIR = Task("pair", kind="labels", text=["a", "b"], target="y", labels=["0", "1"], metric="accuracy")

@@ -15,12 +15,12 @@ from sklearn.svm import LinearSVC
 from small_suite import write_tsv
 
 import mtl.methods.floors.floor as floor
+from mtl.base.errors import InputError
 from mtl.cli import main
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.encoders.run import Predictor
 from mtl.jobs.engines import ENGINES
-from mtl.jobs.engines.kind import Done, Unit
-from mtl.runs.predictor import Predictor
+from mtl.jobs.engines.engine import Done, Unit
+from mtl.jobs.together import run_baseline
 
 PAIRS = """\
 name: par
@@ -155,7 +155,7 @@ def test_overlap_is_the_cosine_of_the_characters_in_the_range_of_the_task(pairs:
 def test_progress_is_logged(
     floor_settings: list[str], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("mtl.progress.FIRST_LINE", 0.0)
+    monkeypatch.setattr("mtl.base.progress.FIRST_LINE", 0.0)
     with caplog.at_level("INFO", "mtl"):
         run_baseline(job([*floor_settings, "method=svm", "seeds=[1]"]))
     for step in ("kansla · n-grams of words", "betyg · n-grams of characters", "seed 1 · samma · svm"):

@@ -8,9 +8,9 @@ from command_line import job
 from data_files import read_json
 from rouge_score.rouge_scorer import RougeScorer
 
+from mtl.base.errors import InputError
 from mtl.cli import main
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.jobs.together import run_baseline
 
 SUITE = """\
 name: nyheter

@@ -6,8 +6,8 @@ import pytest
 import torch
 from lstm_parts import TRAINED, lstm_parts
 
-from mtl.errors import InputError
-from mtl.methods.heads import new_heads
+from mtl.base.errors import InputError
+from mtl.methods.coded import new_heads
 from mtl.methods.lstm.entry import check, lstm_weights
 from mtl.methods.lstm.network import new_encoder, new_network
 

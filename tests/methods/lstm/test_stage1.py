@@ -5,8 +5,7 @@ import pytest
 import torch
 from lstm_parts import TRAINED, Parts, lstm_parts
 
-from mtl.methods.lstm.shared_stage1 import SharedStage1
-from mtl.methods.lstm.stage1 import pretrain
+from mtl.methods.lstm.stage1 import SharedStage1, pretrain
 from mtl.model.network import Network
 
 

@@ -5,13 +5,11 @@ import pytest
 import torch
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts, rounded_inputs
 
+from mtl.base.errors import InputError
 from mtl.data.dataset import Split
-from mtl.errors import InputError
-from mtl.methods.folders import finetune_folder, pretrain_folder
-from mtl.methods.lstm.encoded import encode_once, encoder_runs, reads_tokens, running_input
-from mtl.methods.lstm.shared_stage1 import SharedStage1
-from mtl.methods.lstm.stage1 import pretrain
-from mtl.methods.lstm.trained import TrainedLstm
+from mtl.methods.lstm.stage1 import SharedStage1, pretrain
+from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
+from mtl.methods.method import finetune_folder, pretrain_folder
 from mtl.methods.stage2 import Finetuning
 from mtl.tasks.task import Task
 
@@ -101,7 +99,7 @@ def test_token_outputs_are_rounded_as_stage_2_rounds_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, disk: str
 ) -> None:
     if disk == "full":  # stage 2 computes the outputs in each step
-        monkeypatch.setattr("mtl.methods.lstm.encoded._rows_on_disk", lambda *_: None)
+        monkeypatch.setattr("mtl.methods.lstm.trained._rows_on_disk", lambda *_: None)
     parts, model, predictions = trained_seed(tmp_path, settings, "finetune.token_outputs=float16")
     given = rounded_inputs(monkeypatch)
     predicted = model.predict(NUMBERS, texts_of(parts, NUMBERS))

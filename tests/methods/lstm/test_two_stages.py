@@ -12,10 +12,10 @@ from command_line import job
 from elmo_files import write_elmo
 
 import mtl
-from mtl.embedders.sequences import ArraySequences
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.base.errors import InputError
+from mtl.jobs.together import run_baseline
 from mtl.methods import stage2
+from mtl.model.sequences import ArraySequences
 
 ELMO = {"lstm": {"dim": 24, "projection_dim": 10}}
 LAST = "pretrain.checkpoint=last"

@@ -6,8 +6,8 @@ import pytest
 from command_line import job
 from tiny_transformers import write_bert
 
+from mtl.base.errors import InputError
 from mtl.cli import main
-from mtl.errors import InputError
 from mtl.jobs.prepared import prepare
 from mtl.jobs.sweep import load_sweep
 from mtl.methods.transformer.entry import TRANSFORMER
@@ -145,7 +145,7 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
         " samma (8), betyg (8)."
     ]
     assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]))[1].facts
-    monkeypatch.setattr("mtl.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
+    monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
     with pytest.raises(
         InputError,
         match=r"needs 1 MB of disk space, but 1 MB are free; free some space, or set run_dir= on another disk",
@@ -163,7 +163,9 @@ def test_the_disk_space_that_a_run_still_needs(
     settings = [*floor_settings, "method=transformer", f"transformer.path={bert}", "trainer.threads=1", "seeds=[1,2,3]"]
     settings += ["seeds_in_parallel=2", f"variant={variant}", f"transformer.keep={str(keep).lower()}"]
     needed: list[int] = []
-    monkeypatch.setattr("mtl.methods.transformer.method.check_space", lambda folder, size, remedy: needed.append(size))
+    monkeypatch.setattr(
+        "mtl.methods.transformer.finetune.check_space", lambda folder, size, remedy: needed.append(size)
+    )
     weights = 4 * open_pretrained(str(bert)).parameters
     prepare(job(settings))
     joint = variant == "joint"

@@ -12,13 +12,12 @@ from small_suite import locations, rows
 from tiny_transformers import write_bert
 from torch.nn import functional
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.jobs.prepared import prepare
 from mtl.methods.coded import Coded
-from mtl.methods.transformer.finetune import FineTuning, read_predictions, write_codes
-from mtl.methods.transformer.method import FineTuned
+from mtl.methods.transformer.finetune import FineTuned, FineTuning, read_predictions, write_codes
 from mtl.methods.transformer.network import TransformerNetwork
-from mtl.model.batch import Batch
+from mtl.model.network import Batch
 from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, Schedule
 from mtl.training.module import MultitaskModule

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tiny_transformers import write_bert, write_roberta
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
 

@@ -13,7 +13,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 from tiny_transformers import write_bert
 
-from mtl.errors import InputError
+from mtl.base.errors import InputError
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.pretrained import open_pretrained, open_without_weights, tokenizing
 

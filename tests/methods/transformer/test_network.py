@@ -6,11 +6,10 @@ import pytest
 import torch
 from tiny_transformers import write_bert
 
-from mtl.config.schema import TrainerConfig
-from mtl.config.transformer import TransformerConfig
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained
-from mtl.model.batch import Batch
+from mtl.model.network import Batch
+from mtl.settings.schema import TrainerConfig, TransformerConfig
 from mtl.tasks.task import Task
 
 TASKS = [Task(id=id, kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy") for id in ("t", "u")]

@@ -10,8 +10,8 @@ import pytest
 import torch
 from tiny_transformers import write_bert, write_roberta
 
+from mtl.base.errors import InputError
 from mtl.cli import main
-from mtl.errors import InputError
 from mtl.methods.transformer.pretrained import Pretrained, open_pretrained, open_without_weights
 
 TEXTS = ["solen skiner idag", "regnet faller", "jag skrattar gott åt vädret"]

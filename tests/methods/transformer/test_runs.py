@@ -19,11 +19,11 @@ from tiny_transformers import SIZE, write_bert
 from tqdm import tqdm
 
 import mtl
+from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.data.examples import read_rows, read_targets
 from mtl.encoders import open_encoder
-from mtl.errors import InputError
-from mtl.runs.predictor import Predictor
+from mtl.encoders.run import Predictor
 from mtl.tasks.targets import target_kind
 from mtl.training.checkpoints import WEIGHTS
 
@@ -299,10 +299,10 @@ def test_the_tiny_transformer_is_trained_where_no_path_is_given(
     import sys
     import types
 
-    module = types.ModuleType("mtl.pretraining.body")
+    module = types.ModuleType("mtl.pretraining.pretrain")
     module.own_body = own_body  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "mtl.pretraining", types.ModuleType("mtl.pretraining"))
-    monkeypatch.setitem(sys.modules, "mtl.pretraining.body", module)
+    monkeypatch.setitem(sys.modules, "mtl.pretraining.pretrain", module)
     settings = ["transformer.path=null", "tasks=[mood]", "variant=frozen", "seeds=[1]", f"embeddings_dir={tmp_path}"]
     assert main([*command(folder, "kinds", *settings, f"runs_dir={tmp_path}")]) == 0
     (found,) = asked

@@ -9,8 +9,8 @@ from command_line import content, job
 from data_files import read_json
 from gensim.models import KeyedVectors
 
-from mtl.errors import InputError
-from mtl.jobs.baseline import run_baseline
+from mtl.base.errors import InputError
+from mtl.jobs.together import run_baseline
 from mtl.runs.finished import find_runs
 
 SUITE = """\

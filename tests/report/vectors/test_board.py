@@ -13,8 +13,8 @@ from mteb_folders import make_evaluation, record
 from report_browser import Opener, in_browser
 
 from mtl.cli import main
-from mtl.evaluators.mteb.benchmark import find_benchmark, load_benchmark
-from mtl.evaluators.mteb.finished import find_evaluations
+from mtl.mteb.benchmark import find_benchmark, load_benchmark
+from mtl.mteb.results import find_evaluations
 from mtl.report.document import document
 from mtl.report.vectors.board import VectorBoard, vector_boards
 from mtl.report.vectors.forms import render_vectors_csv, render_vectors_latex, render_vectors_markdown

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from mtl.config.files import find_suite
 from mtl.data.columns import names_in
 from mtl.data.examples import Example, read_examples, span_texts
 from mtl.sample.superlim.files import write_superlim
 from mtl.sample.superlim.lexicon import NOUNS, SYNONYMS
+from mtl.settings.layers import find_suite
 from mtl.tasks.suite import load_suite
 from mtl.tasks.task import SPLITS
 

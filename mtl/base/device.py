@@ -1,0 +1,71 @@
+"""The device that computes, and its floating-point arithmetic."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mtl.base.errors import InputError
+
+CPU_INFORMATION = Path("/proc/cpuinfo")
+
+
+def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
+    """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU).
+
+    key: the configuration key that the name comes from, for the message. Raises InputError if there is no such device.
+    """
+    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    present = ["auto", "cpu", *(["gpu", found.type] if found is not None else [])]
+    if accelerator not in present:
+        raise InputError(f"{key}={accelerator}: torch finds no such device; use {' or '.join(present)}")
+    return torch.device("cpu") if found is None or accelerator == "cpu" else found
+
+
+@cache
+def bfloat16_instructions() -> tuple[str, ...]:
+    """Those of the CPU's instruction sets that multiply bfloat16 numbers: amx_bf16 and avx512_bf16 (x86), bf16 (Arm).
+
+    Empty on a system without /proc/cpuinfo.
+    """
+    if not CPU_INFORMATION.is_file():
+        return ()
+    words = set(CPU_INFORMATION.read_text(encoding="utf-8", errors="replace").split())
+    return tuple(name for name in ("amx_bf16", "avx512_bf16", "bf16") if name in words)
+
+
+def multiplies_bfloat16(device: torch.device) -> bool:
+    """Whether a device computes products of bfloat16 numbers faster than those of float32 numbers.
+
+    A CPU without such instructions is many times slower with bfloat16. Every other device counts as fast.
+    """
+    return device.type != "cpu" or (torch.backends.mkldnn.is_available() and bool(bfloat16_instructions()))
+
+
+@contextmanager
+def exact_arithmetic() -> Iterator[None]:
+    """Within the block, a GPU computes float32 as IEEE 754 says, as a CPU does, and cuDNN's algorithms are deterministic.
+
+    By default, cuDNN computes LSTMs and convolutions in TF32 on recent GPUs: it rounds each factor from 23 to 10 bits.
+    """
+    cudnn = torch.backends.cudnn
+    operations: list[Any] = [cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul]  # type: ignore[attr-defined]
+    before, deterministic = [operation.fp32_precision for operation in operations], cudnn.deterministic
+    for operation in operations:
+        operation.fp32_precision = "ieee"
+    cudnn.deterministic = True
+    try:
+        yield
+    finally:
+        cudnn.deterministic = deterministic
+        for operation, precision in zip(operations, before, strict=True):
+            operation.fp32_precision = precision
+
+
+def to_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """Copy a CPU tensor to a device, without waiting for a GPU."""
+    return (tensor.pin_memory() if device.type == "cuda" else tensor).to(device, non_blocking=True)

@@ -1,0 +1,95 @@
+"""The exceptions that end a command with one line instead of a traceback.
+
+SIGTERM as Ctrl-C.
+"""
+
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
+
+REMEDIES = {
+    ENOSPC: "; free some space; the same command continues",
+    EDQUOT: "; free some space; the same command continues",
+    EFBIG: "; raise the limit of a file's size (ulimit -f); the same command continues",
+}
+# What libraries say when memory runs out, in errors of other types than MemoryError.
+NO_MEMORY = re.compile(
+    "can't allocate memory|cannot allocate memory|out of memory|ALLOC_FAILED|failed to map segment|start new thread",
+    re.I,
+)
+
+
+class InputError(Exception):
+    """Bad input: a file, a key or a value that the user gave.
+
+    The message is one line that names the file (and its line), the key or the value, and says what to do.
+    The command line prints it on standard error and exits with status 2.
+    """
+
+
+class BusyError(InputError):
+    """Another process is at work on what the command would do."""
+
+
+class DivergedError(Exception):
+    """Training diverged: its loss, weights or outputs are no longer finite numbers.
+
+    The message is one line that names the place and says what to try.
+    The command line prints it on standard error and exits with status 1.
+    """
+
+
+@contextmanager
+def resources_as_input() -> Iterator[None]:
+    """Within the block, an error of a file or a disk, and memory that runs out, is an InputError that says what to do.
+
+    A BrokenPipeError stays what it is: the reader of standard output has enough.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (MemoryError, OSError, RuntimeError, ImportError) as error:
+        if (problem := resource_problem(error)) is None:
+            raise
+        raise InputError(problem) from error
+
+
+def resource_problem(error: Exception) -> str | None:
+    """A line on an error of a file or a disk, or on memory that ran out; None for another error."""
+    text = (str(error).splitlines() or [""])[0]
+    if (
+        isinstance(error, MemoryError)
+        or type(error).__name__ == "OutOfMemoryError"  # torch's, which most commands do not import
+        or (isinstance(error, OSError) and error.errno == ENOMEM)
+        or NO_MEMORY.search(text)
+    ):
+        size = re.search(r"allocate ([\d.]+ \w+)", text)
+        asked = f" ({size[1]} were asked for)" if size else ""
+        return (
+            f"memory ran out{asked}; free some memory, or choose a smaller model, smaller batches or a smaller seeds_in_parallel=;"
+            " the same command continues"
+        )
+    if isinstance(error, OSError):
+        return f"{error.filename or 'input or output'}: {error.strerror or text}{REMEDIES.get(error.errno or 0, '')}"
+    return None
+
+
+@contextmanager
+def sigterm_as_interrupt() -> Iterator[None]:
+    """Within the block, SIGTERM raises KeyboardInterrupt as Ctrl-C does, so that what the block started is ended."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,235 @@
+"""Atomic file writes and disk space: a file is written under a temporary name and then moved into place."""
+
+import hashlib
+import json
+import math
+import os
+import re
+import resource
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
+from pathlib import Path
+from typing import Any
+
+from mtl.base.errors import DivergedError, InputError
+
+OTHER_FILES = 256  # that a process needs beside one for each run
+WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
+
+
+def _beside(path: Path) -> Path:
+    """A temporary path in the same folder, which no other process has, on any machine."""
+    return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
+
+
+@contextmanager
+def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
+    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of its temporary path.
+
+    partial: the temporary path. Libraries that are not written in Python raise errors of other types for a full disk.
+    """
+    try:
+        yield
+    except Exception as error:
+        named = _write_error(error, path, partial or path)
+        if named is None:
+            raise
+        raise named from error
+
+
+def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
+    """The OSError of a write that this exception is, or was raised for, with a path of the user; None if it is another error."""
+    for cause in _chain(error):
+        if isinstance(cause, OSError) and cause.errno is not None:
+            number, names = cause.errno, [cause.filename, cause.filename2]
+        elif found := re.search(r"os error (\d+)", str(cause)):  # as Rust prints it
+            number, names = int(found[1]), []
+        else:
+            continue
+        below = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
+        if (below and cause is error) or (number in WRITE_ERRORS and (below or names in ([], [None, None]))):
+            shown = path / below[0].relative_to(partial) if below else path
+            return OSError(number, os.strerror(number), str(shown))
+    return None
+
+
+def _chain(error: BaseException | None) -> Iterator[BaseException]:
+    """The exception, and those for which it was raised: a library may raise one of its own when a write fails."""
+    while error is not None and not isinstance(error, InputError | DivergedError):
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path in the same folder; move the file to `path` when the block ends without an exception.
+
+    The file is flushed to disk before the move, so a crash or a SIGKILL at any moment leaves either the old
+    file or the complete new one. When the block raises, the temporary file is removed. An error of a write is an OSError that names `path`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = _beside(path)
+    try:
+        with naming(path, partial):
+            yield partial
+            with partial.open("rb") as written:
+                os.fsync(written.fileno())
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def link_or_copy(source: Path, path: Path) -> None:
+    """Make `path` the same file as `source`, or a copy of it where the file system cannot link them. Neither may be changed in place."""
+    with replacing(path) as partial:
+        try:
+            os.link(source, partial)
+        except OSError:
+            shutil.copyfile(source, partial)
+
+
+def check_new_folder(path: Path) -> None:
+    """Raise InputError if `path` exists and is not an empty folder."""
+    if path.is_dir() and any(path.iterdir()):
+        raise InputError(f"{path}: is not empty; name a new folder")
+    if path.exists() and not path.is_dir():
+        raise InputError(f"{path}: is a file; name a new folder")
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; move it to `path` when the block ends without an exception.
+
+    Raises InputError as `check_new_folder`, before the block. An error of a write is an OSError that names the file below `path`, or `path`.
+    When the block raises, the temporary folder is removed.
+    """
+    check_new_folder(path)
+    path = path.resolve()
+    partial = _beside(path)
+    try:
+        with naming(path, partial):
+            partial.mkdir(parents=True)
+            yield partial
+            for written in partial.rglob("*"):
+                if written.is_file():
+                    with written.open("rb") as file:
+                        os.fsync(file.fileno())
+            partial.replace(path)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+@contextmanager
+def without_empty_folders(folder: Path) -> Iterator[None]:
+    """Remove the folder and its parents at the end, as far as they were made meanwhile and are empty."""
+    absent = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for each in absent:
+                each.rmdir()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` as UTF-8, atomically, with its line ends unchanged."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8", newline="")
+
+
+def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
+    """Write tensors and plain values as torch does, atomically."""
+    import torch
+
+    # torch hides an error of a file that it opens itself; that of an open file is in the chain of exceptions.
+    with replacing(path) as partial, partial.open("wb") as file:
+        torch.save(content, file)
+
+
+def write_new(path: Path, text: str) -> None:
+    """`write_text`, unless there is a file already."""
+    if not path.exists():
+        write_text(path, text)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON, atomically."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def check_space(folder: Path, size: int, remedy: str) -> None:
+    """Raise InputError if the folder's disk has less than `size` bytes free. remedy: what else the user can do."""
+    free = shutil.disk_usage(folder).free
+    if free < size:
+        raise InputError(
+            f"{folder}: needs {format_bytes(size)} of disk space, but {format_bytes(free)} are free; free some space, or {remedy}"
+        )
+
+
+def reserve(path: Path) -> None:
+    """Allocate the disk blocks of a file that will be written through a memory map: there, a full disk kills the process.
+
+    Raises OSError if the disk is too small. Does nothing on systems without posix_fallocate.
+    """
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, path.stat().st_size)
+
+
+def format_bytes(size: int) -> str:
+    """A number of bytes with its unit: 3 MB, 1.2 GB."""
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{math.ceil(size / 1e6)} MB"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things: 1 run, 2 runs."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
+    """The names; of more than `most`, the first ones and how many more there are."""
+    more = len(names) - most
+    return separator.join(names if more <= 0 else [*names[:most], f"and {more:,} more"])
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file's content, as 64 hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_sha256(digest: str) -> bool:
+    """Whether this is a SHA-256 in the form that a suite or a recipe states it: 64 hexadecimal digits, perhaps after `sha256:`."""
+    return re.fullmatch("(sha256:)?[0-9a-fA-F]{64}", digest) is not None
+
+
+def git_blob_id(path: Path) -> str:
+    """The id that git gives a file's content, as `git hash-object` prints it: 40 hexadecimal digits.
+
+    It is the SHA-1 of the word "blob", a space, the size, a zero byte, and the content (Pro Git, section 10.2).
+    """
+    digest = hashlib.sha1(b"blob %d\0" % path.stat().st_size, usedforsecurity=False)
+    with path.open("rb") as file:
+        while chunk := file.read(2**20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def allow_open_files(number: int) -> None:
+    """Let this process hold so many files open at once, beside those of other purposes.
+
+    Raises the process's own limit if it is lower. Raises InputError if the system does not allow that.
+    """
+    limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = number + OTHER_FILES
+    if resource.RLIM_INFINITY in (limit, highest) or wanted <= highest:
+        if limit != resource.RLIM_INFINITY and limit < wanted:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, highest))
+        return
+    raise InputError(
+        f"{number} runs at once need {wanted} open files, and this system allows a process {highest}; "
+        "raise its limit (ulimit -Hn), or choose fewer runs with --only"
+    )

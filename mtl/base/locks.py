@@ -1,0 +1,246 @@
+"""Locks: only one process at a time does a piece of work, on all machines that share the file system.
+
+`lock` and `waiting_lock` are locks of the system (flock), which releases them when their process ends. Where a file system has none, they
+are named locks. A named lock is a file that exists while the lock is held. It names the process, its host and the time, and the process
+renews its time. Creating a file that must not exist is atomic on every file system."""
+
+import json
+import logging
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from errno import ENOLCK, ENOSYS, ENOTSUP, EOPNOTSUPP
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from filelock import BaseFileLock, FileLock, Timeout
+
+logger = logging.getLogger("mtl")
+
+RENEW_EVERY = 15.0  # seconds between two renewals of a named lock
+STALE_AFTER = 90.0  # seconds without a renewal after which its process counts as lost
+LOST = 75  # the exit status of a process whose named lock was taken over
+NO_FLOCK = {ENOSYS, ENOTSUP, EOPNOTSUPP, ENOLCK}  # the errors of flock on file systems that do not support it
+
+
+class Busy(Exception):
+    """Another process holds a lock. The message, if any, says what to do if the lock is stale."""
+
+
+@contextmanager
+def lock(path: Path) -> Iterator[None]:
+    """Hold the lock of this file within the block. Raises Busy if another process holds it.
+
+    Where there is no flock, the lock of a killed process of this machine is taken over, but not that of another machine.
+    """
+    with ExitStack() as held:
+        if (native := _system_lock(path, timeout=0)) is not None:
+            held.callback(native.release)
+        else:
+            held.enter_context(_held(_named(path), _acquire_at_once))
+        yield
+
+
+@contextmanager
+def waiting_lock(path: Path, busy: str) -> Iterator[None]:
+    """Hold a lock as `lock` does; if another process holds it, log the message `busy` and wait.
+
+    Where there is no flock, as `named_lock`.
+    """
+    with ExitStack() as held:
+        try:
+            native = _system_lock(path, timeout=0)
+        except Busy:
+            logger.info("%s; waiting for it", busy)
+            native = _system_lock(path, timeout=-1)
+        if native is not None:
+            held.callback(native.release)
+        else:
+            held.enter_context(named_lock(_named(path), busy))
+        yield
+
+
+@contextmanager
+def named_lock(path: Path, busy: str) -> Iterator[None]:
+    """Hold the named lock that this file is, within the block. If another process holds it, log the message `busy` and wait.
+
+    A process that has not renewed its lock for STALE_AFTER seconds is lost, and its lock is taken over. If it lives all the same, cut
+    off for a while, it ends when it finds that its lock was taken.
+    """
+    with _held(path, partial(_acquire_in_time, busy=busy)):
+        yield
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The process that holds a named lock. token: of this lock alone. since: as in "2026-01-31 12:00:00 UTC"."""
+
+    host: str
+    pid: int
+    since: str
+    token: str
+
+    @classmethod
+    def me(cls) -> "Holder":
+        """This process, with a new token."""
+        since = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
+        return cls(socket.gethostname(), os.getpid(), since, uuid.uuid4().hex)
+
+    @property
+    def is_dead(self) -> bool:
+        """Whether it is a process of this host that has ended."""
+        if self.host != socket.gethostname():
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            return False
+        return False
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host} since {self.since}"
+
+
+def holder_of(path: Path) -> Holder | None:
+    """The process that holds this named lock, or the lost process that did; None if there is none, or if the file is not readable."""
+    try:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+        return Holder(str(content["host"]), int(content["pid"]), str(content["since"]), str(content["token"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _system_lock(path: Path, timeout: float) -> BaseFileLock | None:
+    """The system's lock of this file, acquired within `timeout` seconds (0: at once; -1: no limit); None where there is no flock.
+
+    Raises Busy.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    native = FileLock(path, timeout=timeout, fallback_to_soft=False)
+    try:
+        native.acquire()
+    except Timeout:
+        raise Busy from None
+    except OSError as error:
+        if error.errno not in NO_FLOCK:
+            raise
+        return None
+    return native
+
+
+def _named(path: Path) -> Path:
+    """The named lock in the place of a lock of the system."""
+    return path.with_name(f"{path.name}.process")
+
+
+@contextmanager
+def _held(path: Path, acquire: Callable[[Path, Holder], None]) -> Iterator[None]:
+    """Acquire a named lock, and renew it until the block has ended."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mine = Holder.me()
+    acquire(path, mine)
+    ended = threading.Event()
+    renewal = threading.Thread(target=_renew, args=(path, mine, ended), daemon=True)
+    renewal.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        renewal.join()
+        if holder_of(path) == mine:
+            path.unlink(missing_ok=True)
+
+
+def _acquire_at_once(path: Path, mine: Holder) -> None:
+    while not _create(path, mine):
+        found = _look(path)
+        if found is None:
+            continue
+        if found.holder is None or not found.holder.is_dead:
+            who = found.holder or "another process"
+            raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
+        _remove(path, found)
+
+
+def _acquire_in_time(path: Path, mine: Holder, busy: str) -> None:
+    before: tuple[_Found, float] | None = None  # the other's last renewal, and when it was first seen
+    told = False
+    while not _create(path, mine):
+        found = _look(path)
+        if found is None:
+            continue
+        if before is None or before[0] != found:
+            before = found, time.monotonic()
+        # Time is measured here: the clocks of machines differ.
+        if (found.holder and found.holder.is_dead) or time.monotonic() - before[1] > STALE_AFTER:
+            _remove(path, found)
+            continue
+        if not told:
+            told = True
+            logger.info("%s (%s); waiting for it", busy, found.holder or "unknown")
+        time.sleep(min(1.0, RENEW_EVERY))
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A named lock as it was read. renewed: nanoseconds, of the clock of its holder or of the file system."""
+
+    holder: Holder | None
+    renewed: int
+
+
+def _look(path: Path) -> _Found | None:
+    """The lock of another process; None if it is gone."""
+    try:
+        return _Found(holder_of(path), path.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return None
+
+
+def _create(path: Path, mine: Holder) -> bool:
+    """Make the file; return whether it did not exist."""
+    try:
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+    except FileExistsError:
+        return False
+    with os.fdopen(file, "w", encoding="utf-8") as written:
+        json.dump(vars(mine), written)
+    return True
+
+
+def _remove(path: Path, lost: _Found) -> None:
+    """Remove the lock of a lost process, unless it has been renewed or replaced since it was found: then it stays."""
+    taken = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+    try:
+        path.rename(taken)
+    except FileNotFoundError:
+        return
+    if _look(taken) == lost:
+        taken.unlink(missing_ok=True)
+    elif _create(path, Holder.me()):  # no third process has it meanwhile
+        taken.replace(path)
+    else:
+        taken.unlink(missing_ok=True)
+        logger.warning("%s: two processes have taken over this lock at once", path)
+
+
+def _renew(path: Path, mine: Holder, ended: threading.Event) -> None:
+    """Renew the lock until the block has ended. End the process at once if another process has taken the lock."""
+    while not ended.wait(RENEW_EVERY):
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            pass  # the content decides
+        except OSError:
+            continue  # the file system is away; another process may take over meanwhile
+        if holder_of(path) != mine and not ended.is_set():
+            logger.error("%s: another process has taken over this lock; this one ends", path)
+            os._exit(LOST)

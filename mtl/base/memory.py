@@ -1,0 +1,71 @@
+"""Memory of this process: keep freed memory for reuse, measure the peak, and refuse what cannot fit."""
+
+import ctypes
+import os
+import resource
+import sys
+
+from mtl.base.errors import InputError
+from mtl.base.files import format_bytes
+
+# Constants of glibc's malloc.h.
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4
+
+
+def keep_memory() -> None:
+    """Make the allocator keep large freed blocks for the next training step instead of returning them to the system.
+
+    Each training step frees and allocates the same gigabytes. The system would clear every page again, which takes a
+    noticeable part of the step's time. The peak memory grows by up to a sixth. Only glibc has these settings; with other C
+    libraries this does nothing.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        for option, value in ((_MMAP_MAX, 0), (_TRIM_THRESHOLD, 2**31 - 1), (_TOP_PAD, 2**26)):
+            mallopt(option, value)
+
+
+def release_memory() -> None:
+    """Return freed memory to the system, also where blocks that are in use stand between it.
+
+    The allocator itself returns only what is freed at the end of its memory. Between batches of changing length, freed blocks of one size
+    are too small for those of the next, so a process grows without need. Only glibc has this; with other C libraries this does nothing.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
+
+
+def peak_memory() -> int:
+    """The peak resident memory of this process so far, in bytes."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else 1024 * most
+
+
+def machine_memory() -> int:
+    """The memory of this machine, in bytes."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def times_it_fits(size: int, who: str) -> int:
+    """How many times so many bytes fit into this machine's memory. who: asks for them. Raises InputError if they do not fit once."""
+    total = machine_memory()
+    if size > total:
+        raise InputError(
+            f"resources.memory: {who} asks for {format_bytes(size)}; this machine has {format_bytes(total)}"
+        )
+    return total // size
+
+
+def check_fits(size: int, what: str, remedy: str) -> None:
+    """Raise InputError if so many bytes are more than this machine has. what: needs them, as in "the LSTM". remedy: what to do."""
+    if size > machine_memory():
+        has = format_bytes(machine_memory())
+        raise InputError(f"{what} needs {format_bytes(size)} of memory, and this machine has {has}; {remedy}")
+
+
+def peak_gpu_memory() -> int | None:
+    """The peak GPU memory of this process so far, in bytes; None without a CUDA GPU."""
+    import torch  # here, so that a command can ask for the machine's memory at once
+
+    return torch.cuda.max_memory_allocated() if torch.cuda.is_available() else None

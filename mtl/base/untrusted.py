@@ -1,0 +1,409 @@
+"""Checks for files that other people wrote: suite files, recipes, configurations, run folders.
+
+Every reader here has the same promise: a file that is not what it should be raises InputError with one line that names the file and the
+key, whatever is in it. Nothing in a file is executed, and its size bounds the memory and the time that reading it takes."""
+
+import gzip
+import io
+import os
+import re
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import is_dataclass
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import UnionType
+from typing import IO, TYPE_CHECKING, Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import msgspec
+import yaml
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from mtl.base.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+
+
+Content = TypeVar("Content")
+
+JSON_LIMIT = 2**28  # bytes of a JSON file
+JSON_DEPTH = 100  # levels; what is read can also be copied and written without reaching Python's limit
+YAML_LIMIT = 2**24  # bytes of a YAML file
+LINE_LIMIT = 2**24  # bytes of a line of text
+UNPACKED_FREE, UNPACKED_RATIO = (
+    2**26,
+    100,
+)  # bytes that any gzip may unpack to; beyond, bytes for each packed one: text has 3 to 10
+YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels end the process
+
+# Types of the values in JSON files, for forms. A score may be far below 0, but no metric leaves these bounds.
+Score = Annotated[float, msgspec.Meta(ge=-1e9, le=1e9)]  # × 100
+Amount = Annotated[float, msgspec.Meta(ge=0, le=1e18)]  # seconds, bytes, rates
+Count = Annotated[int, msgspec.Meta(ge=0, le=10**15)]
+Seed = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+
+AGAIN = "restore it, or remove the run's folder and run it again"
+
+
+def check_plain_folder(folder: Path) -> None:
+    """Raise InputError if the folder, or anything in it at any depth, is a link, a pipe or a device.
+
+    A folder from someone else can hold links to files of this machine: reading through them would disclose these files, and writing
+    through them would change them. The folder itself may be reached through a link: the user has named it.
+    """
+    for entry in _entries(folder):
+        if entry.is_symlink():
+            raise InputError(
+                f"{entry.path}: is a link; a run's, a submission's or a model's folder holds only files and folders: "
+                "put the file itself there, or remove the link"
+            )
+        if not entry.is_dir() and not entry.is_file():
+            raise InputError(f"{entry.path}: is neither a file nor a folder; remove it")
+
+
+def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
+    """What is in a folder, at any depth; links are not followed."""
+    pending = [str(folder)]
+    while pending:
+        with os.scandir(pending.pop()) as entries:
+            for entry in entries:
+                yield entry
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(entry.path)
+
+
+def open_regular(path: Path) -> IO[bytes]:
+    """Open a file to read its bytes. Raises InputError if it is a folder, a pipe or a device, and OSError as `open` does.
+
+    A pipe without a writer is not waited for.
+    """
+    file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise InputError(f"{path}: is not a file; put a file there, or remove it")
+    return os.fdopen(file, "rb")
+
+
+def read_bytes(path: Path, limit: int) -> bytes:
+    """The content of a file of at most `limit` bytes. Raises InputError for a larger one and as `open_regular` does, and OSError."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        content = b"" if size > limit else file.read()
+    if max(size, len(content)) > limit:
+        raise InputError(f"{path}: has more than {limit // 2**20} MiB, which no such file has")
+    return content
+
+
+class Lines:
+    """The lines of an open file, plain or gzipped, one by one. Memory holds one line, and unpacking is bounded by the file's size.
+
+    zipped: whether the file is gzipped. number: of the last line that was read, from 1. offset: where the next line begins, in bytes of
+    the plain text.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], limit: int) -> None:
+        """file: to read from its start. limit: bytes of a line."""
+        self._path = path
+        self._raw = io.BufferedReader(cast(io.BufferedReader, file).raw, 2**20)
+        self.zipped = self._raw.peek(2).startswith(b"\x1f\x8b")
+        unzipped = cast(io.RawIOBase, gzip.GzipFile(fileobj=self._raw)) if self.zipped else None
+        self._lines = io.BufferedReader(unzipped, 2**20) if unzipped else self._raw
+        self._limit = limit
+        self._checked = UNPACKED_FREE
+        self.number = self.offset = 0
+
+    @property
+    def done(self) -> int:
+        """How many bytes of the file are read."""
+        return self._raw.tell()
+
+    def readline(self) -> bytes:
+        """The next line with its end; empty after the last one. Raises InputError for a line that is too long, and for a gzip bomb."""
+        return next(iter(self), b"")
+
+    def __iter__(self) -> Iterator[bytes]:
+        read, limit = self._lines.readline, self._limit
+        while line := read(limit + 1):
+            self.number += 1
+            self.offset += len(line)
+            if len(line) > limit or self.offset > self._checked:
+                self._check(len(line))
+            yield line
+
+    def _check(self, length: int) -> None:
+        """Raise InputError for a line of this length if it is too long, and for a file that has unpacked to too much."""
+        if length > self._limit:
+            raise InputError(
+                f"{self._path}:{self.number}: a line of more than {self._limit // 2**20} MiB, which no such file has; split it into lines"
+            )
+        self._checked = self.offset + UNPACKED_FREE
+        if self.zipped and self.offset > UNPACKED_RATIO * self.done:
+            raise InputError(
+                f"{self._path}: unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it (gunzip)"
+            )
+
+
+@contextmanager
+def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
+    """The lines of a text file, plain or gzipped, as bytes. limit: bytes of a line.
+
+    Raises InputError for what is no file, and, within the block, for a line that is too long, a damaged gzip and one that unpacks to far
+    more than texts do; OSError as `open` does.
+    """
+    with open_regular(path) as file:
+        try:
+            yield Lines(path, file, limit)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise InputError(f"{path}: damaged gzip ({error}); download or copy it again") from None
+
+
+def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
+    """The content of a JSON file of this form. It may have keys besides those of the form: nothing is known of their values.
+
+    Args:
+        path: the file.
+        form: the type of the content, such as a TypedDict or `dict[str, float]`. Numbers are finite and fit a float.
+        remedy: what the user can do about a damaged file.
+
+    Raises:
+        InputError: if the file is missing, not JSON, or of another form; the message names the key.
+    """
+    try:
+        content = read_bytes(path, JSON_LIMIT)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return parse_json(content, path, form, remedy)
+
+
+def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: str = AGAIN) -> Content:
+    """The value of a JSON file's content, as `read_json` returns it. name: of the file, for messages. Raises InputError."""
+    try:
+        value = msgspec.json.decode(content)
+        if is_deep(value):
+            raise RecursionError
+        _check_form(name, value, form, f"; {remedy}")
+        return cast(Content, value)
+    except (ValueError, RecursionError) as error:
+        said = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"{name}: not JSON: {said}; {remedy}") from None
+
+
+def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:
+    """Whether a JSON value is nested deeper than this."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(is_deep(item, levels - 1) for item in inner if isinstance(item, dict | list))
+
+
+def _check_form(path: Path | str, content: Any, form: type, remedy: str) -> None:
+    """Raise InputError that names the key if the content of a file is not of this form. remedy: after a comma or a semicolon."""
+    try:
+        msgspec.convert(content, form)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{path}: {_form_problem(content, form, str(error))}{remedy}") from None
+    except RecursionError:
+        raise InputError(f"{path}: it is nested too deeply{remedy}") from None
+
+
+# What msgspec calls the types of JSON's values.
+TYPES = {
+    **{"int": "a whole number", "float": "a number", "str": "a text", "bool": "true or false"},
+    **{"object": "keys and values", "array": "a list"},
+}
+
+
+def _form_problem(content: Any, form: type, said: str) -> str:
+    """What msgspec says of content of another form, as "key: problem". It writes "Expected `int`, got `str` - at `$.tasks[...].rows`"."""
+    problem, _, place = said.partition(" - at ")
+    problem = problem.replace("Object missing required field", "has no").replace("Expected", "must be")
+    problem = re.sub(
+        "`([a-z |]+)`", lambda named: " or ".join(TYPES.get(one, one) for one in named[1].split(" | ")), problem
+    )
+    keys, node = list[str](), content
+    for key in re.findall(r"\.([^.\[\]]+)|\[([0-9]+|\.\.\.)\]", place.strip("`").removeprefix("$")):
+        name: Any = key[0] or (int(key[1]) if key[1].isdigit() else _wrong_key(content, node, form))
+        keys.append(str(name))
+        node = node[name]
+    return f"{'.'.join(keys)}: {problem}" if keys else f"it {problem}"
+
+
+def _wrong_key(content: Any, node: dict[Any, Any], form: type) -> Any:
+    """The key of `node`, a dictionary within `content`, whose value is not of the form. msgspec does not name it."""
+    items = dict(node)
+    try:
+        for key, value in items.items():
+            node.clear()
+            node[key] = value
+            try:
+                msgspec.convert(content, form)
+            except msgspec.ValidationError:
+                return key
+    finally:
+        node.clear()
+        node.update(items)
+    return next(iter(items))
+
+
+def read_yaml(path: Path) -> dict[Any, Any]:
+    """The keys and values of a YAML file. Nothing in it is evaluated.
+
+    Raises InputError if it cannot be read or is not YAML, and for `${`, which OmegaConf would replace by the value of
+    another key or of an environment variable.
+    """
+    try:
+        text = read_bytes(path, YAML_LIMIT).decode("utf-8")
+        _check_depth(path, text)
+        # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
+        content = OmegaConf.to_container(OmegaConf.load(io.StringIO(text)), resolve=False)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except OmegaConfBaseException as error:
+        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+    # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.
+    # OmegaConf asserts that the content is no single value.
+    except (yaml.YAMLError, RecursionError, ValueError, IndexError, AssertionError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error) or "it must hold keys and values"
+        if "OMEGACONF_MAX_YAML_EXPANDED_NODES" in problem:
+            problem = "it has more than 10,000 values; split it, or leave out what is not needed"
+            raise InputError(f"{path}: {problem}") from None
+        raise InputError(f"{path}:{mark.line + 1 if mark else 1}: not YAML: {' '.join(problem.split())}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: must hold keys and values")
+    if key := _find_interpolation(content):
+        raise InputError(f"{path}: {key}: holds '${{', a reference to another value; write the value itself")
+    return content
+
+
+def _check_depth(path: Path, text: str) -> None:
+    """Raise InputError for YAML that is nested deeper than any file of ours. Reads events one by one, without recursion."""
+    depth = 0
+    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > YAML_DEPTH:
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise InputError(f"{path}:{line}: nested more than {YAML_DEPTH} levels deep")
+
+
+def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, what: str) -> Content:
+    """The content of a YAML file as an instance of a dataclass. what: the file is meant to be, as in "suite file".
+
+    Raises InputError for an unknown key, a value of another type, and a field without a value.
+    """
+    try:
+        found = cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))
+        if key := _find_nested(found, kind):
+            raise InputError(f"{path}: {key}: holds a list or a section where a single value is expected")
+        return found
+    except OmegaConfBaseException as error:
+        raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        raise InputError(f"{path}: not a {what}: {str(error).partition(chr(10))[0]}") from None
+
+
+def _find_nested(value: Any, kind: Any, key: str = "") -> str | None:
+    """The key whose value holds a list or a section in place of a single value, which OmegaConf accepts; None if there is none.
+
+    kind: the type of the value, as a field of a dataclass declares it.
+    """
+    if is_dataclass(value):
+        hints = get_type_hints(type(value))
+        below = [_find_nested(getattr(value, name), hints[name], f"{key}.{name}".removeprefix(".")) for name in hints]
+        return next(filter(None, below), None)
+    kind = (
+        next((part for part in get_args(kind) if part is not type(None)), kind) if isinstance(kind, UnionType) else kind
+    )
+    if isinstance(value, dict | list) and get_origin(kind) is type(value):
+        inner, items = get_args(kind)[-1], value.items() if isinstance(value, dict) else enumerate(value)
+        below = [_find_nested(item, inner, f"{key}.{name}" if is_dataclass(item) else key) for name, item in items]
+        return next(filter(None, below), None)
+    return key if isinstance(value, dict | list) and kind is not Any else None
+
+
+def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "torch.device | str" = "cpu") -> Content:
+    """The content of a file that torch saved, read as tensors and plain values alone, so that no code in it runs.
+
+    Args:
+        path: the file.
+        form: the type of the content, a TypedDict in which tensors are `Any`. Keys that it does not have are kept.
+        remedy: what the user can do, after a comma or a semicolon.
+        device: where tensors are put.
+
+    Raises:
+        InputError: if the file does not exist, is damaged, or of another form.
+    """
+    import torch
+
+    try:
+        with open_regular(path) as file:
+            _check_stored(file)
+            content = torch.load(file, map_location=device, weights_only=True)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file{remedy}") from None
+    except InputError:
+        raise
+    except Exception as error:  # a damaged pickle raises errors of many kinds
+        reason = str(error).partition("\n")[0] or "it ends too early"
+        raise InputError(f"{path}: not a checkpoint that can be read: {reason}{remedy}") from None
+    _check_form(path, content, form, remedy)
+    return cast(Content, content)
+
+
+def read_arrays(path: Path) -> "dict[str, np.ndarray]":
+    """The arrays in a file that `numpy.savez` wrote. Raises ValueError for any other file, OSError, and InputError as `open_regular`."""
+    import numpy as np
+
+    with open_regular(path) as file:
+        try:
+            _check_stored(file)
+            with np.load(file, allow_pickle=False) as arrays:
+                return {name: arrays[name] for name in arrays.files}
+        except Exception as error:  # a damaged zip, or a damaged array in it, raises errors of many kinds
+            raise ValueError(str(error) or type(error).__name__) from None
+
+
+def _check_stored(file: IO[bytes]) -> None:
+    """Raise ValueError for a zip whose members are compressed: torch and numpy store them as they are, so the file bounds what is read."""
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            if any(member.compress_type != zipfile.ZIP_STORED for member in archive.infolist()):
+                raise ValueError("its members are compressed, which torch and numpy never do")
+    file.seek(0)
+
+
+def _find_interpolation(value: Any, key: str = "") -> str | None:
+    """The dotted key of the first OmegaConf interpolation `${…}` in a key or a value; None if there is none."""
+    if isinstance(value, str):
+        return key if "${" in value else None
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, item in items:
+        below = f"{key}.{name}".removeprefix(".")
+        if found := _find_interpolation(str(name), below) or _find_interpolation(item, below):
+            return found
+    return None
+
+
+def is_inside(name: str) -> bool:
+    """Whether a relative path stays inside its folder, both as a POSIX and as a Windows path."""
+    kinds = (PurePosixPath(name), PureWindowsPath(name))
+    return "\0" not in name and not any(path.anchor or ".." in path.parts for path in kinds)
+
+
+def is_web_address(url: str) -> bool:
+    """Whether an address starts with https:// or http://, so that a download may use it."""
+    return url.startswith(("https://", "http://"))

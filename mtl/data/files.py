@@ -1,0 +1,156 @@
+"""The hashes of data files, and whether they are the files whose checksums the suite names (`Task.checksums`).
+
+Lines of UTF-8 text files, and errors that name the file and the line.
+"""
+
+import codecs
+import hashlib
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import IO
+
+from mtl.base.errors import InputError
+from mtl.base.files import sha256
+from mtl.base.untrusted import open_regular
+from mtl.tasks.task import SPLITS, Task
+
+FILE_LIMIT = 2**31  # bytes of a file that is read as a whole
+LINE_LIMIT = 2**26  # bytes of a line of a file that is read line by line
+
+
+def read_text(path: Path) -> str:
+    """The text of a UTF-8 file. Raises InputError for a file that cannot be read, and with the line that is not UTF-8."""
+    return decode(read_bytes(path), str(path))
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a UTF-8 file without their ends. Raises InputError as `read_text` does.
+
+    A line ends with a line feed, or with a carriage return and a line feed; no other character ends one.
+    """
+    return split_lines(read_bytes(path), str(path))
+
+
+def first_lines(path: Path, count: int) -> list[str]:
+    """At most `count` lines from the start of a file, as `read_lines` gives them, without reading the rest."""
+    return split_lines(read_bytes(path, count), str(path))
+
+
+def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[str], int]]:
+    """The lines of a UTF-8 file as `read_lines` gives them, in blocks of at most `size` lines, each with its number of bytes.
+
+    Raises InputError with the line that is not UTF-8, or longer than LINE_LIMIT bytes.
+    """
+    done = 0
+    while block := list(islice(limited_lines(file, name, done), size)):
+        content = b"".join(block)
+        yield split_lines(content, name, done), len(content)
+        done += len(block)
+
+
+def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes]:
+    """The lines of a file with their ends: an unpacked file may be one line that no memory holds. before: lines that were read already.
+
+    Raises InputError for a line of more than LINE_LIMIT bytes.
+    """
+    number = before
+    while line := file.readline(LINE_LIMIT + 1):
+        number += 1
+        if len(line) > LINE_LIMIT:
+            raise InputError(f"{name}:{number}: the line has more than {LINE_LIMIT // 2**20} MiB; no text is that long")
+        yield line
+
+
+def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:
+    """The lines of a UTF-8 file's content without their ends. Raises InputError with the line that is not UTF-8.
+
+    before: how many lines of the file stand before the content.
+    """
+    lines = decode(content, name, before).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def decode(content: bytes, name: str, before: int = 0) -> str:
+    """The text of a UTF-8 file's content, without a byte order mark. before: see `split_lines`. Raises InputError with the line that
+    is not UTF-8."""
+    if before == 0:
+        content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = before + content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{name}:{line}: not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8"
+        ) from None
+
+
+def read_bytes(path: Path, count: int | None = None) -> bytes:
+    """The content of a file, or of its first `count` lines. Raises InputError for what is no file, or cannot be read."""
+    try:
+        with open_regular(path) as file:
+            if os.fstat(file.fileno()).st_size > FILE_LIMIT:
+                raise InputError(f"{path}: has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed")
+            return file.read() if count is None else b"".join(islice(file, count))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+GIT = "git:"  # before a checksum that is the id of a git blob
+
+
+@dataclass(frozen=True)
+class HashedFile:
+    """A data file. task: its id. name: its path in the data folder. changed: whether the suite names another checksum for it."""
+
+    task: str
+    split: str
+    name: str
+    sha256: str
+    changed: bool
+
+
+def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
+    """Those files of the tasks that exist. Each of them is read once."""
+    found = []
+    for task in tasks:
+        for split in SPLITS:
+            if (path := task.path(split, data_dir)) and path.is_file():
+                name = path.relative_to(data_dir).as_posix()
+                found.append(HashedFile(task.id, split, name, *_hashed(path, task.checksums.get(split))))
+    return found
+
+
+def changed_splits(files: Sequence[HashedFile]) -> dict[str, list[str]]:
+    """The splits of each task whose files are changed, by task id; tasks without any are left out."""
+    found: dict[str, list[str]] = {}
+    for file in files:
+        if file.changed:
+            found.setdefault(file.task, []).append(file.split)
+    return found
+
+
+def is_changed(content: bytes, checksum: str | None) -> bool:
+    """Whether a file's content has another checksum than this one; False if none is named."""
+    if checksum is None:
+        return False
+    if checksum.startswith(GIT):
+        digest = GIT + hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    else:
+        digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return digest != checksum
+
+
+def _hashed(path: Path, checksum: str | None) -> tuple[str, bool]:
+    """The SHA-256 of a file, and whether its checksum is another than this one."""
+    if checksum is not None and checksum.startswith(GIT):
+        content = path.read_bytes()
+        return hashlib.sha256(content).hexdigest(), is_changed(content, checksum)
+    digest = sha256(path)
+    return digest, checksum not in (None, f"sha256:{digest}")

@@ -1,0 +1,68 @@
+"""The interface of an export format."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mtl.encoders.encoder import Description
+from mtl.model.encoder import EncoderParts
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from mtl.methods.transformer.trained import TrainedTransformer
+
+
+@dataclass(frozen=True)
+class Export:
+    """An encoder to export, and what its model card says.
+
+    pooling: see `mtl.model.encoder.POOLINGS`. centre: float32 (dim,), subtracted from each vector; None: nothing is. summary: the
+    content of the run's summary.json. license: of the exported model; None: not stated. command: that exports it.
+    """
+
+    parts: EncoderParts
+    pooling: str
+    centre: np.ndarray | None
+    description: Description
+    suite: Suite
+    summary: Mapping[str, Any]
+    license: str | None
+    command: str
+
+
+@dataclass(frozen=True)
+class TaskExport:
+    """A fine-tuned transformer with its head to export, and what its model card says. The fields are as in `Export`.
+
+    task: whose head it is. seed: of the run.
+    """
+
+    model: "TrainedTransformer"
+    task: Task
+    seed: int
+    suite: Suite
+    summary: Mapping[str, Any]
+    license: str | None
+    command: str
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """One format: an entry of `mtl.export.FORMATS`.
+
+    keys: the settings that it reads. packages: that it needs, by the name to import. extra: of mtl-baselines, with these packages;
+    None where there are none. problem: why an encoder cannot be exported, or None. write: writes the files to a folder; raises InputError
+    if they do not give the vectors of the encoder. write_task: in place of `write`, for formats that hold a task's whole model; raises
+    InputError as well if the format has no such head.
+    """
+
+    keys: tuple[str, ...]
+    packages: tuple[str, ...]
+    extra: str | None
+    problem: Callable[[EncoderParts], str | None]
+    write: Callable[[Export, Path], None] | None = None
+    write_task: Callable[[TaskExport, Path], None] | None = None

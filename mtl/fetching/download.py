@@ -1,0 +1,252 @@
+"""Download benchmark and embedding files: resume interrupted downloads, and verify files."""
+
+import json
+import logging
+import os
+import re
+import shutil
+import time
+from pathlib import Path
+
+import pooch
+import requests
+from urllib3 import exceptions as urllib3_errors
+
+from mtl.base.errors import InputError
+from mtl.base.files import git_blob_id, write_text
+from mtl.base.progress import Progress
+from mtl.data.files import GIT
+
+ATTEMPTS = 4
+"""A download fails after this many failed attempts in a row that brought no new byte."""
+PAUSE = 1.0
+"""Seconds before the first retry; each further retry in a row waits one pause longer."""
+TIMEOUT = (15.0, 60.0)
+"""The longest time in seconds to wait for a connection, and for the next bytes."""
+CHUNK = 2**16
+
+log = logging.getLogger("mtl")
+
+
+class UnavailableError(InputError):
+    """The server refuses this file, or has another one than expected. Its other files may be available."""
+
+
+class _TemporaryError(Exception):
+    """The transfer stopped early, or the server has a temporary error: try again."""
+
+
+class _Part:
+    """The unfinished file NAME.part, and a note (a JSON file) with the URL and the version that its bytes come from."""
+
+    def __init__(self, path: Path, url: str, checked: bool) -> None:
+        self.path = path.with_name(path.name + ".part")
+        self.note = path.with_name(path.name + ".part.json")
+        self.url = url
+        self.shown = without_login(url)
+        self.validator: str | None = None
+        self.total: int | None = None
+        try:
+            noted = json.loads(self.note.read_text(encoding="utf-8"))
+            same_url = noted["url"] == url
+            self.validator, self.total = noted["validator"], noted["total"]
+        except (OSError, ValueError, KeyError, TypeError):
+            same_url = False
+        # Without a validator, only the checksum would show that the parts of two versions were joined.
+        if not same_url or (self.validator is None and not checked):
+            self.remove()
+
+    @property
+    def length(self) -> int:
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def start(self, validator: str | None, total: int | None) -> None:
+        """Begin a new file. The note is written before the first byte."""
+        self.remove()
+        self.validator, self.total = validator, total
+        write_text(self.note, json.dumps({"url": self.url, "validator": validator, "total": total}) + "\n")
+
+    def remove(self) -> None:
+        # The note is deleted last: a part without a note is never continued, and a note without a part does no harm.
+        self.path.unlink(missing_ok=True)
+        self.note.unlink(missing_ok=True)
+        self.validator = self.total = None
+
+
+def download(
+    url: str, path: Path, checksum: str | None = None, size: int | None = None, log_digest: bool = True
+) -> None:
+    """Download `url` to `path`, unless `path` already exists (and has this checksum, if one is given).
+
+    The bytes are written to `NAME.part` in the same folder. A call after an interruption requests only the rest, unless the
+    file has changed on the server. `path` is created only when the file is complete and verified. `checksum` is the SHA-256, 64
+    hexadecimal digits with or without `sha256:`, or `git:` and the id of a git blob. `size` is the exact number of bytes. Without a
+    `checksum`, the file's SHA-256 is logged if `log_digest`.
+
+    Raises UnavailableError if the server refuses the file or has another one, and InputError if it cannot be downloaded otherwise.
+    """
+    new = not path.exists()
+    try:
+        if checksum is not None and checksum.startswith(GIT):
+            _download_blob(url, path, checksum.removeprefix(GIT), size)
+        else:
+            _download(url, path, checksum, size)
+            if checksum is None and log_digest and new:
+                log.info(
+                    "%s: not verified, since no SHA-256 is given; the file's is %s",
+                    *(without_login(url), pooch.file_hash(str(path))),
+                )
+    except ValueError as error:
+        # Its message has the expected digest and the actual one.
+        _Part(path, url, checked=True).remove()
+        raise UnavailableError(f"{without_login(url)}: {error}") from error
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
+
+
+def _download(url: str, path: Path, sha256: str | None, size: int | None) -> None:
+    """`download` of a file with a SHA-256 or without a checksum. Raises ValueError for another SHA-256."""
+    if sha256 is None and path.exists():
+        return
+
+    def transfer(url: str, output: str, _pooch: object) -> None:
+        # Pooch made an empty file to reserve the name: delete it, so that it does not remain when the process is killed.
+        Path(output).unlink()
+        part = _Part(path, url, checked=sha256 is not None)
+        _fetch_to_disk(part, size)
+        # Pooch deletes `output` if it is interrupted while verifying: a hard link keeps the part.
+        try:
+            os.link(part.path, output)
+        except OSError:  # a file system without hard links
+            part.path.replace(output)
+
+    # Pooch's messages are for its callers in Python; this module has its own messages for users of the command line.
+    pooch.get_logger().setLevel(logging.WARNING)
+    pooch.retrieve(url, known_hash=sha256, fname=path.name, path=path.parent, downloader=transfer)
+    _Part(path, url, checked=True).remove()
+
+
+def _download_blob(url: str, path: Path, blob: str, size: int | None) -> None:
+    """`download` of a file with this git blob id, which Pooch cannot verify. Raises ValueError for another id."""
+    if path.exists() and git_blob_id(path) == blob:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = _Part(path, url, checked=True)
+    _fetch_to_disk(part, size)
+    if (actual := git_blob_id(part.path)) != blob:
+        raise ValueError(f"the git blob id of the downloaded file is {actual}, not the expected {blob}")
+    part.path.replace(path)
+    part.remove()
+
+
+def _fetch_to_disk(part: _Part, size: int | None) -> None:
+    """Download the rest of `part`, and make sure that the disk has it."""
+    _fetch(part, size)
+    with part.path.open("rb") as file:
+        os.fsync(file.fileno())
+
+
+def _fetch(part: _Part, size: int | None) -> None:
+    """Download the rest of `part`; after each broken connection try again, up to ATTEMPTS times in a row."""
+    failures, furthest = 0, part.length
+    while True:
+        try:
+            return _transfer(part, size)
+        except (_TemporaryError, requests.ConnectionError, requests.Timeout, urllib3_errors.HTTPError) as error:
+            have = part.length
+            failures = 1 if have > furthest else failures + 1
+            furthest = max(furthest, have)
+            reason = _reason(error)
+            if failures >= ATTEMPTS:
+                total = part.total or size
+                kept = f"{have} of {total} bytes are kept" if total else f"{have} bytes are kept"
+                advice = f"{kept}; run the same command again to continue" if have else "check this and run again"
+                raise InputError(f"{part.shown}: {reason}; {advice}") from error
+            log.warning("%s: %s; trying again", part.shown, reason)
+            time.sleep(PAUSE * failures)
+        except requests.RequestException as error:
+            raise InputError(
+                f"{part.shown}: cannot be downloaded: {without_login(str(error))}; check the address"
+            ) from error
+
+
+def _transfer(part: _Part, size: int | None) -> None:
+    """Request the rest of `part` once and append it; raises InputError, _TemporaryError or the libraries' errors."""
+    offset = part.length
+    # Request the file without compression: ranges and lengths would refer to the compressed bytes.
+    headers = {"Accept-Encoding": "identity"}
+    if offset:
+        headers["Range"] = f"bytes={offset}-"
+        if part.validator:
+            headers["If-Range"] = part.validator
+    with requests.get(part.url, headers=headers, stream=True, timeout=TIMEOUT) as response:
+        status = response.status_code
+        if status == 429 or status >= 500:
+            raise _TemporaryError(f"the server answers {status} {response.reason}")
+        if status not in (200, 206, 416) or (status != 200 and not offset):
+            raise UnavailableError(f"{part.shown}: the server answers {status} {response.reason}; check the address")
+        stated = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(\d+|\*)", response.headers.get("Content-Range", "").strip())
+        first, whole = stated.groups() if stated else (None, None)
+        total = int(whole) if whole and whole != "*" else part.total
+        if status == 416 and total == offset:
+            return None
+        if status == 200:
+            length = response.headers.get("Content-Length", "")
+            total = int(length) if length.isdecimal() else None
+            part.start(_validator(response), total)
+            offset = 0
+        same = part.total in (None, total) and _validator(response) in (None, part.validator)
+        if status == 200 or (status == 206 and first == str(offset) and same):
+            if size is not None and total not in (None, size):
+                part.remove()
+                changed = f"the server has {total} bytes where {size} are expected; it has changed"
+                raise UnavailableError(f"{part.shown}: {changed}")
+            return _append(part, response, total if total is not None else size)
+    # The server has another version, or sent another range than requested: the part cannot be continued.
+    part.remove()
+    return _transfer(part, size)
+
+
+def _append(part: _Part, response: requests.Response, total: int | None) -> None:
+    """Append the body of `response` to `part`; `total` is the length of the whole file, where known."""
+    offset = part.length
+    if total is not None and total - offset > shutil.disk_usage(part.path.parent).free:
+        raise InputError(f"{part.path}: the disk has no space for {total - offset} more bytes; free some space")
+    shown = Progress(f"downloading {part.path.stem}", total, "B", offset)
+    with shown, part.path.open("ab") as file:
+        # Not `iter_content`, which would unpack a .gz file that the server declares as "Content-Encoding: gzip".
+        while chunk := response.raw.read(CHUNK, decode_content=False):
+            file.write(chunk)
+            shown.advance(len(chunk))
+    length = part.length
+    if total is not None and length < total:
+        raise _TemporaryError("the connection broke (the file is truncated)")
+    if total is not None and length > total:
+        part.remove()
+        raise InputError(f"{part.shown}: received {length} bytes where {total} are expected; run again to start over")
+
+
+def without_login(text: str) -> str:
+    """A text without the names and passwords that addresses in it have, as in https://name:password@example.org."""
+    return re.sub(r"(?<=://)[^/\s?#]*@", "", text)
+
+
+def _validator(response: requests.Response) -> str | None:
+    """The value for an If-Range header that identifies this version of the file: a strong ETag, else the date."""
+    tag = response.headers.get("ETag")
+    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified")
+
+
+def _reason(error: Exception) -> str:
+    """A short text that says why an attempt failed."""
+    cause = error.args[0] if error.args else error
+    cause = getattr(cause, "reason", cause)
+    if isinstance(error, _TemporaryError):
+        return str(error)
+    if isinstance(cause, urllib3_errors.NameResolutionError):
+        return "the name of the server cannot be resolved"
+    if isinstance(cause, urllib3_errors.NewConnectionError):
+        return "cannot connect to the server"
+    if isinstance(error, requests.Timeout | urllib3_errors.TimeoutError):
+        return "the server does not answer in time"
+    return f"the connection broke ({cause})"

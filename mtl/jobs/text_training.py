@@ -1,0 +1,165 @@
+"""Pre-train a transformer without a run.
+
+The text that embeddings or a transformer are trained on, as a command names it.
+Train or download embeddings without a run.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mtl.base.device import device_of
+from mtl.base.errors import InputError
+from mtl.data.dataset import training_texts
+from mtl.embedders import EMBEDDERS
+from mtl.embedders.find import fetch, load_recipe, train_on_files, train_on_suite, trained_file, training_settings
+from mtl.jobs.job import Job, load_job
+from mtl.pretraining.pretrain import pretrain
+from mtl.pretraining.settings import check_installed, read_settings
+from mtl.pretraining.tokens import PretrainingTexts
+from mtl.settings.layers import find_suite, shipped
+from mtl.tasks.suite import load_suite
+
+
+@dataclass(frozen=True)
+class TrainingText:
+    """What is trained on: text files in a language, the training text of a suite, or both.
+
+    held_out: the share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
+    """
+
+    texts: str | Sequence[str] | None = None
+    language: str | None = None
+    suite: str | None = None
+    data_dir: str | None = None
+    held_out: float | None = None
+
+    @classmethod
+    def take(cls, given: dict[str, Any]) -> "TrainingText":
+        """The text that settings of a command name; they are removed from `given`."""
+        texts = given.pop("texts", None)
+        language: Any = given.pop("language", None)
+        if not isinstance(language, bool):  # which `check` refuses
+            language = string(language)
+        return cls(
+            [str(file) for file in texts] if isinstance(texts, list) else string(texts),
+            language,
+            string(given.pop("suite", None)),
+            string(given.pop("data_dir", None)),
+            given.pop("suite_held_out", None),
+        )
+
+    def check(self, command: str) -> None:
+        """Raise InputError if there is no text, or a setting makes no sense with the others. command: its words, for the message."""
+        if self.texts is None and self.suite is None:
+            raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
+        for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.held_out)):
+            if value is not None and self.suite is None:
+                raise InputError(f"{key}={value}: name the suite that it belongs to, suite=NAME, or drop it")
+        if self.language is not None and self.suite is not None:
+            raise InputError("language: is that of the suite; drop it")
+        if not isinstance(self.language, str | None):
+            raise InputError(
+                f"language={self.language}: YAML reads no, on and off as truth values; put the code in quotes"
+            )
+
+    @property
+    def files(self) -> list[Path]:
+        """The text files; the files need not exist."""
+        return [Path(file) for file in ([self.texts] if isinstance(self.texts, str) else self.texts or ())]
+
+    def job(self) -> Job | None:
+        """The suite with its data, as a run would use it; None without a suite. Raises InputError for a suite that is not valid."""
+        if self.suite is None:
+            return None
+        given = {"suite": self.suite, "data_dir": self.data_dir, "held_out": self.held_out}
+        return load_job({key: value for key, value in given.items() if value is not None})
+
+
+def string(value: object) -> str | None:
+    """The value of a setting as a string: `parse_settings` reads a file name such as 2024 as a number."""
+    return None if value is None else str(value)
+
+
+logger = logging.getLogger("mtl")
+
+
+def train_embeddings(
+    name: str, text: TrainingText, settings: Mapping[str, Any], out: str | None = None, accelerator: str = "auto"
+) -> Path:
+    """Train vectors of the kind `name` and return their path. Raises InputError.
+
+    settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
+    out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
+    """
+    text.check("embeddings train")
+    if text.texts is not None and out is None:
+        raise InputError("embeddings train: name what to write: out=PATH")
+    if text.suite is None and text.language is None:
+        raise InputError(
+            "embeddings train: name the language of the texts, for the tokenizer: language=CODE, as in language=sv"
+        )
+    training = training_settings(name, settings)
+    files = EMBEDDERS[name].files
+    assert files is not None
+    job = text.job()
+    if job is not None:
+        path = trained_file(Path("embeddings") / files.trained_name(job.suite.name), job.config.held_out)
+    if out is not None:
+        path = Path(out)
+    if path.is_dir() and files.exists(path):
+        raise InputError(
+            f"{path}: holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
+        )
+    device = device_of(accelerator, "accelerator")
+    if job is not None:
+        train_on_suite(training, job.suite, job.data_dir, job.config.held_out, path, device, text.files)
+    else:
+        train_on_files(training, text.files, text.language or "", path, device)
+    return path
+
+
+def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
+    """Download the pretrained vectors of a recipe and return their path. Raises InputError.
+
+    recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them, KLEJ's if there are several.
+    """
+    if recipe is None:
+        recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
+        names = [found.name for found in recipes if found.embeddings == name and found.url]
+        if not names:
+            raise InputError(
+                f"embeddings fetch: no recipe says where to download {name} embeddings; name your own: recipe=PATH"
+            )
+        klej = load_suite(find_suite("klej")).embeddings.get(name)
+        recipe = klej if klej in names else names[0]
+        logger.info("recipe=%s", recipe)
+    return fetch(recipe, Path(embeddings_dir))
+
+
+def pretrain_transformer(
+    text: TrainingText, settings: Mapping[str, Any], out: str | None, config: str = "small", accelerator: str = "auto"
+) -> Path:
+    """Pre-train a BERT and return its folder, `out`. Raises InputError, and DivergedError if the training diverges.
+
+    config: a name in configs/pretrain, or a path. settings: fields of `mtl.pretraining.settings.PretrainingSettings`, which replace those
+    of the file.
+    """
+    text.check("pretrain transformer")
+    if out is None:
+        raise InputError("pretrain transformer: name the folder to write: out=DIR")
+    checked = read_settings(config, settings)
+    check_installed()
+    device = device_of(accelerator, "accelerator")
+    pretrain(_texts(text), checked, Path(out), device)
+    return Path(out)
+
+
+def _texts(text: TrainingText) -> PretrainingTexts:
+    job = text.job()
+    if job is None:
+        return PretrainingTexts(text.files, language=text.language)
+    texts = training_texts(job.suite, job.data_dir, job.config.held_out)
+    return PretrainingTexts(text.files, texts, job.suite.language, f"training texts of suite {job.suite.name}")

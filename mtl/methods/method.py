@@ -1,0 +1,246 @@
+"""The interface of a method: how it describes itself, how it is built for a run, and how a finished run of it is loaded.
+
+The folder of a seed, below the run's, those of the two stages of training, below the seed's, and the records in them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NotRequired, Protocol, TypedDict
+
+import numpy as np
+from msgspec import Meta
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import AGAIN, Amount, Count, read_json
+from mtl.settings.schema import Config
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import TARGET_KINDS
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    import torch
+
+    from mtl.data.dataset import Dataset
+    from mtl.data.examples import Row
+    from mtl.model.encoder import EncoderParts
+
+
+# Increase it when the same configuration and inputs give other results, or when the layout of a seed's folder changes, so that
+# no version of the code continues a run that an incompatible version started, or takes a stage 1 from it.
+FORMAT = "3"
+
+
+def seed_folder(folder: Path, seed: int) -> Path:
+    """The folder of a seed. folder: the run's."""
+    return folder / f"seed-{seed}"
+
+
+def pretrain_folder(seed_folder: Path) -> Path:
+    """The folder of stage 1."""
+    return seed_folder / "pretrain"
+
+
+def finetune_folder(seed_folder: Path, task: str) -> Path:
+    """The folder of one task's stage 2."""
+    return seed_folder / "finetune" / task
+
+
+class StageRecord(TypedDict):
+    """The content of a finished stage's done.json: seconds, peak_memory (bytes), and a row of the learning curve for each validation,
+    with scores × 100 by `dev/TASK`. key, trained_in: see `mtl.methods.lstm.stage1`."""
+
+    seconds: Amount
+    peak_memory: Count
+    curve: Annotated[list[dict[str, Annotated[float, Meta(ge=-1e300, le=1e300)]]], Meta(min_length=1)]
+    key: NotRequired[str]
+    trained_in: NotRequired[str]
+
+
+def read_stage(path: Path) -> StageRecord:
+    """The record of a finished stage. Raises InputError if it is missing or of another form."""
+    record = read_json(path, StageRecord)
+    if not all({"step", "dev/average"} <= set(row) for row in record["curve"]):
+        raise InputError(f"{path}: curve: a row has no step or no dev/average; {AGAIN}")
+    return record
+
+
+def chosen_file(seed_folder: Path, task: str) -> Path:
+    """What a floor has chosen for a task, in the form of `Chosen`."""
+    return seed_folder / "chosen" / f"{task}.json"
+
+
+class Chosen(TypedDict):
+    """The settings that were best, and what it took to choose them. peak_memory: in bytes."""
+
+    settings: dict[str, Any]
+    seconds: Amount
+    peak_memory: NotRequired[Count]
+
+
+Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
+
+
+class Method(Protocol):
+    """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
+
+    fingerprints: hashes, by name, of everything except the data that its predictions depend on. facts: entries that it adds to the
+    summary; sentences under "notes" are printed below the table.
+    """
+
+    fingerprints: dict[str, str]
+    facts: dict[str, Any]
+
+    def save(self, folder: Path) -> None:
+        """Write to the run's folder what loading the run needs in addition to the files of the seeds."""
+
+    def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
+        """Train, or continue from the files in the seed's folder, and predict. Yields each task with its predictions."""
+
+    def shared(self, seed: int) -> str | None:
+        """A hash that is equal for seeds of other runs that train a part of the seed exactly alike, which they share; None: nothing."""
+
+    def cost(self, seed: int, folder: Path) -> dict[str, Any]:
+        """The cost of a seed. It is known only after `predictions`. folder: the seed's.
+
+        parameters, parameters_without_embeddings (numbers), pretrain_seconds (None where there is no stage 1),
+        finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
+        """
+
+
+class Model(Protocol):
+    """The trained models of one seed of a finished run.
+
+    dim: the size of a text's vector. parameters: of the encoder, without heads. parameters_without_embeddings: those of them that are
+    not in word vectors. pooling: that of text vectors unless another is asked for. trained_on: ids of the suite's tasks whose training
+    rows the encoder has seen, with labels or without.
+    """
+
+    pooling: str
+    dim: int
+    parameters: int
+    parameters_without_embeddings: int
+    trained_on: Sequence[str]
+
+    def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
+        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up what `encode` needs of these texts at once. Without it, each block of texts reads a file of vectors again."""
+
+    def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
+        """Text vectors, float32 (texts, dim). texts: at least one. pooling: how the vectors of tokens become one: max or mean."""
+
+    def fingerprint(self) -> str:
+        """A hash of everything that text vectors depend on, apart from the pooling and the software."""
+
+    def versions(self) -> dict[str, str]:
+        """The versions of the software that text vectors depend on, by name: mtl, and what makes tokens."""
+
+    def parts(self, words: Sequence[str]) -> "EncoderParts":
+        """The encoder's weights, for other programs. words: get vectors if they have one. Raises InputError if it has no fixed vector
+        for each word."""
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """What a method is built from. folder: the run's."""
+
+    config: Config
+    suite: Suite
+    data_dir: Path
+    dataset: "Dataset"
+    folder: Path
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """What the models of one seed are loaded from. folder: the run's. seed_folder: the seed's. inputs: the run's fingerprints.
+
+    tasks: ids of the run's tasks. answers: see `mtl.data.dataset.Dataset`. task: the task whose own encoder encodes texts, where each
+    task has one; None: the encoder that all tasks share.
+    """
+
+    config: Config
+    suite: Suite
+    folder: Path
+    seed_folder: Path
+    inputs: Mapping[str, str]
+    answers: Mapping[str, Sequence[str]]
+    device: "torch.device"
+    tasks: Sequence[str]
+    task: str | None = None
+
+    @property
+    def trained_tasks(self) -> list[str]:
+        """The ids of the run's tasks that have heads of their own."""
+        return [id for id in self.tasks if self.suite.tasks[id].answered_by is None]
+
+
+def _nothing(config: Config, suite: Suite) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class MethodKind:
+    """One method: an entry of `mtl.methods.METHODS`.
+
+    family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
+    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means
+    all keys that begin with it. unread: those of them that only other variants of a configuration read. describe: the summary's values of
+    `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev: returns what is chosen on dev, as tables
+    name it; empty: nothing. check: called before any data is read; raises InputError if the run could not find a file that it needs.
+    sources: the files and folders beside the data that a run is made from, whose paths the configuration or the suite names; they need not exist.
+    load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the best constant answer itself, with
+    which tables compare the other methods. answers: whether it can answer a task; its runs leave out the others. shared: `Method.shared`
+    of any seed, estimated from the configuration alone, before any data is read; None: seeds share nothing. measured: the seconds of a
+    seed's first stage, told by measuring a part of it on this machine; None: it cannot be told.
+    """
+
+    family: str
+    title: Callable[[Config], str]
+    folder: Callable[[Config], str]
+    reads: tuple[str, ...]
+    build: Callable[[BuildRequest], Method]
+    load: Callable[[LoadRequest], Model] | None = None
+    unread: Callable[[Config], tuple[str, ...]] = lambda config: ()
+    describe: Callable[[Config], dict[str, str]] = lambda config: {}
+    chosen_on_dev: Callable[[Config], str] = lambda config: ""
+    check: Callable[[Config, Suite], None] = _nothing
+    sources: Callable[[Config, Suite], list[Path]] = lambda config, suite: []
+    is_constant: bool = False
+    answers: Callable[[Task], bool] = lambda task: True
+    shared: Callable[[Config], str] | None = None
+    measured: Callable[[Config, "Dataset"], float] | None = None
+
+    def reads_key(self, key: str) -> bool:
+        """Whether this method reads a configuration key."""
+        return matches(key, (*COMMON_KEYS, *self.reads))
+
+    def uses_device(self, config: Config) -> bool:
+        """Whether its runs compute on the device that `trainer.accelerator` chooses, and that is not the CPU."""
+        return self.reads_key("trainer.accelerator") and config.trainer.accelerator != "cpu"
+
+    def unanswered(self, suite: Suite) -> list[str]:
+        """The ids of the suite's tasks that it cannot answer, among them tasks that such a task's head would answer."""
+        tasks = suite.tasks
+        return [
+            id for id, task in tasks.items() if not (self.answers(task) and self.answers(tasks[task.answered_by or id]))
+        ]
+
+
+def matches(key: str, names: Sequence[str]) -> bool:
+    """Whether a configuration key is one of these; a name that ends in a dot means all keys that begin with it."""
+    return key in names or key.startswith(tuple(name for name in names if name.endswith(".")))
+
+
+def reads_texts(task: Task) -> bool:
+    """Whether a method that reads texts, not single words, and predicts with heads or estimators can answer a task."""
+    return task.level == "text" and TARGET_KINDS[task.kind].has_head
+
+
+# Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.
+COMMON_KEYS = (
+    *("suite", "data_dir", "cache_dir", "run_dir", "runs_dir", "tasks", "seeds", "seeds_in_parallel", "max_length"),
+    *("held_out", "trainer.threads", "submission.", "engine", "resources."),
+)

@@ -1,0 +1,228 @@
+"""A benchmark of mteb's tasks: its tasks by type, the metric of each type and the published rows, read from one YAML file.
+
+The settings of `mtl mteb`: its own keys, checked, apart from those of the encoder.
+"""
+
+import difflib
+import math
+import re
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from datetime import date
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from omegaconf import MISSING
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import is_web_address, read_yaml, typed_content
+from mtl.settings.bounds import UnknownKey, typed_settings
+from mtl.settings.layers import find_yaml, shipped
+
+
+@dataclass
+class ModelFacts:
+    """What mteb's model metadata asks for and no encoder knows; the keys `model.…`. None: not said.
+
+    name: as in "organization/name"; None: mtl/{the encoder's name}, with a run's seed. release_date: of the weights, as in 2026-11-22.
+    """
+
+    name: str | None = None
+    release_date: str | None = None
+    license: str | None = None
+    reference: str | None = None
+    open_weights: bool | None = None
+    public_training_code: str | None = None
+    public_training_data: str | None = None
+
+    def check(self) -> None:
+        """Raise InputError for a value that makes no sense."""
+        if self.name is not None and not (self.name.count("/") == 1 and all(self.name.split("/"))):
+            raise InputError(f"model.name={self.name}: must be organization/name")
+        if self.release_date is not None:
+            try:
+                date.fromisoformat(self.release_date)
+            except ValueError:
+                raise InputError(f"model.release_date={self.release_date}: must be a date, as in 2026-11-22") from None
+        if self.open_weights and self.license is None:
+            raise InputError("model.open_weights=true: needs a licence; set model.license=")
+        if self.reference is not None and not is_web_address(self.reference):
+            raise InputError(f"model.reference={self.reference}: must begin with https:// or http://")
+
+
+@dataclass
+class MtebSettings:
+    """The keys of `mtl mteb` itself. data_dir: the folder with a folder for each task; None: data/{benchmark}, if it is there."""
+
+    benchmark: str = "pl-mteb"
+    tasks: list[str] | None = None
+    data_dir: str | None = None
+    runs_dir: str = "runs"
+    model: ModelFacts = field(default_factory=ModelFacts)
+
+
+MODEL = "model."
+RENAMED = {"suite_data_dir": "data_dir"}  # what the encoder calls by the name of a key of the command
+
+
+def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any]]:
+    """The settings of the command, and the others, which are the encoder's. Raises InputError for a bad value."""
+    own = _own_keys()
+    facts = {key.removeprefix(MODEL): value for key, value in given.items() if key.startswith(MODEL)}
+    # A date is the only value that YAML reads as something else than these keys have.
+    dated = {key: value.isoformat() if isinstance(value, date) else value for key, value in facts.items()}
+    tasks = given.get("tasks")
+    if tasks is not None and not isinstance(tasks, list):
+        raise InputError(f"tasks={tasks}: must be a list, as in [PpcPC,SICK-R-PL]")
+    settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in own})
+    settings.model = typed_settings(ModelFacts, dated, MODEL)
+    settings.model.check()
+    others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
+    return settings, {RENAMED.get(key, key): value for key, value in others.items()}
+
+
+def _own_keys() -> set[str]:
+    """The keys of the command itself, without those of the model's metadata."""
+    return {key.name for key in fields(MtebSettings)} - {"model"}
+
+
+def unknown_key(error: UnknownKey) -> UnknownKey:
+    """An encoder's error of an unknown key, with the keys that the command takes, under the names that it takes."""
+    if error.section:
+        return error
+    names = {name: key for key, name in RENAMED.items()}
+    own = _own_keys() | {MODEL + key.name for key in fields(ModelFacts)}
+    return UnknownKey(names.get(error.key, error.key), own | {names.get(key, key) for key in error.known})
+
+
+@dataclass
+class BenchmarkTask:
+    """A task, under mteb's name for it.
+
+    split: the one that is scored. seen_in: the tasks of suites, as in "klej/cbd", whose training rows are rows of this task.
+    not_comparable: why scores by today's mteb do not belong beside published ones; None: they do.
+    """
+
+    split: str = "test"
+    seen_in: list[str] = field(default_factory=list)
+    not_comparable: str | None = None
+
+
+@dataclass
+class TaskType:
+    """Tasks that are scored alike. metric: the name of the score in mteb's result files that the benchmark reports."""
+
+    title: str = MISSING
+    metric: str = MISSING
+    metric_title: str = MISSING
+    tasks: dict[str, BenchmarkTask] = MISSING
+
+
+@dataclass
+class PublishedRow:
+    """Published scores × 100 by task, and the averages as printed. source: where they were published."""
+
+    model: str = MISSING
+    family: str = MISSING
+    source: str = MISSING
+    average: float | None = None
+    average_by_type: float | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class Benchmark:
+    """A benchmark of mteb's tasks.
+
+    languages: mteb's codes; of a task in several languages only these parts are evaluated. model_languages: by the language code of an
+    encoder, the one that mteb's model metadata has. types: in the order of the table.
+    """
+
+    name: str = MISSING
+    title: str = MISSING
+    languages: list[str] = MISSING
+    model_languages: dict[str, str] = field(default_factory=dict)
+    types: dict[str, TaskType] = MISSING
+    published: list[PublishedRow] = field(default_factory=list)
+
+    @property
+    def tasks(self) -> dict[str, BenchmarkTask]:
+        """All tasks by name, in the order of the types."""
+        return {name: task for of in self.types.values() for name, task in of.tasks.items()}
+
+    def type_of(self, task: str) -> str:
+        """The type of a task."""
+        return next(name for name, of in self.types.items() if task in of.tasks)
+
+    def metric(self, task: str) -> str:
+        """The name of the score in mteb's result files that the benchmark reports for a task."""
+        return self.types[self.type_of(task)].metric
+
+    def choose(self, names: Iterable[str] | None) -> list[str]:
+        """The tasks with these names, in the benchmark's order; None: all. Raises InputError for an unknown name."""
+        if names is None:
+            return list(self.tasks)
+        wanted = {str(name) for name in names}
+        if unknown := sorted(wanted - set(self.tasks)):
+            known = {name.lower(): name for name in self.tasks}
+            close = difflib.get_close_matches(unknown[0].lower(), known, 1)
+            advice = f"did you mean {known[close[0]]}?" if close else f"it has {', '.join(self.tasks)}"
+            raise InputError(f"tasks: benchmark {self.name} has no task {', '.join(unknown)}; {advice}")
+        if not wanted:
+            raise InputError("tasks: names no task")
+        return [name for name in self.tasks if name in wanted]
+
+    def missing(self, names: Container[str]) -> list[str]:
+        """The tasks that are not among these names: without them, the averages are partial."""
+        return [name for name in self.tasks if name not in names]
+
+    def type_means(self, scores: Mapping[str, float]) -> dict[str, float]:
+        """By type, the mean of these scores by task. A type without any of them is left out."""
+        found = {name: [scores[task] for task in of.tasks if task in scores] for name, of in self.types.items()}
+        return {name: fmean(values) for name, values in found.items() if values}
+
+    def mean(self, scores: Mapping[str, float]) -> float | None:
+        """The mean over tasks; None without scores."""
+        return fmean(scores[name] for name in scores) if scores else None
+
+    def mean_of_types(self, scores: Mapping[str, float]) -> float | None:
+        """The mean over types of their means; None without scores."""
+        means = self.type_means(scores)
+        return fmean(means.values()) if means else None
+
+
+def find_benchmark(name: str) -> Path:
+    """The benchmark's file: a name in configs/mteb, or a path. Raises InputError."""
+    return find_yaml("benchmark", name, shipped("configs") / "mteb")
+
+
+def load_benchmark(path: Path) -> Benchmark:
+    """Read and check a benchmark file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
+    content = read_yaml(path)
+    if not isinstance(content.get("types", {}), dict):
+        raise InputError(f"{path}: types: must hold types of tasks by name, as in configs/mteb/pl-mteb.yaml")
+    benchmark = typed_content(Benchmark, content, path, "benchmark file")
+    if problem := _problem(benchmark):
+        raise InputError(f"{path}: {problem}")
+    return benchmark
+
+
+def _problem(benchmark: Benchmark) -> str | None:
+    """The error in a benchmark, as "key: message", or None."""
+    if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", benchmark.name):
+        return f"name: {benchmark.name!r} names a folder; use letters, digits, '.', '_' and '-'"
+    names = [name for of in benchmark.types.values() for name in of.tasks]
+    if not names or not benchmark.languages:
+        return "types, languages: must name at least one task and one language"
+    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+        return f"types: task {twice[0]} is in two types"
+    if odd := [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]:
+        return f"types: {odd[0]!r} is not a name of a task: letters, digits, '.', '_' and '-'"
+    for row in benchmark.published:
+        if unknown := sorted(set(row.scores) - set(names)):
+            return f"published: {row.model}: unknown task {unknown[0]}"
+        scores = {**row.scores, "average": row.average or 0.0, "average_by_type": row.average_by_type or 0.0}
+        if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
+            return f"published: {row.model}: {odd[0]} is not a finite number"
+    return None

@@ -1,0 +1,244 @@
+"""The whole evaluation: open the encoder, choose its settings, evaluate it, write the summary and the table.
+
+mteb is an optional package, and importing it takes seconds: only what evaluates imports it.
+Choose settings of an encoder on validation rows: the combination with the best mean over the tasks that have such rows.
+"""
+
+import importlib.util
+import itertools
+import logging
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from mtl.base.errors import InputError
+from mtl.base.files import write_json, write_text
+from mtl.base.untrusted import read_json
+from mtl.encoders.encoder import Choices, SentenceEncoder
+from mtl.mteb.benchmark import Benchmark, MtebSettings, find_benchmark, load_benchmark, read_settings, unknown_key
+from mtl.mteb.results import EvaluationFolder, Record, render_table, summarize
+from mtl.settings.bounds import UnknownKey
+
+if TYPE_CHECKING:
+    from mtl.mteb.evaluation import Evaluator
+
+
+def check_installed() -> None:
+    """Raise InputError if mteb is not installed."""
+    if importlib.util.find_spec("mteb") is None:
+        raise InputError("mteb is not installed; install it: pip install 'mtl-baselines[mteb]'")
+
+
+def import_mteb(folder: Path) -> None:
+    """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard error.
+
+    Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is not installed.
+    """
+    check_installed()
+    os.environ.setdefault("MTEB_CACHE", str(folder))
+    import datasets
+    import mteb  # noqa: F401
+
+    datasets.disable_progress_bars()
+    datasets.logging.set_verbosity(logging.CRITICAL)  # what it logs as errors it also raises
+    for library in ("mteb", "huggingface_hub"):  # the hub's client logs each retry
+        logging.getLogger(library).setLevel(logging.ERROR)
+    warnings.filterwarnings("ignore", module=r"mteb\.")
+
+
+logger = logging.getLogger("mtl")
+
+CHOOSE = "choose"  # the value of a setting that is chosen
+SPLIT = "validation"  # mteb does not score it
+
+Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]]
+
+
+@dataclass(frozen=True)
+class Combination:
+    """values: of the settings that are chosen. settings: of the encoder with these values."""
+
+    values: dict[str, Any]
+    settings: Mapping[str, Any]
+
+
+def combinations(settings: Mapping[str, Any], choices: Choices) -> list[Combination]:
+    """The combinations to try, without those that contradict the other settings. Raises InputError for a setting that cannot be chosen."""
+    chosen = [key for key, value in settings.items() if value == CHOOSE]
+    if unknown := [key for key in chosen if key not in choices.values]:
+        raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
+    found = []
+    for of in itertools.product(*(choices.values[key] for key in chosen)):
+        values = dict(zip(chosen, of, strict=True))
+        fitting = choices.fits({**settings, **values})
+        if fitting is not None:
+            found.append(Combination(values, fitting))
+    if not found:
+        raise InputError(f"{chosen[0]}={CHOOSE}: no value goes with the other settings")
+    return found
+
+
+def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
+    """Raise InputError for a value of a setting that can be chosen which is none of its values. None is the default."""
+    for key, values in choices.values.items():
+        value = settings.get(key)
+        if value is not None and value not in (*values, CHOOSE):
+            known = ", ".join(str(of).lower() for of in values)
+            raise InputError(f"{key}={value}: must be one of {known}, {CHOOSE}")
+
+
+def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
+    """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
+    unscored = [name for name, task in benchmark.tasks.items() if task.split != SPLIT]
+    folders = {name: data_dir / name for name in unscored} if data_dir is not None else {}
+    found = [name for name, folder in folders.items() if any(folder.glob(f"{SPLIT}.*"))]
+    if not found:
+        raise InputError(
+            f"{CHOOSE}: no task has validation rows in {data_dir or 'data_dir'}; it needs files such as TASK/{SPLIT}.jsonl"
+        )
+    return found
+
+
+def choose(
+    settings: Mapping[str, Any],
+    choices: Choices,
+    tasks: Sequence[str],
+    open_encoder: Callable[[Mapping[str, Any]], SentenceEncoder],
+    validate: Validate,
+) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the record of
+    the choice.
+
+    settings: the encoder's, of which some are CHOOSE. choices: those that can be chosen, with their values. tasks: those with validation
+    rows. open_encoder: makes an encoder from settings. validate: returns its scores by task; a score that is not finite is None. A
+    combination with such a score is not chosen; raises InputError if all have one.
+    """
+    tried: list[dict[str, Any]] = []
+    best: tuple[float, SentenceEncoder, Combination] | None = None
+    for combination in combinations(settings, choices):
+        values, encoder = combination.values, open_encoder(combination.settings)
+        scores = validate(encoder, tasks)
+        finite = [score for task in tasks if (score := scores[task]) is not None]
+        mean = fmean(finite) if len(finite) == len(tasks) else None
+        shown = "none: a score is not finite" if mean is None else f"{mean:.2f}"
+        logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), shown)
+        if mean is not None and (best is None or mean > best[0]):
+            best = mean, encoder, combination
+        tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
+    if best is None:
+        raise InputError(
+            f"{CHOOSE}: every combination has a score that is not finite on the {SPLIT} rows of {', '.join(tasks)}"
+        )
+    _, encoder, combination = best
+    record = {"split": SPLIT, "tasks": list(tasks), "tried": tried, "chosen": combination.values}
+    return encoder, combination.settings, record
+
+
+OpenEncoder = Callable[[Mapping[str, Any]], SentenceEncoder]
+
+
+def run_mteb(
+    open_encoder: OpenEncoder, choices: Choices, given: Mapping[str, Any], about: Mapping[str, Any]
+) -> EvaluationFolder:
+    """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results.
+
+    open_encoder: makes the encoder from its settings. choices: those that can be chosen, with their values. given: the settings
+    of `mtl mteb` and of the encoder. about: further keys of the summary: the command, versions, the machine. Raises InputError.
+    """
+    settings, encoder_settings = read_settings(given)
+    check_values(encoder_settings, choices)
+    path = find_benchmark(settings.benchmark)
+    benchmark = load_benchmark(path)
+    data_dir = _data_dir(settings, benchmark)
+    tasks = _tasks(settings, benchmark, data_dir)
+    import_mteb(Path(settings.runs_dir) / "mteb")
+    from mtl.mteb.data import tasks_with_splits
+    from mtl.mteb.evaluation import Evaluator, model_meta
+
+    if settings.tasks is None:
+        tasks = tasks_with_splits(benchmark, tasks, data_dir)
+
+    def evaluator(encoder: SentenceEncoder) -> Evaluator:
+        folder = EvaluationFolder.of(settings.runs_dir, benchmark.name, encoder)
+        return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
+
+    def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
+        of = evaluator(encoder)
+        with of.folder.locked():
+            return {name: record["score"] for name, record in of.evaluate(tasks, SPLIT).items()}
+
+    choice = None
+    chosen: Mapping[str, Any] = encoder_settings
+    try:
+        if CHOOSE in encoder_settings.values():
+            validated = validation_tasks(benchmark, data_dir)
+            encoder, chosen, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
+        else:
+            encoder = open_encoder(encoder_settings)
+    except UnknownKey as error:
+        raise unknown_key(error) from None
+    _log(encoder, benchmark)
+    of = evaluator(encoder)
+    with of.folder.locked():
+        shutil.copyfile(path, of.folder.benchmark)
+        if choice is not None:
+            write_json(of.folder.choice, choice)
+        records = of.evaluate(tasks, finished=lambda records: _summarize(of, chosen, records, about))
+        of.collect_results(of.with_earlier(records))
+    return of.folder
+
+
+def _log(encoder: SentenceEncoder, benchmark: Benchmark) -> None:
+    """Say what is scored, and warn if it is for another language than the benchmark."""
+    of, languages = encoder.description, benchmark.model_languages
+    logger.info("%s: %s", of.title, of.settings)
+    if languages and of.language and of.language not in languages:
+        logger.warning(
+            "the encoder's language is %s, but %s is in %s", of.language, benchmark.title, ", ".join(languages)
+        )
+
+
+def _summarize(
+    of: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
+) -> None:
+    """Write the summary and the table of these records and of those of earlier commands. settings: of the encoder."""
+    folder, encoder = of.folder, of.encoder
+    choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
+    shown = of.with_earlier(records)
+    summary = summarize(of.benchmark, encoder.description, encoder.fingerprint(), settings, shown, choice)
+    write_json(folder.summary, {**summary, **about})
+    write_text(folder.table, render_table(of.benchmark, summary))
+
+
+def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
+    """The folder with the tasks' folders; None: there is none. Raises InputError if the one that was named does not exist."""
+    if settings.data_dir is None:
+        default = Path("data") / benchmark.name
+        return default if default.is_dir() else None
+    if not Path(settings.data_dir).is_dir():
+        raise InputError(f"data_dir={settings.data_dir}: no such folder")
+    return Path(settings.data_dir)
+
+
+def _tasks(settings: MtebSettings, benchmark: Benchmark, data_dir: Path | None) -> list[str]:
+    """The tasks to evaluate: those that `tasks` names; else those with a folder in the data_dir that was named; else all.
+
+    Raises InputError.
+    """
+    tasks = benchmark.choose(settings.tasks)
+    if settings.tasks is not None or settings.data_dir is None:
+        return tasks
+    assert data_dir is not None
+    there = [name for name in tasks if (data_dir / name).is_dir()]
+    if not there:
+        raise InputError(
+            f"data_dir={data_dir}: has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}"
+        )
+    if left_out := [name for name in tasks if name not in there]:
+        logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
+    return there

@@ -1,0 +1,134 @@
+"""Find configuration files; read and write the configuration that a run saves."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import omegaconf
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+import mtl
+from mtl.base.errors import InputError
+from mtl.base.files import write_text
+from mtl.base.untrusted import read_yaml
+from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions
+
+
+def shipped(folder: str) -> Path:
+    """A folder that comes with the package (configs or embeddings): inside it when installed, beside it in a checkout."""
+    package = Path(mtl.__file__).parent
+    inside = package / "shipped" / folder
+    return inside if inside.is_dir() else package.parent / folder
+
+
+def find_yaml(kind: str, name: str, folder: Path) -> Path:
+    """The path of a YAML file. name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`.
+
+    kind: the key that messages name. Raises InputError if there is no such file.
+    """
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        if not Path(name).is_file():
+            raise InputError(f"{kind}={name}: no such file")
+        return Path(name)
+    path = folder / f"{name}.yaml"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+        raise InputError(f"{kind}={name}: unknown; known: {known}, or the path of a YAML file")
+    return path
+
+
+def find_suite(name: str) -> Path:
+    """The suite file of this name, or at this path. Raises InputError."""
+    return find_yaml("suite", name, shipped("configs") / "suite")
+
+
+def flatten(tree: Any, prefix: str = "") -> dict[str, Any]:
+    """A nested dictionary as one of dotted keys."""
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            flat.update(flatten(value, f"{prefix}{key}."))
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
+
+
+def flatten_config(config: Config) -> dict[str, Any]:
+    """Every key of a configuration by its dotted name."""
+    return flatten(OmegaConf.to_container(OmegaConf.structured(config)))
+
+
+def defaults(config: Any, prefix: str = "") -> dict[str, Any]:
+    """By dotted name, the defaults of the dataclasses of a configuration. Keys without a default are left out.
+
+    config: a configuration, or the class of one, whose sections then have the classes that it declares.
+    """
+    found: dict[str, Any] = {}
+    for key in fields(config):
+        value = getattr(config, key.name, None)
+        section = value if is_dataclass(value) else key.type
+        if is_dataclass(section):
+            found.update(defaults(section, f"{prefix}{key.name}."))
+        elif key.default_factory is not MISSING:
+            found.update(flatten({key.name: key.default_factory()}, prefix))
+        elif key.default is not MISSING and key.default != omegaconf.MISSING:
+            found[f"{prefix}{key.name}"] = key.default
+    return found
+
+
+def save_config(config: Config, path: Path) -> None:
+    """Write the configuration as YAML, whole or not at all."""
+    write_text(path, OmegaConf.to_yaml(OmegaConf.structured(config)))
+
+
+def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
+    """Read what `save_config` wrote. options: returns the options class for a name of embeddings.
+
+    Raises InputError if it is not a configuration.
+    """
+    content = _read(path)
+    try:
+        merged = OmegaConf.structured(Config)
+        merged.embeddings = OmegaConf.structured(options(str(content.get("embeddings", {}).get("name"))))
+        config = cast(Config, OmegaConf.to_object(OmegaConf.merge(merged, content)))
+        config.check()
+        return config
+    except (OmegaConfBaseException, AttributeError, TypeError, ValueError, ArithmeticError, InputError) as error:
+        raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
+
+
+def differences(path: Path, config: Config) -> list[str]:
+    """`differing_keys` of the configuration saved at `path`. Raises InputError if there is none."""
+    return differing_keys(flatten(_read(path)), config)
+
+
+def moved_sources(path: Path, config: Config) -> list[str]:
+    """The keys of SOURCES in which the configuration saved at `path` differs from this one, as `differing_keys` returns them."""
+    return _differing(flatten(_read(path)), config, lambda key: key in SOURCES)
+
+
+def differing_keys(saved: Mapping[str, Any], config: Config) -> list[str]:
+    """The keys in which a saved configuration, by dotted keys, differs from this one, as "key: value there, value here".
+
+    Keys that do not change the results (INDIFFERENT) do not count. A key that the saved configuration lacks, because it is that of an
+    older version, has its default.
+    """
+    return _differing(saved, config, lambda key: key not in INDIFFERENT)
+
+
+def _differing(saved: Mapping[str, Any], config: Config, counts: Callable[[str], bool]) -> list[str]:
+    """`differing_keys` among the keys that count."""
+    there, here = {**defaults(config), **saved}, flatten_config(config)
+    return [
+        f"{key}: {there.get(key)} there, {here.get(key)} here"
+        for key in there | here
+        if there.get(key) != here.get(key) and counts(key)
+    ]
+
+
+def _read(path: Path) -> dict[Any, Any]:
+    if not path.exists():
+        raise InputError(f"{path}: no such file; is {path.parent} a run folder?")
+    return read_yaml(path)

@@ -1,0 +1,105 @@
+"""A disk cache of resamples: a run whose predictions are known is neither read nor resampled again."""
+
+import hashlib
+import logging
+from pathlib import Path
+
+import numpy as np
+
+import mtl
+from mtl.base.files import replacing, sha256
+from mtl.runs.finished import Run
+from mtl.stats.comparison import RecordedGroups, Reduced, reduce_run
+from mtl.stats.resampling import RESAMPLES, RowSet
+
+# Increase it whenever the resamples of the same predictions change, or the layout of the files.
+FORMAT = 1
+
+logger = logging.getLogger("mtl")
+
+
+class SampleCache:
+    """One file a run, under a hash of all that its resamples follow from (`content_key`).
+
+    A file is only written after the run's predictions were checked, so a run with a file need not be checked. Files are not trusted:
+    what is damaged is computed anew.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        """folder: of the files; None: nothing is remembered."""
+        self._folder = folder
+        self._found: dict[Path, tuple[Path, Reduced | None]] = {}  # by run folder: the file, and what it holds
+        self._is_warned = False
+
+    def check(self, run: Run) -> None:
+        """Raise InputError if the run's predictions are damaged (`Run.check`)."""
+        found = None
+        if self._folder is not None and (key := content_key(run)):
+            path = self._folder / f"{key}.npz"
+            found = self._read(path, run)
+            self._found[run.folder.path] = path, found
+        if found is None:
+            run.check()
+
+    def reduced(self, run: Run, recorded: RecordedGroups) -> Reduced:
+        """What remains of the run's resamples, of a run that was checked."""
+        path, found = self._found.pop(run.folder.path, (None, None))
+        if found is None or [rows.key for rows in found.rows] != recorded.keys(run):
+            found = reduce_run(run, recorded.groups(run))
+            if path is not None:
+                self._write(path, found)
+        return found
+
+    def _read(self, path: Path, run: Run) -> Reduced | None:
+        """What a file holds; None if it does not exist or is damaged."""
+        if not path.exists():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                keys, counts, means, counted = (arrays[name] for name in ("keys", "counts", "means", "counted"))
+            tasks = len(run.tasks)
+            form = [(of.dtype.kind, of.shape) for of in (keys, counts, means, counted)]
+            if form != [("U", (tasks,)), ("i", (tasks,)), ("f", (tasks, RESAMPLES)), ("f", (tasks + 1,))]:
+                raise ValueError("other arrays than expected")
+        except Exception as error:  # zipfile, zlib and numpy raise many kinds for a damaged file
+            self._warn(path, error)
+            return None
+        return Reduced([RowSet(str(key), int(count)) for key, count in zip(keys, counts, strict=True)], means, counted)
+
+    def _write(self, path: Path, reduced: Reduced) -> None:
+        keys = np.array([rows.key for rows in reduced.rows])
+        counts = np.array([rows.count for rows in reduced.rows], dtype=np.int64)
+        try:
+            with replacing(path) as partial, partial.open("wb") as file:
+                np.savez(file, keys=keys, counts=counts, means=reduced.means, counted=reduced.counted)
+        except OSError as error:
+            self._warn(path, error)
+
+    def _warn(self, path: Path, error: Exception) -> None:
+        """Log the first problem of the cache; none changes the report."""
+        if not self._is_warned:
+            logger.warning("%s: cannot be used as a cache, resampled anew: %s", path, error)
+        self._is_warned = True
+
+
+def content_key(run: Run) -> str | None:
+    """A hash of all that a run's resamples follow from but the groups that other runs recorded; None if a file cannot be read.
+
+    It counts the bytes of the predictions, the gold targets and the record of the scored rows, and how the tasks are scored.
+    """
+    averaged = [id for id in run.suite.averaged if id in run.summary["tasks"]]
+    # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
+    versions = (FORMAT, mtl.__version__, np.__version__)
+    digest = hashlib.sha256(repr((versions, RESAMPLES, averaged, run.summary["seeds"])).encode())
+    files = [run.folder.scored_rows] if run.folder.scored_rows.exists() else []
+    for task in run.tasks:
+        split = run.split(task)
+        digest.update(repr((task.fingerprint(), split)).encode())
+        files.append(run.folder.gold(split, task.id))
+        files += [run.folder.predictions(seed, split, task.id) for seed in run.summary["seeds"]]
+    try:
+        for file in files:
+            digest.update(sha256(file).encode())
+    except OSError:
+        return None
+    return digest.hexdigest()

@@ -1,0 +1,268 @@
+"""The uncertainty of a score, or of the difference between two runs: standard errors, intervals, p-values and verdicts.
+
+The quantity of interest is the score that a configuration is expected to have with another seed, on other rows of the same kind.
+Its estimate is the mean over seeds. The variance of the difference between two runs' means is the sum of two parts:
+
+- rows: the variance of the difference over resamples of the groups of scored rows (`mtl.stats.resampling`), times
+  G / (G - 1) for G groups;
+- seeds, for each run: S² / n - I, or 0 if that is negative. S² is the variance of the scores of its n seeds. (Resampling the seeds
+  instead would add only (n - 1) / n of S² / n, which is too little for few seeds.) Scores of seeds differ for two reasons: one seed
+  is better than another on all rows, or the seeds make errors on different rows. The part for rows already includes the second
+  reason, which is I: the variance over resamples of the seeds' scores around their mean, summed over seeds and divided by
+  n (n - 1). If it were counted twice, tests would miss true differences. (Davison and Hinkley 1997, section 3.8, correct nested
+  resampling in the same way; Owen 2007, "The pigeonhole bootstrap", shows the excess for crossed rows and seeds, as here.)
+
+The difference divided by its standard error is compared with Student's t distribution. The degrees of freedom are Satterthwaite's
+(1946), as in Welch's test: V² / Σ (v² / f) over the parts v of the variance V, with f = G - 1 for rows, and with f = n - 1 and
+v = S² / n for seeds. On small samples of seeds and many tests, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12
+and 16). benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
+
+The samples of a run's scores, and what of its resamples they need.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from mtl.runs.finished import Run
+from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.task import Task
+
+COVERAGE = 95.0  # of an interval, in per cent
+LEVEL = 1 - COVERAGE / 100  # the significance level of a test
+LEAST_SEEDS = 3  # the number of seeds that each run needs for a verdict
+NEGLIGIBLE = 1e-6  # a difference × 100 that may come from rounding
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+Resampled = Mapping[RowSet, np.ndarray]
+"""For each set of scored rows, what its tasks contribute to a score × 100 of each seed on each resample, (seeds, RESAMPLES)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """A run's scores × 100 on one task, or their average over tasks: what estimates and tests need.
+
+    by_seed: (seeds,), on the scored rows. means: for each set of scored rows, the mean over seeds of what its tasks contribute to the
+    score on each resample, (RESAMPLES,). counted_with_rows: I, the part of S² / n that the variance over rows already includes.
+    """
+
+    by_seed: np.ndarray
+    means: Mapping[RowSet, np.ndarray]
+    counted_with_rows: float
+
+    @cached_property
+    def seed_variance(self) -> float:
+        """S² / n, for three or more seeds. Fewer seeds are too few to estimate it, and it counts as 0."""
+        seeds = len(self.by_seed)
+        return float(self.by_seed.var(ddof=1)) / seeds if seeds >= LEAST_SEEDS else 0.0
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score × 100 or the difference of two, with its standard error and degrees of freedom. groups: how many of scored rows."""
+
+    value: float
+    error: float
+    freedom: float
+    groups: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval: Student's t around the value."""
+        reach = float(stdtrit(self.freedom, (1 + COVERAGE / 100) / 2)) * self.error
+        return self.value - reach, self.value + reach
+
+    @property
+    def p(self) -> float:
+        """The probability of a value at least as far from 0 if 0 is expected.
+
+        With few groups of rows, all resamples may be equal. So p is at least that of a sign test in which one run is better on
+        every group.
+        """
+        if abs(self.value) < NEGLIGIBLE:
+            return 1.0
+        p = 2 * float(stdtr(self.freedom, -abs(self.value) / self.error)) if self.error else 0.0
+        return max(p, 2.0 ** (1 - self.groups))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test.
+
+    p: None if either run has fewer than three seeds. p_holm: p with Holm's correction; None until `with_holm` has set it.
+    """
+
+    difference: float
+    low: float
+    high: float
+    p: float | None
+    p_holm: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        """better or worse if p is below 0.05, else undecided; too few seeds if there is no p."""
+        return self._verdict(self.p)
+
+    @property
+    def verdict_holm(self) -> str:
+        """The verdict with Holm's correction."""
+        return self._verdict(self.p_holm)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the verdict with Holm's correction is better or worse, too."""
+        return self.verdict_holm in ("better", "worse")
+
+    def _verdict(self, p: float | None) -> str:
+        if p is None:
+            return "too few seeds"
+        if p >= LEVEL:
+            return "undecided"
+        return "better" if self.difference > 0 else "worse"
+
+
+def sample(by_seed: np.ndarray, resampled: Resampled) -> Sample:
+    """The sample of scores × 100 on the scored rows, (seeds,), and on their resamples."""
+    means = {rows: scores.mean(axis=0) for rows, scores in resampled.items()}
+    return Sample(by_seed, means, counted_with_rows(resampled))
+
+
+def counted_with_rows(resampled: Resampled) -> float:
+    """I of `Sample`."""
+    total, seeds = 0.0, 0
+    for rows, scores in resampled.items():
+        seeds = len(scores)
+        total += _bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
+    return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
+
+
+def over_tasks(contributions: Sequence[Mapping[RowSet, np.ndarray]]) -> dict[RowSet, np.ndarray]:
+    """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples."""
+    means: dict[RowSet, np.ndarray] = {}
+    for of in contributions:
+        for rows, scores in of.items():
+            means[rows] = means.get(rows, np.zeros(1)) + scores / len(contributions)
+    return means
+
+
+def estimate(one: Sample, other: Sample | None = None) -> Estimate:
+    """The mean over seeds, or the difference of the means of two runs on the same scored rows (one minus other)."""
+    runs = [one] if other is None else [one, other]
+    signs = [1, -1][: len(runs)]
+    parts = []  # of the variance, each with its degrees of freedom
+    for rows in one.means:
+        means = sum(sign * run.means[rows] for sign, run in zip(signs, runs, strict=True))
+        parts.append((_bessel(rows) * float(np.var(means)), rows.count - 1))
+    variance = sum(part for part, _ in parts) + sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
+    parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
+    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    value = sum(sign * float(run.by_seed.mean()) for sign, run in zip(signs, runs, strict=True))
+    groups = min(rows.count for rows in one.means)
+    return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
+
+
+def compare(one: Sample, other: Sample) -> Comparison:
+    """One run minus another on the same scored rows, with a test if both have enough seeds."""
+    difference = estimate(one, other)
+    enough = min(len(one.by_seed), len(other.by_seed)) >= LEAST_SEEDS
+    return Comparison(difference.value, *difference.interval, difference.p if enough else None)
+
+
+def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Comparison]:
+    """The comparisons with Holm's step-down correction (1979): the probability that any of the verdicts is false is at most 5 %.
+
+    tests: the number of tests that the correction is for, where it is larger than that of these comparisons: the others were left out
+    because of the scores, and count as if they had p = 1. That can only raise the corrected p of these.
+    """
+    tested = sorted(
+        (comparison.p, place) for place, comparison in enumerate(family.values()) if comparison.p is not None
+    )
+    total = max(tests, len(tested))
+    corrected: list[float | None] = [None] * len(family)
+    least = 0.0
+    for done, (p, place) in enumerate(tested):
+        least = max(least, min(1.0, (total - done) * p))
+        corrected[place] = least
+    return {key: replace(found, p_holm=p) for (key, found), p in zip(family.items(), corrected, strict=True)}
+
+
+def _bessel(rows: RowSet) -> float:
+    """The factor that makes the variance over resamples of G groups unbiased."""
+    return rows.count / (rows.count - 1) if rows.count > 1 else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """What remains of a run's resamples: about 8 KB a task.
+
+    rows: the set of scored rows of each task. means: float64 (tasks, RESAMPLES), the mean over seeds of each task's score × 100 on
+    each resample. counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
+    """
+
+    rows: Sequence[RowSet]
+    means: np.ndarray
+    counted: np.ndarray
+
+
+def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
+    """Resample a run. groups: of each task's scored rows. Raises InputError for predictions that cannot be read."""
+    samples, averaged = [], []
+    for task, of in zip(run.tasks, groups, strict=True):
+        scores = resampled_scores(task, run.predictions(task), run.rows(task), of)
+        samples.append(sample(np.array([]), {of.rows: scores}))
+        if task.id in run.suite.averaged:
+            averaged.append({of.rows: scores})
+    counted = [found.counted_with_rows for found in samples]
+    counted.append(counted_with_rows(over_tasks(averaged)) if averaged else np.nan)
+    means = [mean for found in samples for mean in found.means.values()]
+    return Reduced([of.rows for of in groups], np.array(means), np.array(counted))
+
+
+def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
+    """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
+    samples = {}
+    for place, task in enumerate(run.tasks):
+        scores = run.summary["tasks"][task.id]["scores"]
+        by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
+        means = {reduced.rows[place]: reduced.means[place]}
+        samples[task.id] = Sample(by_seed, means, float(reduced.counted[place]))
+    if averaged := [samples[id] for id in run.suite.averaged if id in samples]:
+        by_seed = np.mean([of.by_seed for of in averaged], axis=0)
+        means = over_tasks([of.means for of in averaged])
+        samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]))
+    return samples
+
+
+class RecordedGroups:
+    """The groups of scored rows that any of some runs recorded. A run that did not record groups gets those of a run on the same rows."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self._recorded: Mapping[tuple[str, str], Run] = {
+            (task.id, run.rows_key(task)): run for run in runs for task in run.tasks if run.recorded_key(task)
+        }
+
+    def lacks(self, run: Run) -> bool:
+        """Whether no run recorded the groups of one of the tasks; each of its rows is then a group."""
+        return any(self._of(run, task) is None for task in run.tasks)
+
+    def keys(self, run: Run) -> list[str]:
+        """The key of each task's set of scored rows."""
+        return [of.recorded_key(task) or "" if (of := self._of(run, task)) else task.id for task in run.tasks]
+
+    def groups(self, run: Run) -> list[RowGroups]:
+        """The groups of each task's scored rows. Raises InputError if a record is damaged."""
+        found = []
+        for task in run.tasks:
+            recorded = of.recorded_rows(task) if (of := self._of(run, task)) else None
+            found.append(row_groups(*(recorded or (task.id, np.arange(len(run.rows(task).targets))))))
+        return found
+
+    def _of(self, run: Run, task: Task) -> Run | None:
+        return self._recorded.get((task.id, run.rows_key(task)))

@@ -1,0 +1,61 @@
+"""Metrics on bootstrap resamples of the scored rows.
+
+From G groups of rows, a resample draws G groups with replacement, each with all its rows (Efron and Tibshirani 1993, chapter 8;
+Davison and Hinkley 1997, section 3.8: with nested data, draw only the outermost level). All seeds, runs and tasks on the same
+scored rows have the same resamples, so that differences are computed within each resample (Berg-Kirkpatrick et al. 2012)."""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mtl.tasks.metrics import weighted_scores
+from mtl.tasks.task import ScoredRows, Task
+
+RESAMPLES = 1000
+BLOCK = 2**22  # the most numbers in one block of weights
+
+
+@dataclass(frozen=True)
+class RowSet:
+    """A set of scored rows. key: equal for the same rows in the same groups. count: the number of groups."""
+
+    key: str
+    count: int = field(compare=False)
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """A set of scored rows, and the number of each row's group, int64 (rows,), from 0 to one less than the number of groups."""
+
+    rows: RowSet
+    groups: np.ndarray = field(compare=False)
+
+
+def row_groups(key: str, groups: np.ndarray) -> RowGroups:
+    """The set of rows with this key and these groups."""
+    return RowGroups(RowSet(key, int(groups.max()) + 1), groups)
+
+
+def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, groups: RowGroups) -> np.ndarray:
+    """The task's metric × 100 of each seed on each resample, (seeds, RESAMPLES). predictions: (seeds, rows)."""
+    scores = np.empty((len(predictions), RESAMPLES))
+    done = 0
+    for weights in row_weights(groups):
+        for seed, predicted in enumerate(predictions):
+            scores[seed, done : done + len(weights)] = weighted_scores(task, predicted, rows, weights)
+        done += len(weights)
+    return scores
+
+
+def row_weights(groups: RowGroups) -> Iterator[np.ndarray]:
+    """Yield blocks of weights, float64 (resamples, rows): how often each resample draws each row. Equal groups give equal weights."""
+    count = groups.rows.count
+    rng = np.random.default_rng([zlib.crc32(groups.rows.key.encode()), count])
+    size = max(1, BLOCK // len(groups.groups))
+    for start in range(0, RESAMPLES, size):
+        block = min(size, RESAMPLES - start)
+        draws = rng.integers(count, size=(block, count)) + count * np.arange(block)[:, None]
+        drawn = np.bincount(draws.ravel(), minlength=block * count).reshape(block, count)
+        yield drawn.astype(np.float64)[:, groups.groups]

@@ -1,0 +1,376 @@
+"""Check a submission of rows: the data's rows, complete, in order and unchanged, each with a valid prediction, and the entry.
+
+Compare a file of rows with predictions with the data file that it was made from.
+What is wrong with the content of an entry: keys and types that the empty entry does not have, and what the files contradict.
+"""
+
+import codecs
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mtl.base.errors import InputError
+from mtl.data.columns import value_of
+from mtl.data.files import split_lines
+from mtl.data.records import parse_row
+from mtl.runs.predictions import foreign_problems, read_files
+from mtl.submissions.entry import (
+    LEFT_OUT,
+    PREDICTION,
+    ROWS,
+    SPLITS,
+    TASKS,
+    Figures,
+    RowFile,
+    data_files,
+    file_name,
+    measure,
+    parse_entry,
+    prediction_target,
+    read_row_file,
+    read_template,
+    show,
+    system_name,
+)
+from mtl.submissions.format import Checked
+from mtl.submissions.rows import Files, data_remarks
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+MOST_PROBLEMS = 10  # of one file that are listed
+
+
+def file_problems(file: RowFile, data: RowFile) -> list[str]:
+    """The problems of a submission's file, as ":line: message", in order of lines; after the first 10, their number.
+
+    Rows are the same if their values are, of equal type: 3 is not 3.0. The order of keys and white space do not count.
+    """
+    rows: list[dict[str, Any] | None] = []
+    problems = list[tuple[int, str]]()
+    for number, line in enumerate(file.lines, start=1):
+        try:
+            rows.append(parse_row("", number, line))
+        except InputError as error:
+            rows.append(None)
+            problems.append((number, str(error).removeprefix(f":{number}: ")))
+            continue
+        try:
+            prediction_target(file.task, rows[-1] or {})
+        except ValueError as error:
+            problems.append((number, str(error)))
+    problems += _row_problems(rows, data)
+    listed = [f":{number}: {problem}" for number, problem in sorted(problems)]
+    further = len(listed) - MOST_PROBLEMS
+    return (
+        listed if further <= 1 else [*listed[:MOST_PROBLEMS], f": {further} further problems of this kind or another"]
+    )
+
+
+def _row_problems(rows: Sequence[dict[str, Any] | None], data: RowFile) -> Iterator[tuple[int, str]]:
+    """The line and the message of each row that is changed, missing or added, and of the first that is not in order.
+
+    rows: of the submission; None for a line that is no row.
+    """
+    plain = [None if row is None else {key: row[key] for key in row if key != PREDICTION} for row in rows]
+    places = _places(plain, data.rows)
+    left = set(range(len(data.rows))) - set(places)
+    furthest = expected = -1
+    in_order = True
+    for number, place in enumerate(places, start=1):
+        expected += 1
+        if place is None and expected in left:  # stands where that row should stand
+            left.remove(expected)
+            if (row := plain[number - 1]) is not None:
+                yield number, _difference(row, data.rows[expected])
+            continue
+        if place is None:
+            expected -= 1
+            if plain[number - 1] is not None:
+                yield number, f"is none of the rows of {data.name}, or stands here once more"
+            continue
+        if place < furthest and in_order:
+            in_order = False
+            yield number, f"row {place + 1} of {data.name} stands here; the rows must be in the order of that file"
+        furthest, expected = max(furthest, place), place
+    for place in sorted(left):
+        yield place + 1, f"row {place + 1} of {data.name} is missing"
+
+
+def _places(rows: Sequence[dict[str, Any] | None], data: Sequence[dict[str, Any]]) -> list[int | None]:
+    """The index of the data's row that each row is; None if it is none. Each row of the data is taken once."""
+    keys = [_canonical(row) for row in data]
+    free = defaultdict[str, deque[int]](deque)
+    for place, key in enumerate(keys):
+        free[key].append(place)
+    found = [None if row is None else _canonical(row) for row in rows]
+    return [free[key].popleft() if key is not None and free[key] else None for key in found]
+
+
+def _canonical(row: dict[str, Any]) -> str:
+    """Equal for rows with the same values of the same types, whatever the order of their keys."""
+    return json.dumps(row, sort_keys=True)
+
+
+def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> str:
+    """Which key differs, and how."""
+    for key in dict.fromkeys([*data, *row]):
+        name = f"{outer}{key}"
+        if key not in row:
+            return f"key {name!r} of the data's row is missing"
+        if key not in data:
+            return f"key {name!r} is not in the data's row"
+        one, other = row[key], data[key]
+        if isinstance(one, dict) and isinstance(other, dict) and _canonical(one) != _canonical(other):
+            return _difference(one, other, f"{name}.")
+        if json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True):
+            return f"key {name!r} is {show(one)}, and in the data's row {show(other)}"
+    raise AssertionError("the rows are the same")
+
+
+TOLERANCE = 0.005
+"""How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded."""
+
+LARGEST = 1e15  # that a figure may be
+
+Template = Mapping[str, Any] | None
+"""The empty entry, if it is at hand."""
+
+
+def content_problems(
+    suite: Suite, entry: Mapping[str, Any], template: Template, submitted: Sequence[str], figures: Figures
+) -> list[str]:
+    """The problems, as "key: message". What the empty entry has is never one, except that the system needs a name.
+
+    submitted: the ids of the tasks that the submission has. figures: those that its predictions give.
+    """
+    return [
+        *_name_problems(suite, entry),
+        *_key_problems(suite, entry, template),
+        *_left_out_problems(suite, entry, template, submitted),
+        *_missing_problems(entry, template, submitted),
+        *_figure_problems(suite, entry, template, figures),
+    ]
+
+
+def _knows_all(suite: Suite, template: Template) -> bool:
+    """Whether the tasks and figures that an entry may have are known: not where the suite's template is not at hand."""
+    return template is not None or suite.submission.template is None
+
+
+def _name_problems(suite: Suite, entry: Mapping[str, Any]) -> Iterator[str]:
+    for key, fact in suite.submission.fill.items():
+        if fact == "name":
+            try:
+                name = value_of(entry, key)
+            except ValueError:
+                name = None
+            if not isinstance(name, str):
+                yield f"{key}: must be the system's name"
+
+
+def _key_problems(suite: Suite, entry: Mapping[str, Any], template: Template) -> Iterator[str]:
+    """Keys outside of the tasks that the empty entry does not have, and objects where it has none or the reverse."""
+    if template is None:
+        return
+    known = {**template, **dict.fromkeys(key.split(".")[0] for key in suite.submission.fill if "." not in key)}
+    for key, value in entry.items():
+        if key in (TASKS, LEFT_OUT):
+            continue
+        if key not in known:
+            yield f"{key}: unknown key; the template has {', '.join(template)}"
+        elif isinstance(value, dict) != isinstance(known[key], dict):
+            yield f"{key}: must be {'an object' if isinstance(known[key], dict) else 'a single value'}"
+        elif isinstance(value, dict):
+            filled = {name.removeprefix(f"{key}.") for name in suite.submission.fill}
+            yield from (f"{key}.{name}: unknown key" for name in value if name not in {*known[key], *filled})
+
+
+def _left_out_problems(
+    suite: Suite, entry: Mapping[str, Any], template: Template, submitted: Sequence[str]
+) -> Iterator[str]:
+    known = {*suite.tasks, *(template or {}).get(TASKS, {})}
+    for id in entry.get(LEFT_OUT, []):
+        if id in submitted:
+            yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
+        elif id not in known and _knows_all(suite, template):
+            yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
+
+
+def _missing_problems(entry: Mapping[str, Any], template: Template, submitted: Sequence[str]) -> Iterator[str]:
+    """What the empty entry has of the submitted tasks, and this entry has not."""
+    tasks = entry.get(TASKS, {})
+    for id, splits in (template or {}).get(TASKS, {}).items():
+        if id not in submitted:
+            continue
+        if id not in tasks:
+            yield f"{TASKS}.{id}: is missing, though the submission has the task's files"
+            continue
+        for split, figures in splits.items():
+            here = tasks[id].get(split)
+            if not isinstance(here, dict):
+                yield f"{TASKS}.{id}.{split}: is missing, or no object"
+            else:
+                yield from (f"{TASKS}.{id}.{split}.{name}: is missing" for name in figures or () if name not in here)
+
+
+def _figure_problems(suite: Suite, entry: Mapping[str, Any], template: Template, figures: Figures) -> Iterator[str]:
+    """Tasks, splits and figures that are unknown, are no numbers, or are not those that the predictions give."""
+    given = (template or {}).get(TASKS, {})
+    for id, splits in entry.get(TASKS, {}).items():
+        if id not in given and id not in suite.tasks:
+            if _knows_all(suite, template):
+                yield f"{TASKS}.{id}: unknown task"
+            continue
+        for split, block in splits.items():
+            place = f"{TASKS}.{id}.{split}"
+            if split not in SPLITS:
+                yield f"{place}: unknown split, expected {' or '.join(SPLITS)}"
+            elif isinstance(block, dict):
+                known = {*suite.submission.measures, *(given.get(id, {}).get(split) or ())}
+                known |= set() if _knows_all(suite, template) else set(block)
+                right = figures.get(id, {}).get(split, {})
+                for name, value in block.items():
+                    if problem := _figure_problem(suite, name, value, known, right):
+                        yield f"{place}.{name}: {problem}"
+
+
+def _figure_problem(suite: Suite, name: str, value: Any, known: set[str], right: Mapping[str, float]) -> str | None:
+    """What is wrong with one figure. known: the names that figures may have. right: those that the predictions give, by name."""
+    if name not in known:
+        return "unknown key"
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
+        return f"{show(value)} must be a number or null"
+    within = 0 if suite.submission.measures.get(name) == [ROWS] else TOLERANCE * suite.scale
+    if name in right and not abs(value - right[name]) <= within:
+        return f"is {value}, but the predictions give {right[name]:.6g}"
+    return None
+
+
+def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
+    """The content of the files of a submission, a folder or a zip, by their path there: entries and rows of the suite's tasks. And the
+    names of all other files, which are not read. Raises InputError as `mtl.runs.predictions.read_files`."""
+    rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
+    return read_files(path, lambda name: name in rows or _is_entry(name))
+
+
+def rows_name(task: Task, split: str) -> str:
+    """The place of a file of rows in a submission."""
+    return f"{task.id}/{split}.jsonl"
+
+
+def submitted_rows(task: Task, found: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
+    """The submission's files of rows of a task, by split. found: the submission's content by name."""
+    names = {split: rows_name(task, split) for split in SPLITS}
+    return {
+        split: RowFile(task, f"{path}/{name}", split_lines(found[name], f"{path}/{name}"))
+        for split, name in names.items()
+        if name in found
+    }
+
+
+def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
+    """Compare a submission with the files of a data folder.
+
+    Raises InputError if the data folder has no file of the suite, and for files that cannot be read.
+    """
+    data: Files = {}
+    for task in suite.tasks.values():
+        if paths := data_files(task, data_dir):
+            data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
+    if not data:
+        raise InputError(f"{data_dir}: has no files of suite {suite.name} to compare with; set data_dir=")
+    found, others = read_submission(path, suite)
+    problems = _mark_problems(path, found)
+    compared = []
+    missing = []
+    notes = list[str]()
+    figures: Figures = {}
+    for task in suite.tasks.values():
+        files = submitted_rows(task, found, path)
+        if not files:
+            missing.append(task.id)
+            continue
+        compared.append(data.get(task.id, {}))
+        wrong = _task_problems(path, task, files, compared[-1], data_dir)
+        problems += wrong
+        predicted = {} if wrong else {split: file.predictions() for split, file in files.items()}
+        figures[task.id] = {
+            split: measure(suite, split, compared[-1][split], targets) for split, targets in predicted.items()
+        }
+        kind = target_kind(task)
+        notes += [
+            f"{files[split].name}: {note}" for split, targets in predicted.items() if (note := kind.remark(targets))
+        ]
+    problems += _entry_problems(path, suite, found, read_template(suite, data_dir), missing, figures)
+    problems += foreign_problems(path, suite, others, "a submission")
+    return Checked(problems, data_remarks(compared, data_dir), notes)
+
+
+def _mark_problems(path: Path, found: Mapping[str, bytes]) -> list[str]:
+    """The files that begin with a byte order mark, which readers of JSON refuse."""
+    return [
+        f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
+        for name, content in found.items()
+        if content.startswith(codecs.BOM_UTF8)
+    ]
+
+
+def _task_problems(
+    path: Path, task: Task, files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path
+) -> list[str]:
+    """What is wrong with a task's files. files, data: of the submission and of the data folder, by split."""
+    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
+    for split, file in files.items():
+        if split in data:
+            problems += [f"{file.name}{problem}" for problem in file_problems(file, data[split])]
+        else:
+            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
+    return problems
+
+
+def read_entry(path: Path, found: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
+    names = [name for name in found if _is_entry(name)]
+    if len(names) != 1:
+        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
+        raise InputError(f"{path}: {what} of the form NAME.json; one is expected, the leaderboard's entry")
+    return names[0], parse_entry(f"{path}/{names[0]}", found[names[0]])
+
+
+def _is_entry(name: str) -> bool:
+    return "/" not in name and name.endswith(".json")
+
+
+def _entry_problems(
+    path: Path,
+    suite: Suite,
+    found: Mapping[str, bytes],
+    template: Mapping[str, Any] | None,
+    missing: Sequence[str],
+    figures: Figures,
+) -> list[str]:
+    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out.
+
+    template: the empty entry, if it is at hand. missing: the tasks that have no files. figures: of the tasks that have.
+    """
+    try:
+        name, entry = read_entry(path, found)
+    except InputError as error:
+        return [str(error)]
+    called = system_name(suite, entry)
+    problems = []
+    if called is not None and file_name(called) != name:
+        problems.append(f"{path}/{name}: is the entry of {called!r}; its name must be {file_name(called)}")
+    left_out = entry.get(LEFT_OUT, [])
+    problems += [
+        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
+        for id in missing
+        if id not in left_out
+    ]
+    content = content_problems(suite, entry, template, list(figures), figures)
+    return [*problems, *(f"{path}/{name}: {problem}" for problem in content)]

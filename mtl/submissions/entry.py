@@ -1,0 +1,281 @@
+"""The leaderboard's entry on a system: its empty entry, filled with what is known.
+
+Files of rows in JSON Lines: the rows of a data file with a further key, the prediction. A row's own text stays as it is.
+"""
+
+import json
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypedDict
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import parse_json
+from mtl.data.columns import text, value_of
+from mtl.data.examples import read_examples
+from mtl.data.files import is_changed, read_bytes, split_lines
+from mtl.data.records import parse_row
+from mtl.runs.predictions import scored_rows
+from mtl.tasks.kind import Target
+from mtl.tasks.metrics import score
+from mtl.tasks.suite import Suite
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+PREDICTION = "prediction"
+SPLITS = ("dev", "test")  # of a submission
+
+
+@dataclass(frozen=True)
+class RowFile:
+    """The lines of a task's file of rows, without line ends. name: the file's, for messages. changed: whether the suite names another
+    checksum for the file."""
+
+    task: Task
+    name: str
+    lines: Sequence[str]
+    changed: bool = False
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The object on each line. Raises InputError with the line of the first that is none."""
+        return [parse_row(self.name, number, line) for number, line in enumerate(self.lines, start=1)]
+
+    @cached_property
+    def labels(self) -> list[Any]:
+        """The target of each row as it stands in the file; None where it has none."""
+        return [label_of(self.task, row) for row in self.rows]
+
+    @property
+    def labelled(self) -> bool:
+        """Whether every row has its target."""
+        return None not in self.labels
+
+    def is_official(self, split: str) -> bool:
+        """Whether the file has the checksum and the number of rows that the suite names for this split; also if it names none for the
+        task."""
+        return not self.changed and self.has_official_size(split)
+
+    def has_official_size(self, split: str) -> bool:
+        """Whether the file has the number of rows that the suite names for this split; also if it names none for the task."""
+        return not self.task.rows or self.task.rows.get(split) == len(self.lines)
+
+    def predictions(self) -> np.ndarray:
+        """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
+        targets = []
+        for number, row in enumerate(self.rows, start=1):
+            try:
+                targets.append(prediction_target(self.task, row))
+            except ValueError as error:
+                raise InputError(f"{self.name}:{number}: {error}") from None
+        return np.array(targets, dtype=target_kind(self.task).dtype)
+
+    def with_predictions(self, predictions: Sequence[Any]) -> str:
+        """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
+        for number, row in enumerate(self.rows, start=1):
+            if PREDICTION in row:
+                raise InputError(f"{self.name}:{number}: has a key {PREDICTION!r} already; take it out of the data")
+        lines = map(_with_prediction, self.lines, self.rows, predictions)
+        return "".join(f"{line}\n" for line in lines)
+
+
+def read_row_file(task: Task, split: str, path: Path) -> RowFile:
+    """The task's data file at this path. Raises InputError if it cannot be read."""
+    content = read_bytes(path)
+    changed = is_changed(content, task.checksums.get(split))
+    return RowFile(task, str(path), split_lines(content, str(path)), changed)
+
+
+def data_files(task: Task, data_dir: Path) -> dict[str, Path]:
+    """The task's files of the splits of a submission, by split, as far as they exist."""
+    paths = {split: task.path(split, data_dir) for split in SPLITS}
+    return {split: path for split, path in paths.items() if path is not None and path.is_file()}
+
+
+def label_of(task: Task, row: dict[str, Any]) -> Any:
+    """The row's target as a JSON value; None if it has none, or one that the task does not allow (as -1 in a test file)."""
+    kind = target_kind(task)
+    try:
+        value = value_of(row, task.target)
+        kind.parse(text(value), _candidates(task, row))
+    except ValueError:
+        return None
+    return value if kind.has_type(value) else None
+
+
+def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence[RowFile]) -> list[Any]:
+    """Predictions as JSON values in the form of the labels: that in which these files of the task have the label, or the kind's own."""
+    kind = target_kind(task)
+    forms = {text(label): label for file in files for label in file.labels if label is not None}
+    return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
+
+
+def prediction_target(task: Task, row: dict[str, Any]) -> Target:
+    """The target that a row's prediction means. Raises ValueError that says what is wrong with it."""
+    if PREDICTION not in row:
+        raise ValueError(f"no key {PREDICTION!r}")
+    value, label, kind = row[PREDICTION], label_of(task, row), target_kind(task)
+    if not kind.has_type(value):
+        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")
+    if label is not None and _form(value) != _form(label):
+        raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
+    try:
+        return kind.parse_prediction(text(value), _candidates(task, row))
+    except ValueError as error:
+        raise ValueError(f"{PREDICTION}: {error}") from None
+
+
+def show(value: Any) -> str:
+    """A JSON value in a message, cut after 60 characters."""
+    shown = json.dumps(value, ensure_ascii=False)
+    shown = shown if shown.isprintable() else json.dumps(value)
+    return shown if len(shown) <= 60 else f"{shown[:60]}…"
+
+
+def _with_prediction(line: str, row: dict[str, Any], value: Any) -> str:
+    start = line.rstrip().removesuffix("}").rstrip()
+    return f"{start}{', ' if row else ''}{json.dumps(PREDICTION)}: {json.dumps(value, ensure_ascii=False)}}}"
+
+
+def _form(value: Any) -> tuple[bool, bool]:
+    """Equal for two texts, for two truth values, and for two numbers."""
+    return isinstance(value, str), isinstance(value, bool)
+
+
+def _candidates(task: Task, row: dict[str, Any]) -> int | None:
+    """The number of candidates in a row of a choice; None if it is not known."""
+    if task.candidates is None:
+        return None
+    try:
+        values = [value_of(row, column) for column in task.candidates]
+    except ValueError:
+        return None
+    return sum(len(value) if isinstance(value, list) else 1 for value in values)
+
+
+FACTS = ("name", "family", "parameters")  # what `fill` may name: of the system, its method and its size
+ROWS = "rows"  # the measure that is the number of rows
+LEFT_OUT = "left_out"  # the entry's key for the tasks that the submission does not have
+TASKS = "tasks"
+
+
+class Entry(TypedDict, total=False):
+    """The keys of an entry that are the same on every leaderboard."""
+
+    tasks: dict[str, dict[str, dict[str, Any] | None]]
+    left_out: list[str]
+
+
+Figures = dict[str, dict[str, dict[str, float]]]
+"""By task id, split and name in the entry."""
+
+
+def file_name(name: str) -> str:
+    """The name of the entry's file for a system of this name."""
+    return f"{name.replace('/', '-')}.json"
+
+
+def read_template(suite: Suite, data_dir: Path) -> dict[str, Any] | None:
+    """The empty entry; None if the suite names none or its file is not there. Raises InputError for a file of another form."""
+    if suite.submission.template is None or not (path := data_dir / suite.submission.template).is_file():
+        return None
+    return parse_entry(str(path), read_bytes(path))
+
+
+def parse_entry(path: str, content: bytes) -> dict[str, Any]:
+    """The entry in a file with this content. Raises InputError unless it has the form of `Entry`."""
+    remedy = "an entry has an object for each task below tasks, and in it one for each split"
+    return {**parse_json(content.removeprefix(BOM_UTF8), path, Entry, remedy)}
+
+
+def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
+    """The entry's figures for a data file, by name: those of the measures that its task has. None if its rows are not the official
+    ones, or lack targets.
+
+    Scores are on the suite's scale: from 0 to 1 if that is 1.
+    """
+    if not file.labelled or not file.is_official(split):
+        return {}
+    task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
+    rows = scored_rows(task, read_examples(task, Path(file.name)))
+    assert rows is not None
+    predicted = np.array(predictions, dtype=target_kind(task).dtype)
+    figures: dict[str, float] = {}
+    for name, metrics in suite.submission.measures.items():
+        known = _measured(task, metrics)
+        if known == ROWS:
+            figures[name] = len(predicted)
+        elif known is not None:
+            figures[name] = score(task.measured_by(known), predicted, rows) * suite.scale / 100
+    return figures
+
+
+def _measured(task: Task, metrics: Sequence[str]) -> str | None:
+    """Which of a measure's metrics stands in the entry of this task: the first that it has, and of those after the first only its own
+    `metric`. None if it has none."""
+    first, *others = metrics
+    if first in (ROWS, task.metric, *(task.also or ())):
+        return first
+    return task.metric if task.metric in others else None
+
+
+def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
+    """The entry with these facts and figures, and under `left_out` the tasks that have no files.
+
+    entry: the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept. figures: for each task
+    of the submission its splits, with no figures where none are known.
+    """
+    filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
+    for key, fact in suite.submission.fill.items():
+        if facts.get(fact) is not None:
+            _put(filled, key.split("."), facts[fact])
+    tasks = filled[TASKS]
+    for id, splits in figures.items():
+        for split, values in splits.items():
+            places = tasks.get(id, {}).get(split) or dict.fromkeys(values)
+            known = {name: values.get(name, empty) for name, empty in places.items()}
+            if known:
+                tasks.setdefault(id, {})[split] = known
+    filled.pop(LEFT_OUT, None)
+    if left_out := [id for id in dict.fromkeys([*suite.tasks, *tasks]) if id not in figures]:
+        filled[LEFT_OUT] = left_out
+    return filled
+
+
+def system_name(suite: Suite, entry: Mapping[str, Any]) -> str | None:
+    """The system's name in an entry; None if the suite does not say where it stands, or it is no text."""
+    for key, fact in suite.submission.fill.items():
+        if fact == "name":
+            try:
+                return str(value_of(entry, key))
+            except ValueError:
+                return None
+    return None
+
+
+def unfilled(value: Any, key: str = "") -> Iterator[str]:
+    """The dotted keys of an entry that are null; only the outer key where everything in it is."""
+    if value is None:
+        yield key
+    elif isinstance(value, dict):
+        inner = [list(unfilled(item, f"{key}.{name}".removeprefix("."))) for name, item in value.items()]
+        empty = [found == [f"{key}.{name}".removeprefix(".")] for name, found in zip(value, inner, strict=True)]
+        yield from [key] if key and value and all(empty) else [name for found in inner for name in found]
+
+
+def _emptied(value: Any) -> Any:
+    """The same objects with null for every other value."""
+    return {name: _emptied(item) for name, item in value.items()} if isinstance(value, dict) else None
+
+
+def _put(entry: dict[str, Any], keys: Sequence[str], value: Any) -> None:
+    *outer, last = keys
+    for key in outer:
+        if not isinstance(entry.setdefault(key, {}), dict):
+            entry[key] = {}
+        entry = entry[key]
+    entry[last] = value

@@ -1,0 +1,127 @@
+"""The format `rows`: the leaderboard's entry, and for each task and split the rows of the data with predictions."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mtl.base.errors import InputError
+from mtl.base.files import write_json, write_text
+from mtl.base.untrusted import is_inside
+from mtl.data.examples import read_predicted
+from mtl.submissions.entry import (
+    FACTS,
+    LEFT_OUT,
+    ROWS,
+    SPLITS,
+    Figures,
+    RowFile,
+    data_files,
+    file_name,
+    fill_entry,
+    measure,
+    prediction_values,
+    read_row_file,
+    read_template,
+    unfilled,
+)
+from mtl.submissions.format import Submitted
+from mtl.tasks.kind import Target
+from mtl.tasks.metrics import METRICS
+from mtl.tasks.suite import Suite
+
+Files = dict[str, dict[str, RowFile]]
+"""Files of rows by task id and split."""
+
+
+def rows_problem(suite: Suite) -> str | None:
+    """The error in the suite's declaration, as "key: message", or None."""
+    declared = suite.submission
+    if declared.template is not None and not is_inside(declared.template):
+        return f"template: {declared.template!r} must be a path below the data folder, without '..'"
+    if declared.template_source is not None and (problem := declared.template_source.problem):
+        return f"template_source.{problem}"
+    for key, fact in declared.fill.items():
+        if fact not in FACTS:
+            return f"fill.{key}: {fact!r} must be one of {', '.join(FACTS)}"
+    for name, metrics in declared.measures.items():
+        if not metrics:
+            return f"measures.{name}: names no metric"
+        if unknown := [metric for metric in metrics if metric not in (ROWS, *METRICS)]:
+            return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
+    for task in suite.tasks.values():
+        for split in SPLITS:
+            if (file := task.files[split]) is not None and not file.endswith(".jsonl"):
+                return f"format: rows are written from .jsonl files, and {task.id} has {file}"
+    return None
+
+
+def write_rows(submitted: Submitted) -> list[str]:
+    """Write `submission/` in the seed's folder: NAME.json and TASK/dev.jsonl, TASK/test.jsonl. Returns what its user should know.
+
+    Raises InputError if the data has another number of rows than the predictions, or a key `prediction`.
+    """
+    suite, data_dir = submitted.suite, submitted.data_dir
+    folder = submitted.folder.submission_folder(submitted.seed)
+    files: Files = {}
+    figures: Figures = {}
+    for task in submitted.tasks:
+        paths = data_files(task, data_dir)
+        files[task.id] = {split: read_row_file(task, split, path) for split, path in paths.items()}
+        figures[task.id] = {}
+        for split, file in files[task.id].items():
+            targets = _targets(submitted, split, file)
+            values = prediction_values(task, targets, list(files[task.id].values()))
+            write_text(folder / task.id / f"{split}.jsonl", file.with_predictions(values))
+            figures[task.id][split] = measure(suite, split, file, targets)
+    template = read_template(suite, data_dir)
+    entry = fill_entry(template or {}, suite, submitted.facts, figures)
+    name = file_name(str(submitted.facts["name"]))
+    write_json(folder / name, entry)
+    remarks = data_remarks(list(files.values()), data_dir)
+    if LEFT_OUT in entry:
+        remarks.append(f"tasks that are left out, as {name} says under {LEFT_OUT}: {', '.join(entry[LEFT_OUT])}")
+    if template is None and suite.submission.template is not None:
+        missing = data_dir / suite.submission.template
+        how = f"; get it with mtl data {suite.name}" if suite.submission.template_source else ""
+        remarks.append(f"{missing}: no such file; {name} has only what is known of the system{how}")
+    if keys := list(unfilled(entry)):
+        remarks.append(f"{name}: still to be filled in by you: {', '.join(keys)}")
+    return remarks
+
+
+def _targets(submitted: Submitted, split: str, file: RowFile) -> list[Target]:
+    """The seed's predictions for the rows of a data file."""
+    path = submitted.folder.predictions(submitted.seed, split, file.task.id)
+    targets: list[Target] = read_predicted(file.task, path).tolist()
+    if len(targets) != len(file.lines):
+        raise InputError(f"{path}: {len(targets)} predictions for the {len(file.lines)} rows of {file.name}")
+    return targets
+
+
+def data_remarks(tasks: Sequence[Mapping[str, RowFile]], data_dir: Path) -> list[str]:
+    """What keeps files that were written from this data from being submitted, one line each; empty if they are official."""
+    files = [(split, file) for splits in tasks for split, file in splits.items()]
+    bare = [f"{file.task.id} {split}" for split, file in files if not file.labelled]
+    other = [
+        f"{file.task.id} {split} ({len(file.lines)} of {file.task.rows[split]} rows)"
+        for split, file in files
+        if split in file.task.rows and not file.has_official_size(split)
+    ]
+    parts = [
+        f"{file.task.id} {split} ({len(file.lines)} rows)"
+        for split, file in files
+        if file.task.rows and split not in file.task.rows
+    ]
+    changed = [f"{file.task.id} {split}" for split, file in files if file.changed and file.has_official_size(split)]
+    found = {
+        "rows without labels": bare,
+        "not the official numbers of rows": other,
+        "changed, by the checksums of the suite": changed,
+        "no official splits, but parts of others": parts,
+    }
+    remarks = [f"{what}: {', '.join(names)}" for what, names in found.items() if names]
+    if remarks:
+        remarks.append(
+            f"the leaderboard takes official rows only: before submitting, put the official files in place of those in {data_dir},"
+            " with mtl rejoin"
+        )
+    return remarks

@@ -1,0 +1,84 @@
+from pathlib import Path
+
+import pytest
+import torch
+
+from mtl.base.device import bfloat16_instructions, device_of, exact_arithmetic, multiplies_bfloat16
+from mtl.base.errors import InputError
+from mtl.embedders.elmo import ELMo
+
+CPU = torch.device("cpu")
+
+
+def flags() -> list[object]:
+    cudnn = torch.backends.cudnn
+    operations = (cudnn.rnn, cudnn.conv, torch.backends.cuda.matmul)
+    return [*(operation.fp32_precision for operation in operations), cudnn.deterministic]
+
+
+def test_without_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: False)
+    assert device_of("auto").type == device_of("cpu").type == "cpu"
+    for name in ("gpu", "cuda", "mps", "warp"):
+        with pytest.raises(InputError, match=f"device={name}: torch finds no such device; use auto or cpu"):
+            device_of(name, "device")
+
+
+def test_with_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))
+    assert [device_of(name).type for name in ("auto", "cpu", "gpu", "cuda")] == ["cuda", "cpu", "cuda", "cuda"]
+    for name in ("mps", "warp"):
+        with pytest.raises(InputError, match=f"{name}: torch finds no such device; use auto or cpu or gpu or cuda"):
+            device_of(name)
+
+
+@pytest.mark.parametrize(
+    ("information", "instructions"),
+    [
+        ("model name\t: A\nflags\t\t: fpu avx512f avx512_bf16 amx_bf16 amx_tile\n", ("amx_bf16", "avx512_bf16")),
+        ("model name\t: A\nflags\t\t: fpu avx512f avx512_bf16\n", ("avx512_bf16",)),
+        ("model name\t: A\nflags\t\t: fpu avx2 avx512f amx_tile\n", ()),
+        ("Features\t: fp asimd sve bf16 i8mm\n", ("bf16",)),
+        ("Features\t: fp asimd\n", ()),
+        (None, ()),
+    ],
+)
+def test_the_bfloat16_instructions_of_a_cpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, information: str | None, instructions: tuple[str, ...]
+) -> None:
+    path = tmp_path / "cpuinfo"
+    if information is not None:
+        path.write_text(information, encoding="utf-8")
+    monkeypatch.setattr("mtl.base.device.CPU_INFORMATION", path)
+    assert bfloat16_instructions.__wrapped__() == instructions
+
+
+def test_which_devices_multiply_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert multiplies_bfloat16(torch.device("cuda"))
+    for has_onednn in (True, False):
+        for found in (("avx512_bf16",), ()):
+            monkeypatch.setattr("mtl.base.device.bfloat16_instructions", lambda found=found: found)
+            monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda has_onednn=has_onednn: has_onednn)
+            assert multiplies_bfloat16(CPU) == (has_onednn and found != ())
+
+
+def test_exact_arithmetic_is_set_and_restored() -> None:
+    before = flags()
+    with exact_arithmetic():
+        assert flags() == ["ieee", "ieee", "ieee", True]
+        with exact_arithmetic():
+            pass
+        assert flags() == ["ieee", "ieee", "ieee", True]
+    assert flags() == before
+    with pytest.raises(ValueError, match="x"), exact_arithmetic():
+        raise ValueError("x")
+    assert flags() == before
+
+
+def test_elmo_computes_with_exact_arithmetic(elmo_files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    elmo, seen = ELMo(*elmo_files), []
+    vectors = elmo._token_vectors
+    monkeypatch.setattr(elmo, "_token_vectors", lambda words: (seen.append(flags()), vectors(words))[1])
+    elmo.layers([["a", "b"]])
+    assert seen == [["ieee", "ieee", "ieee", True]]

@@ -1,0 +1,58 @@
+import errno
+
+import pytest
+import torch
+
+from mtl.base.errors import DivergedError, InputError, resources_as_input
+
+
+def allocate() -> None:
+    torch.zeros(10**14)
+
+
+def raising(error: Exception) -> str:
+    with pytest.raises(InputError) as caught, resources_as_input():
+        raise error
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "No space left on device; free some space; the same command continues"),
+        (errno.EFBIG, "File too large; raise the limit of a file's size (ulimit -f); the same command continues"),
+        (errno.EACCES, "Permission denied"),
+    ],
+)
+def test_an_error_of_a_file_names_it_and_what_to_do(number: int, remedy: str) -> None:
+    reason = remedy.partition(";")[0]
+    assert raising(OSError(number, reason, "a/b.ckpt")) == f"a/b.ckpt: {remedy}"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        MemoryError("Unable to allocate 14.9 GiB for an array with shape (2000000000,)"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        torch.OutOfMemoryError("CUDA error. Tried to allocate 20.00 GiB."),
+        ImportError("libtorch.so: failed to map segment from shared object"),
+    ],
+)
+def test_memory_that_runs_out_is_one_line(error: Exception) -> None:
+    assert raising(error).startswith("memory ran out") and "the same command continues" in raising(error)
+
+
+def test_memory_that_torch_cannot_allocate_is_one_line() -> None:
+    with (
+        pytest.raises(InputError, match=r"memory ran out \(400000000000000 bytes were asked for\); free some memory"),
+        resources_as_input(),
+    ):
+        allocate()
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), RuntimeError("x"), ImportError("y"), DivergedError("z")])
+def test_other_errors_stay_what_they_are(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, resources_as_input():
+        raise error
+    assert caught.value is error

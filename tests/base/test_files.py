@@ -1,0 +1,173 @@
+import errno
+import hashlib
+import resource
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+from file_limit import file_limit
+
+from mtl.base.errors import InputError
+from mtl.base.files import (
+    OTHER_FILES,
+    allow_open_files,
+    check_space,
+    git_blob_id,
+    is_sha256,
+    listed,
+    new_folder,
+    replacing,
+    sha256,
+    write_checkpoint,
+    write_text,
+)
+
+
+def test_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "file"
+    write_text(path, "ołówek\r\n")
+    assert path.read_bytes() == "ołówek\r\n".encode()
+    assert sha256(path) == hashlib.sha256(path.read_bytes()).hexdigest()
+    with pytest.raises(RuntimeError), replacing(path) as partial:
+        partial.write_text("half", encoding="utf-8")
+        raise RuntimeError
+    assert path.read_bytes() == "ołówek\r\n".encode()
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_an_error_names_the_path_and_not_the_temporary_one(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    with pytest.raises(IsADirectoryError) as caught:
+        write_text(tmp_path / "taken", "text")
+    assert caught.value.filename == str(tmp_path / "taken")
+    with pytest.raises(NotADirectoryError) as unmade, new_folder(tmp_path / "file" / "new"):
+        pass
+    assert ".partial" not in str(unmade.value.filename)
+
+
+LARGE = torch.zeros(10_000)
+
+
+def write_numbers(path: Path) -> None:
+    with replacing(path) as partial, partial.open("wb") as file:
+        np.savez(file, numbers=LARGE.numpy())
+
+
+def write_in_folder(path: Path) -> None:
+    with new_folder(path.parent / "new") as partial:
+        write_text(partial / path.name, "x" * 40_000)
+
+
+def write_by_a_library(path: Path) -> None:
+    with new_folder(path) as partial:
+        safetensors.torch.save_file({"numbers": LARGE}, partial / "weights.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("write", "named"),
+    [
+        (lambda path: write_text(path, "x" * 40_000), "file"),
+        (lambda path: write_checkpoint(path, {"numbers": LARGE}), "file"),
+        (write_numbers, "file"),
+        (write_in_folder, "new/file"),
+        (write_by_a_library, "file"),
+    ],
+)
+def test_a_write_that_the_system_ends_is_an_error_with_the_path(
+    tmp_path: Path, write: Callable[[Path], None], named: str
+) -> None:
+    with file_limit(20_000), pytest.raises(OSError, match="File too large") as caught:
+        write(tmp_path / "file")
+    assert (caught.value.errno, caught.value.filename) == (errno.EFBIG, str(tmp_path / named))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_errors_of_other_kinds_stay_what_they_are(tmp_path: Path) -> None:
+    with pytest.raises(ConnectionResetError) as reset, replacing(tmp_path / "file"):
+        raise ConnectionResetError(errno.ECONNRESET, "reset")
+    assert reset.value.filename is None
+    with pytest.raises(FileNotFoundError) as missing, replacing(tmp_path / "file"):
+        (tmp_path / "other").read_text(encoding="utf-8")
+    assert missing.value.filename == str(tmp_path / "other")
+
+
+def test_a_checkpoint_is_read_as_torch_s_own(tmp_path: Path) -> None:
+    content = {"numbers": torch.arange(5.0), "nested": {"step": 3, "list": [1.5, None]}}
+    write_checkpoint(tmp_path / "a.ckpt", content)
+    read = torch.load(tmp_path / "a.ckpt", weights_only=True)
+    assert torch.equal(read.pop("numbers"), content.pop("numbers")) and read == content  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("digest", "is_one"),
+    [("0a" * 32, True), ("sha256:" + "0A" * 32, True), ("zz", False), ("0a" * 31, False), ("0g" * 32, False)],
+)
+def test_what_a_sha256_looks_like(digest: str, is_one: bool) -> None:
+    assert is_sha256(digest) == is_one
+
+
+def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.getpid", lambda: 7)  # on both
+    with replacing(tmp_path / "file") as one:
+        one.write_text("one", encoding="utf-8")
+        with replacing(tmp_path / "file") as other:
+            other.write_text("other", encoding="utf-8")
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "one"
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
+    check_space(tmp_path, 2_500_000, "x")
+    with pytest.raises(
+        InputError, match=r"needs 7\.5 GB of disk space, but 3 MB are free; free some space, or set a=1"
+    ):
+        check_space(tmp_path, 7_500_000_000, "set a=1")
+
+
+def test_the_id_of_a_git_blob(tmp_path: Path) -> None:
+    """The ids that `git hash-object` prints."""
+    path = tmp_path / "file"
+    for content, expected in (
+        (b"", "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
+        (b"hello\n", "ce013625030ba8dba906f756967f9e9ca394464a"),
+    ):
+        path.write_bytes(content)
+        assert git_blob_id(path) == expected
+
+
+@pytest.mark.parametrize(
+    ("limit", "highest", "set_to"),
+    [
+        (1024, 4096, (1000 + OTHER_FILES, 4096)),
+        (1024, resource.RLIM_INFINITY, (1000 + OTHER_FILES, resource.RLIM_INFINITY)),
+        (4096, 4096, None),
+        (resource.RLIM_INFINITY, resource.RLIM_INFINITY, None),
+    ],
+)
+def test_the_limit_of_open_files_is_raised(
+    limit: int, highest: int, set_to: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = list[tuple[int, int]]()
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, highest))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: calls.append(limits))
+    allow_open_files(1000)
+    assert calls == ([] if set_to is None else [set_to])
+
+
+def test_too_many_runs_for_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (512, 1024))
+    with pytest.raises(
+        InputError, match=r"1000 runs at once need 1256 open files, and this system allows a process 1024; .*--only"
+    ):
+        allow_open_files(1000)
+
+
+@pytest.mark.parametrize(("most", "expected"), [(3, "a, b, c"), (4, "a, b, c"), (2, "a, b, and 1 more")])
+def test_of_many_names_the_first_are_listed(most: int, expected: str) -> None:
+    assert listed(["a", "b", "c"], most) == expected

@@ -1,0 +1,193 @@
+"""Locks of the system, and named locks, which take their place where the file system has none."""
+
+import errno
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from processes import CONTEXT, wait_for
+
+from mtl.base import locks
+from mtl.base.locks import LOST, Busy, Holder, holder_of, lock, named_lock, waiting_lock
+
+ELSEWHERE = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
+
+HOLD = """
+import fcntl, sys
+from pathlib import Path
+from mtl.base.locks import lock
+
+def no_flock(*_):
+    raise OSError(int(sys.argv[2]), "no flock here")
+
+if int(sys.argv[2]):
+    fcntl.flock = no_flock
+with lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def without_flock(monkeypatch: pytest.MonkeyPatch, error: int) -> None:
+    def no_flock(*_: object) -> None:
+        raise OSError(error, "no flock here")
+
+    monkeypatch.setattr("fcntl.flock", no_flock)
+
+
+def write(path: Path, holder: Holder) -> None:
+    path.write_text(json.dumps(vars(holder)), encoding="utf-8")
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "RENEW_EVERY", 0.01)
+    monkeypatch.setattr(locks, "STALE_AFTER", 0.2)
+
+
+@pytest.mark.parametrize("missing", [0, errno.EOPNOTSUPP])
+def test_a_lock_is_released_when_its_process_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
+) -> None:
+    if missing:
+        without_flock(monkeypatch, missing)
+    path = tmp_path / "folder/.lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), str(missing)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        with pytest.raises(Busy), lock(path):
+            pass
+    finally:
+        holder.kill()
+        holder.wait()
+    for _ in range(2):
+        with lock(path), pytest.raises(Busy), lock(path):
+            pass
+        with waiting_lock(path, "busy"), pytest.raises(Busy), lock(path):
+            pass
+
+
+@pytest.mark.parametrize("missing", [errno.ENOSYS, errno.ENOLCK])
+def test_a_lock_of_another_machine_is_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: int
+) -> None:
+    without_flock(monkeypatch, missing)
+    write(tmp_path / ".lock.process", ELSEWHERE)
+    message = (
+        r"; process 1 on elsewhere since .* holds it; if no such process runs on any machine, remove .*lock\.process"
+    )
+    with pytest.raises(Busy, match=message), lock(tmp_path / ".lock"):
+        pass
+
+
+def test_one_that_waits_takes_over_the_lock_of_a_lost_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: None, caplog: pytest.LogCaptureFixture
+) -> None:
+    without_flock(monkeypatch, errno.ENOSYS)
+    write(tmp_path / ".lock.process", ELSEWHERE)
+    start = time.monotonic()
+    with caplog.at_level("INFO", logger="mtl"), waiting_lock(tmp_path / ".lock", "another process fills it"):
+        assert time.monotonic() - start >= 0.2
+        with pytest.raises(Busy), lock(tmp_path / ".lock"):
+            pass
+    assert "another process fills it (process 1 on elsewhere since 2026-01-31 12:00:00 UTC); waiting for it" in (
+        caplog.text
+    )
+    with lock(tmp_path / ".lock"):
+        pass
+
+
+def test_a_named_lock_says_who_holds_it(tmp_path: Path) -> None:
+    path = tmp_path / "folder/x"
+    with named_lock(path, "busy"):
+        of = holder_of(path)
+        assert of is not None and of.pid == os.getpid() and not of.is_dead
+    assert holder_of(path) is None and list(path.parent.iterdir()) == []
+
+
+def hold(path: Path) -> None:
+    with named_lock(path, "busy"):
+        time.sleep(600)
+
+
+def hold_quickly(path: Path) -> None:
+    locks.RENEW_EVERY = 0.05
+    hold(path)
+
+
+def test_a_killed_process_of_this_machine_leaves_it_free(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    process = CONTEXT.Process(target=hold, args=(path,))
+    process.start()
+    wait_for(path, process)
+    while holder_of(path) is None and process.is_alive():
+        time.sleep(0.01)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert path.exists()
+    with named_lock(path, "busy"):
+        of = holder_of(path)
+        assert of is not None and of.pid == os.getpid()
+
+
+def test_a_lock_that_is_not_readable_is_one_of_a_lost_process(tmp_path: Path, quick: None) -> None:
+    (tmp_path / "x").write_text("{", encoding="utf-8")
+    with named_lock(tmp_path / "x", "busy"):
+        assert holder_of(tmp_path / "x") is not None
+
+
+def test_a_process_that_lost_its_lock_ends(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    process = CONTEXT.Process(target=hold_quickly, args=(path,))
+    process.start()
+    while holder_of(path) is None and process.is_alive():
+        time.sleep(0.01)
+    write(tmp_path / "taken", ELSEWHERE)
+    (tmp_path / "taken").replace(path)
+    process.join()
+    assert process.exitcode == LOST and holder_of(path) == ELSEWHERE
+
+
+@pytest.mark.parametrize("content", [json.dumps(vars(ELSEWHERE)), "{"])
+def test_one_that_takes_over_does_not_remove_the_lock_of_another_that_was_faster(tmp_path: Path, content: str) -> None:
+    path, faster = tmp_path / "x", Holder("elsewhere", 2, "", "faster")
+    path.write_text(content, encoding="utf-8")
+    os.utime(path, (1, 1))
+    found = locks._look(path)
+    assert found is not None
+    path.unlink()
+    write(path, faster)
+    locks._remove(path, found)
+    assert holder_of(path) == faster and [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_nor_a_lock_that_is_just_being_written_or_was_renewed(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    write(path, ELSEWHERE)
+    os.utime(path, (1, 1))
+    found = locks._look(path)
+    assert found is not None
+    os.utime(path)
+    locks._remove(path, found)
+    assert holder_of(path) == ELSEWHERE
+    path.unlink()
+    with path.open("w", encoding="utf-8") as file:  # created, but still empty
+        locks._remove(path, found)
+        json.dump(vars(ELSEWHERE), file)
+    assert holder_of(path) == ELSEWHERE and [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_the_lock_of_a_lost_process_is_removed(tmp_path: Path) -> None:
+    write(tmp_path / "x", ELSEWHERE)
+    found = locks._look(tmp_path / "x")
+    assert found is not None
+    locks._remove(tmp_path / "x", found)
+    assert list(tmp_path.iterdir()) == []

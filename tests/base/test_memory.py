@@ -1,0 +1,54 @@
+import ctypes
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import resource, torch
+from mtl.base.memory import keep_memory
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(4):
+        torch.empty(2**26, dtype=torch.uint8).fill_(1)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+for setting in (int, keep_memory):
+    setting()
+    for _ in range(5):
+        settled = faults()
+    print(settled)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the settings are glibc's")
+def test_kept_memory_causes_no_new_page_faults() -> None:
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    default, kept = map(int, done.stdout.split())
+    pages = 4 * 2**26 // 4096
+    assert kept < pages / 100
+    assert default > pages / 2000  # a page may be as large as 2 MB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count differently")
+def test_peak_memory_is_in_bytes() -> None:
+    code = "import torch; from mtl.base.memory import peak_memory\n"
+    code += "before = peak_memory(); torch.ones(2**28); print(before, peak_memory())"
+    before, after = map(int, subprocess.check_output([sys.executable, "-c", code]).split())
+    assert 2**30 < after < 2**30 + 1.1 * before < 2**33
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="only glibc returns memory on demand")
+def test_freed_memory_between_blocks_in_use_is_returned() -> None:
+    code = """
+from pathlib import Path
+from mtl.base.memory import release_memory
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+blocks = [bytearray(60_000) for _ in range(4000)]
+del blocks[::2]
+before = resident()
+release_memory()
+print(before - resident())
+"""
+    released = int(subprocess.check_output([sys.executable, "-c", code]))
+    assert released > 2000 * 60_000 / 2

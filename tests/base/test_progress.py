@@ -1,0 +1,120 @@
+"""Progress lines with a fake clock, and bars on a fake terminal."""
+
+import io
+import logging
+import sys
+
+import pytest
+
+from mtl.base import progress as module
+from mtl.base.progress import Progress, format_duration, hidden_progress, progress
+
+
+class Clock:
+    now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Clock:
+    fake = Clock()
+    monkeypatch.setattr(module, "time", fake)
+    caplog.set_level(logging.INFO, logger="mtl")
+    return fake
+
+
+def test_lines_after_5_seconds_then_every_30_seconds_and_at_the_end(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Progress("reading", 200, "rows") as shown:
+        for _ in range(100):
+            clock.now += 1
+            shown.advance(2)
+    assert caplog.messages == [
+        "reading · 10 of 200 rows (5%) · 1 min 35 s left",
+        "reading · 70 of 200 rows (35%) · 1 min 05 s left",
+        "reading · 130 of 200 rows (65%) · 35 s left",
+        "reading · 190 of 200 rows (95%) · 5 s left",
+        "reading · finished: 200 rows in 1 min 40 s",
+    ]
+
+
+def test_short_operation_logs_nothing(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    for _ in progress(["a", "b", "c"], "reading", "rows"):
+        clock.now += 1
+    assert caplog.messages == []
+
+
+def test_progress_yields_each_item_and_counts_it_when_it_is_done(
+    clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    seen = []
+    for item in progress(["a", "b"], "reading", "rows"):
+        seen.append(item)
+        clock.now += 60
+    assert seen == ["a", "b"]
+    assert caplog.messages[0] == "reading · 1 of 2 rows (50%) · 1 min 00 s left"
+
+
+def test_time_left_ignores_units_done_before_the_start(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("downloading", 2_000_000_000, "B", 1_000_000_000) as shown:
+        clock.now += 10
+        shown.reach(1_100_000_000)
+    assert caplog.messages[0] == "downloading · 1.1 GB of 2.0 GB (55%) · 1 min 30 s left"
+
+
+def test_unknown_total(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("reading", None, "rows") as shown:
+        clock.now += 10
+        shown.advance(12_345)
+    assert caplog.messages == ["reading · 12,345 rows · 10 s so far", "reading · finished: 12,345 rows in 10 s"]
+
+
+def test_note_is_logged_immediately(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("training", 10, "steps") as shown:
+        clock.now += 1
+        shown.reach(5)
+        shown.note("perplexity 3.1")
+    assert caplog.messages[0] == "training · 5 of 10 steps (50%) · perplexity 3.1 · 1 s left"
+
+
+def test_failed_operation_logs_no_finished_line(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with pytest.raises(ValueError), Progress("reading", 10, "rows") as shown:
+        clock.now += 10
+        shown.advance()
+        raise ValueError
+    assert len(caplog.messages) == 1
+
+
+def test_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(module, "BAR_AFTER", 0)
+    with caplog.at_level(logging.INFO, logger="mtl"), Progress("reading", 10, "rows", 2) as shown:
+        shown.advance(3)
+        shown.note("half of it")
+    written = terminal.getvalue()
+    assert "reading:  20%" in written and "5/10" in written and "half of it" in written
+    assert written.endswith("\r")  # the bar is erased
+    assert caplog.messages == []
+
+
+def test_format_duration() -> None:
+    assert [format_duration(s) for s in (3, 185, 7800)] == ["3 s", "3 min 05 s", "2 h 10 min"]
+
+
+def test_hidden_progress(clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    with Progress("all", 2, "parts") as shown:
+        for _ in range(2):
+            with hidden_progress(), Progress("part", 100, "rows") as part:
+                clock.now += 20
+                part.advance(100)
+                part.note("a note")
+            shown.advance()
+    assert [line.partition(" · ")[0] for line in caplog.messages] == ["all", "all"]

@@ -1,0 +1,99 @@
+import gzip
+import os
+import random
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import is_inside, is_web_address, open_lines, read_arrays, read_yaml
+from mtl.embedders import embedder_kind
+from mtl.settings.layers import read_config
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("url: https://example.org/${oc.env:HOME}.zip\n", "url"),
+        ("tasks:\n  a:\n    labels: [x, 'y ${name}']\n", "tasks.a.labels.1"),
+        ("a:\n  ${b}: 1\n", "a.${b}"),
+    ],
+)
+def test_interpolation_is_rejected(tmp_path: Path, text: str, key: str) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_yaml(path)
+    assert str(caught.value).startswith(f"{path}: {key}: holds '${{'") and os.environ["HOME"] not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "content", [b"a: [", b"- a\n", b'"5"', b"5", b"\xff\xfe\x00", b"a: !!python/object/apply:os.getcwd []\n"]
+)
+def test_file_that_is_no_yaml_mapping_is_rejected(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"x\.yaml") as caught:
+        read_yaml(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_numbers_with_exponents(tmp_path: Path) -> None:
+    path = tmp_path / "x.yaml"
+    path.write_text("rates: [1e-4, 1.0e-3]\n", encoding="utf-8")
+    assert read_yaml(path) == {"rates": [0.0001, 0.001]}
+
+
+def test_interpolation_in_a_run_s_configuration_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text("data_dir: ${oc.env:HOME}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="data_dir: holds"):
+        read_config(tmp_path / "config.yaml", lambda name: embedder_kind(name).options)
+
+
+def test_is_inside() -> None:
+    assert all(map(is_inside, ["", "a", "a/b.tsv", "..a", "a.."]))
+    assert not any(map(is_inside, ["..", "../a", "a/../../b", "/a", "\\a", "a\\..\\b", "C:a", "C:\\a", "a\0b"]))
+
+
+def test_web_addresses() -> None:
+    assert is_web_address("https://example.org/a.zip") and is_web_address("http://127.0.0.1:80/a.zip")
+    assert not is_web_address("file:///etc/passwd") and not is_web_address("example.org/a.zip")
+
+
+@pytest.mark.parametrize("value", ["0b_", '!!int ""', "!!float x"])
+def test_values_that_yaml_cannot_build_are_one_line(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_text(f"a: {value}\n", encoding="utf-8")
+    with pytest.raises(InputError, match="odd.yaml:1: not YAML: "):
+        read_yaml(path)
+
+
+def test_lines_of_plain_and_gzipped_files(tmp_path: Path) -> None:
+    content = b"one\n\ntwo\r\nlast"
+    (tmp_path / "a").write_bytes(content)
+    (tmp_path / "b").write_bytes(gzip.compress(content))
+    for name, zipped in (("a", False), ("b", True)):
+        with open_lines(tmp_path / name) as lines:
+            assert lines.zipped == zipped
+            assert list(lines) == [b"one\n", b"\n", b"two\r\n", b"last"] and lines.offset == len(content)
+    with pytest.raises(InputError, match=r"a:1: a line of more than"), open_lines(tmp_path / "a", 3) as lines:
+        list(lines)
+
+
+def test_damaged_arrays_raise_value_errors(tmp_path: Path) -> None:
+    chance, path = random.Random(0), tmp_path / "a.npz"
+    np.savez(path, x=np.arange(5), y=np.array(["a", "b"]))
+    assert read_arrays(path)["x"].tolist() == [0, 1, 2, 3, 4]
+    original = path.read_bytes()
+    for _ in range(300):
+        content = bytearray(original)
+        for _ in range(chance.randint(1, 3)):
+            content[chance.randrange(len(content))] = chance.randrange(256)
+        path.write_bytes(content)
+        with suppress(ValueError):
+            read_arrays(path)
+    np.savez_compressed(path, x=np.arange(5))
+    with pytest.raises(ValueError, match="its members are compressed"):
+        read_arrays(path)

@@ -1,0 +1,66 @@
+import io
+from pathlib import Path
+
+import pytest
+
+from mtl.base.errors import InputError
+from mtl.data import files as module
+from mtl.data.files import first_lines, line_blocks, read_lines, read_text, split_lines
+
+CONTENT = "\ufeffa\r\nb\x0b\u2028c\n\nd".encode()
+
+
+def test_lines_end_with_a_line_feed_only(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT)
+    assert read_lines(path) == split_lines(CONTENT, "x") == ["a", "b\x0b\u2028c", "", "d"]
+    assert read_text(path) == "a\r\nb\x0b\u2028c\n\nd"
+    assert split_lines(b"", "x") == []
+    assert split_lines(b"\n", "x") == [""]
+
+
+def test_the_first_lines_are_read_without_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT + b"\n\xff")
+    assert first_lines(path, 2) == ["a", "b\x0b\u2028c"]
+    with pytest.raises(InputError, match=r"x:5: not UTF-8 \(byte 0xff\)"):
+        first_lines(path, 9)
+
+
+@pytest.mark.parametrize("read", [read_lines, read_text, lambda path: first_lines(path, 1)])
+def test_files_that_cannot_be_read(tmp_path: Path, read: object) -> None:
+    assert callable(read)
+    with pytest.raises(InputError, match="none: no such file"):
+        read(tmp_path / "none")
+    with pytest.raises(InputError, match="is not a file"):
+        read(tmp_path)
+
+
+def test_blocks_of_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(CONTENT)
+    for size in (1, 2, 3, 9):
+        blocks = list(line_blocks(io.BytesIO(CONTENT), "x", size))
+        assert [line for lines, _ in blocks for line in lines] == read_lines(path)
+        assert max(len(lines) for lines, _ in blocks) <= size
+        assert sum(read for _, read in blocks) == len(CONTENT)
+    assert list(line_blocks(io.BytesIO(b"a\n\xef\xbb\xbfb\n"), "x", 1))[1][0] == [
+        "\ufeffb"
+    ]  # no mark: it is not at the start
+    with pytest.raises(InputError, match=r"x:3: not UTF-8 \(byte 0xff\); save the file as UTF-8"):
+        list(line_blocks(io.BytesIO(b"a\nb\n\xff\n"), "x", 2))
+
+
+def test_a_line_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LINE_LIMIT", 5)
+    assert list(line_blocks(io.BytesIO(b"1234\n12345"), "x", 1))[-1] == (["12345"], 5)
+    with pytest.raises(InputError, match="x:2: the line has more than"):
+        list(line_blocks(io.BytesIO(b"1234\n12345\n"), "x", 1))
+
+
+def test_a_file_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FILE_LIMIT", 5)
+    path = tmp_path / "x"
+    path.write_bytes(b"123456")
+    with pytest.raises(InputError, match="x: has more than"):
+        read_lines(path)

@@ -1,0 +1,136 @@
+"""The words of a finished run, and new ones from a file."""
+
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mtl.base.errors import InputError
+from mtl.data.text import TokenizedTexts, Vocabulary
+from mtl.embedders.embedder import LoadRequest
+from mtl.embedders.vectors import VectorFile, WordVectors
+from mtl.embedders.words import FileSource, WordEmbeddings, WordReader, coverage, run_words, source_words, with_specials
+
+VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)
+
+
+def embeddings() -> WordEmbeddings:
+    """Of the words pies and kot, in this order."""
+    known = coverage(TokenizedTexts(["pies"], "pl", 10), np.ones(1, dtype=bool))
+    return WordEmbeddings(Vocabulary(["pies", "kot"]), 2, with_specials(VECTORS), known, True)
+
+
+def reader(folder: Path, file: Path | None = None) -> WordReader:
+    """Of a run whose stage 1 has doubled the vectors of `embeddings`."""
+    embeddings().save(folder)
+    weights = {"table.weight": 2 * torch.from_numpy(with_specials(VECTORS))}
+    request = LoadRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
+    made = run_words(request, file)
+    made.embedder.load_state_dict(weights)
+    return made
+
+
+def vectors_of(made: WordReader, text: str) -> list[list[float]]:
+    tokens, _ = made.sequences(TokenizedTexts([text], "pl", 9)).gather(torch.tensor([0]))
+    vectors: list[list[float]] = made.embedder(tokens)[0].tolist()
+    return vectors
+
+
+def test_a_run_without_a_vector_file_knows_its_own_words(tmp_path: Path) -> None:
+    made = reader(tmp_path)
+    assert vectors_of(made, "kot ryba") == [[6, 12], [4, 8]]  # trained; a new word is the unknown one
+    assert (made.dim, made.vocabulary.words) == (2, ["pies", "kot"])
+
+
+def test_new_words_get_their_vectors_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+    read = VectorFile.read
+
+    def recorded(self: VectorFile, words: list[str]) -> WordVectors:
+        asked.append(list(words))
+        return read(self, words)
+
+    monkeypatch.setattr(VectorFile, "read", recorded)
+    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 0 0\n", encoding="utf-8")
+    made = reader(tmp_path, tmp_path / "v.vec")
+    for _ in range(2):
+        assert vectors_of(made, "kot ryba nic") == [[6, 12], [7, 8], [4, 8]]
+    assert asked == [["ryba", "nic"]]  # no word is looked up twice
+
+
+def test_words_that_are_learnt_at_once_read_the_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+    read = VectorFile.read
+
+    def counted(self: VectorFile, words: list[str]) -> WordVectors:
+        reads.append(len(words))
+        return read(self, words)
+
+    monkeypatch.setattr(VectorFile, "read", counted)
+    (tmp_path / "v.vec").write_text("ryba 7 8\nsowa 1 2\n", encoding="utf-8")
+    made, alone = reader(tmp_path, tmp_path / "v.vec"), reader(tmp_path, tmp_path / "v.vec")
+    made.learn(["ryba", "kot", "sowa", "ryba", "żaba"])
+    assert reads == [3]
+    for text in ("ryba kot", "sowa żaba"):
+        assert vectors_of(made, text) == vectors_of(alone, text)
+    assert reads == [3, 1, 2]  # the others are those of the reader that has learnt nothing
+    monkeypatch.setattr("mtl.embedders.words.MOST_NEW", 1)
+    made.learn(["dom", "las"])
+    assert reads == [3, 1, 2]
+
+
+def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    made = reader(tmp_path, tmp_path / "none.vec")
+    with caplog.at_level(logging.WARNING, "mtl"):
+        assert vectors_of(made, "ryba nic") == [[4, 8], [4, 8]]
+        assert vectors_of(made, "ryba") == [[4, 8]]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{tmp_path / 'none.vec'} does not exist: 2 words that the run never saw are unknown"
+    ]
+    (tmp_path / "v.vec").write_text("ryba 7 8 9\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"v\.vec: has vectors of 3 numbers, the run's have 2; put back the run's file"
+    ):
+        vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba")
+
+
+def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.embedders.words.MOST_NEW", 3)
+    words = [f"nowe{number}" for number in range(20)]
+    rows = "".join(f"{word} {number}.5 0\n" for number, word in enumerate(words) if number % 2)
+    (tmp_path / "v.vec").write_text(rows, encoding="utf-8")
+    made = reader(tmp_path, tmp_path / "v.vec")
+    for _ in range(2):
+        for number, word in enumerate(words):
+            assert vectors_of(made, f"kot {word}") == [[6, 12], [number + 0.5, 0] if number % 2 else [4, 8]]
+            assert len(made.vocabulary) - 4 + len(made._without_vector) <= 4
+            assert len(made.embedder.added) == len(made.vocabulary) - 4
+
+
+def test_words_of_a_file_alone(tmp_path: Path) -> None:
+    (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\n", encoding="utf-8")
+    made = source_words(FileSource(tmp_path / "v.vec", None), 2, parameters=4)
+    assert vectors_of(made, "kot nic ryba") == [[1, 2], [0, 0], [7, 8]]
+    assert made.known(TokenizedTexts(["nic kot"], "pl", 9)).tolist() == [False, True]
+    assert (made.dim, made.parameters()) == (2, 4)
+
+
+def test_a_reader_s_fingerprint_follows_the_words_and_the_file_s_content(tmp_path: Path) -> None:
+    file = tmp_path / "v.vec"
+    file.write_text("ryba 7 8\n", encoding="utf-8")
+    moved = tmp_path / "moved.vec"
+    moved.write_bytes(file.read_bytes())
+    made = reader(tmp_path, file)
+    before = made.fingerprint()
+    vectors_of(made, "ryba nic")
+    assert (
+        made.fingerprint() == before == reader(tmp_path, moved).fingerprint()
+    )  # not of words added later, nor of the path
+    file.write_text("ryba 7 9\n", encoding="utf-8")
+    moved.unlink()
+    others = {reader(tmp_path, path).fingerprint() for path in (file, moved, None)}
+    assert len({before, *others}) == 4

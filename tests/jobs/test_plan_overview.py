@@ -1,0 +1,220 @@
+"""What a sweep consists of and how far it is."""
+
+import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import job
+
+from mtl.base.files import write_json
+from mtl.base.locks import STALE_AFTER
+from mtl.cli import main
+from mtl.data.dataset import Dataset
+from mtl.jobs.job import Job, NamedRun
+from mtl.jobs.plan import CLOCKS, expected_seconds, measured_seconds, plan_text, watch_text
+from mtl.jobs.seed import NAME, seed_lock
+from mtl.methods import METHODS
+from mtl.settings.schema import Config
+
+UNKNOWN = "expected: unknown, since no run like these is finished, and training steps are measured for LSTMs alone, once their data is there"
+# Settings that floors do not read.
+TRAINING = ("encoder.", "head.", "embeddings.", "pretrain.", "finetune.")
+
+
+STAGE = {"seconds": 60.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
+
+
+def finish(folder: Path, seconds: float, pretraining: float | None = None, finetuning: float = 0.0) -> None:
+    cost = {"pretrain_seconds": pretraining, "finetune_seconds": finetuning}
+    scores = {"scores": {"a": 61.25}, "average": 61.25, "also": {}, "dev_scores": {}, "same_answer": []}
+    about = {"versions": {}, "machine": "", "remarks": []}
+    write_json(folder / "scores.json", {**scores, "seconds": seconds, "cost": cost, **about})
+
+
+def seconds_of(alone: Job) -> dict[int, float]:
+    return expected_seconds([NamedRun("", alone)])[""]
+
+
+@pytest.fixture(autouse=True)
+def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is measured unless a test says so."""
+    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=None))
+
+
+@pytest.fixture
+def run(settings: list[str], tmp_path: Path) -> NamedRun:
+    """Four seeds: finished, running, interrupted, waiting."""
+    named = NamedRun("random-frozen", job([*settings, "seeds=[1,2,3,4]", f"run_dir={tmp_path / 'runs/random-frozen'}"]))
+    folder = named.job.folder
+    finish(folder.seed(1), 120.0)
+    for seed, epoch in ((2, 0), (3, 2)):
+        log = folder.seed(seed) / f"pretrain/log/from-epoch-{epoch}/metrics.csv"
+        log.parent.mkdir(parents=True)
+        log.write_text("dev/average,step,train/loss\n30.0,3,\n,4,0.1\n42.5,7,\n", encoding="utf-8")
+    write_json(folder.seed(3) / "pretrain/done.json", {})
+    write_json(folder.seed(3) / "finetune/kansla/done.json", {})
+    return named
+
+
+def test_how_far_each_seed_is(run: NamedRun) -> None:
+    steps = run.job.config.pretrain.max_steps
+    with seed_lock(run.job.folder.seed(2)):
+        lines = watch_text([run]).splitlines()
+    assert lines[0] == "random-frozen, seed 1 · finished · average 61.2 · 2 min 00 s"
+    assert (
+        lines[1].endswith(f", stage 1, step 8/{steps}, average 42.5 · about 2 min 00 s in all")
+        and " · running · " in lines[1]
+    )
+    assert lines[2:] == [
+        "random-frozen, seed 3 · interrupted · stage 2, 1 of 3 tasks · about 2 min 00 s in all",
+        "random-frozen, seed 4 · waiting · about 2 min 00 s in all",
+        "4 seeds: 1 finished, 1 running, 1 interrupted, 1 waiting",
+    ]
+
+
+@pytest.mark.parametrize(("age", "state"), [(0.0, "running"), (STALE_AFTER + CLOCKS + 60.0, "interrupted")])
+def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(
+    run: NamedRun, age: float, state: str
+) -> None:
+    folder = run.job.folder.seed(2)
+    write_json(folder / NAME, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
+    os.utime(folder / NAME, (time.time() - age,) * 2)
+    assert f" · {state} · " in watch_text([run]).splitlines()[1]
+
+
+@pytest.mark.parametrize("content", [{"average": 3.0}, {"average": None, "seconds": "long", "cost": {}}, [], {}])
+def test_a_finished_seed_whose_time_is_not_known(run: NamedRun, content: Any) -> None:
+    write_json(run.job.folder.scores(1), content)
+    lines = plan_text([run], None).splitlines()
+    assert lines[0] == "random-frozen, seed 1 · finished"
+    assert lines[-1] == UNKNOWN
+
+
+def test_without_finished_seeds_a_plan_measures_stage_1(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = list[int]()
+
+    def seconds(config: Config, dataset: Dataset) -> float:
+        measured.append(config.encoder.hidden_size)
+        assert dataset.trained_tasks
+        return 60.0 * config.pretrain.max_steps
+
+    monkeypatch.setitem(METHODS, "lstm", replace(METHODS["lstm"], measured=seconds))
+    frozen, finetune, large = (
+        NamedRun(
+            name, job([*settings, change, "seeds=[1,2]", "pretrain.max_steps=2", f"run_dir={tmp_path / 'runs' / name}"])
+        )
+        for name, change in (
+            ("frozen", "variant=frozen"),
+            ("finetune", "variant=finetune"),
+            ("large", "encoder.hidden_size=24"),
+        )
+    )
+    lines = plan_text([frozen, finetune, large], 2).splitlines()
+    assert measured == [frozen.job.config.encoder.hidden_size, 24]
+    assert lines[0] == "frozen, seed 1 · waiting · at least 2 min 00 s in all"
+    assert lines[2] == "finetune, seed 1 · waiting"
+    assert lines[4] == "large, seed 1 · waiting · at least 2 min 00 s in all"
+    assert lines[-1] == (
+        "expected: at least 8 min 00 s one after another, at least 4 min 00 s with 2 at a time; of 4 seeds, stage 1 alone, as"
+        " measured with the encoder on this machine; unknown for 2 more, since no run like theirs is finished"
+    )
+    # What a finished seed tells is used instead.
+    finish(frozen.job.folder.seed(1), 70.0, 60.0)
+    assert measured_seconds([frozen]) == {}
+    assert set(measured_seconds([frozen, finetune, large])) == {"finetune", "large"}
+    # A finished stage 1 is not counted again.
+    write_json(large.job.folder.seed(1) / "pretrain/done.json", {})
+    assert expected_seconds([large], {"large": 120.0}) == {"large": {2: 120.0}}
+
+
+def test_a_plan_says_the_hours_that_are_left(run: NamedRun, settings: list[str], tmp_path: Path) -> None:
+    assert plan_text([run], 2).splitlines()[-2:] == [
+        "4 seeds in all, 1 finished",
+        "expected: 6 min 00 s one after another, at least 3 min 00 s with 2 at a time",
+    ]
+    other = NamedRun("other", job([*settings, "seeds=[1,2]", f"run_dir={tmp_path / 'elsewhere/other'}"]))
+    text = plan_text([run, other], None).splitlines()[-1]
+    assert text == "expected: 6 min 00 s one after another; unknown for 2 more, since no run like theirs is finished"
+
+
+def test_the_time_of_a_like_run_is_scaled_to_the_steps(settings: list[str], tmp_path: Path) -> None:
+    done = job([*settings, "seeds=[1,2]", "pretrain.max_steps=10", f"run_dir={tmp_path / 'runs/done'}"])
+    done.folder.path.mkdir(parents=True)
+    (done.folder.config).write_text(
+        f"pretrain: {{max_steps: 10}}\nencoder: {{hidden_size: {done.config.encoder.hidden_size},"
+        f" num_layers: {done.config.encoder.num_layers}}}\n",
+        encoding="utf-8",
+    )
+    write_json(done.folder.summary, {"title": "LSTM, random, frozen"})
+    for seed in (1, 2):
+        finish(done.folder.seed(seed), 100.0 * seed, 60.0)
+    longer = job([*settings, "seeds=[1,2]", "pretrain.max_steps=40", f"run_dir={tmp_path / 'runs/longer'}"])
+    assert seconds_of(longer) == dict.fromkeys([1, 2], 150.0 + 3 * 60.0)
+    for change in ("encoder.hidden_size=31", "variant=finetune"):
+        assert seconds_of(job([*settings, change, f"run_dir={tmp_path / 'runs/longer'}"])) == {}
+    # Seconds of seeds that took stage 1 from another run, or continued after it, do not contain it.
+    for seed in (1, 2):
+        write_json(done.folder.seed(seed) / "pretrain/done.json", {**STAGE, "trained_in": "elsewhere"})
+        finish(done.folder.seed(seed), 10.0, 60.0)
+    assert seconds_of(longer) == dict.fromkeys([1, 2], 10.0 + 4 * 60.0)
+    for seed in (1, 2):
+        write_json(done.folder.seed(seed) / "pretrain/done.json", STAGE)
+        finish(done.folder.seed(seed), 10.0, 60.0, 12.0)
+    assert seconds_of(longer) == dict.fromkeys([1, 2], 12.0 + 4 * 60.0)
+
+
+def test_a_stage_1_that_several_runs_share_counts_once(settings: list[str], tmp_path: Path) -> None:
+    settings = [*settings, "seeds=[1,2]"]
+    frozen = NamedRun("frozen", job([*settings, f"run_dir={tmp_path / 'runs/frozen'}"]))
+    finetune = NamedRun("finetune", job([*settings, "variant=finetune", f"run_dir={tmp_path / 'runs/finetune'}"]))
+    other = NamedRun("other", job([*settings, "encoder.dropout=0.3", f"run_dir={tmp_path / 'runs/other'}"]))
+    for run, stage2 in ((frozen, 5.0), (finetune, 20.0), (other, 5.0)):
+        finish(run.job.folder.seed(1), 60.0 + stage2, 60.0)
+    runs = [frozen, finetune, other]
+    assert expected_seconds(runs) == {"frozen": {2: 65.0}, "finetune": {2: 20.0}, "other": {2: 65.0}}
+    # A finished seed has trained it, wherever it stands in the list.
+    finish(finetune.job.folder.seed(2), 80.0, 60.0)
+    assert expected_seconds(runs) == {"frozen": {2: 5.0}, "finetune": {}, "other": {2: 65.0}}
+    floor = job([setting for setting in settings if not setting.startswith(TRAINING)] + ["method=constant"])
+    finish(floor.folder.seed(1), 3.0)
+    assert seconds_of(floor) == {2: 3.0}
+
+
+def test_the_command_runs_nothing(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kept = [setting for setting in settings if not setting.startswith("run_dir=")]
+    (tmp_path / "s.yaml").write_text("grid: {head.dropout: [0.1, 0.3]}", encoding="utf-8")
+    command = ["sweep", "s.yaml", *kept, "seeds=[1]", f"runs_dir={tmp_path / 'runs'}"]
+    assert main([*command, "--plan"]) == 0
+    names = [f"random-frozen,head.dropout={share}" for share in (0.1, 0.3)]
+    assert capsys.readouterr().out.splitlines() == [
+        *(f"{name}, seed 1 · waiting" for name in names),
+        "2 seeds in all, 0 finished",
+        UNKNOWN,
+    ]
+    assert not (tmp_path / "runs").exists()
+    for name in names:
+        finish(tmp_path / "runs/liten" / name / "seed-1", 3.0)
+        (tmp_path / "runs/liten" / name / "summary.json").write_text(json.dumps({}), encoding="utf-8")
+    assert main([*command, "--watch"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 seeds: 2 finished"
+
+
+def test_every_finished_run_is_read_once(settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = job([*settings, "seeds=[1]", f"run_dir={tmp_path / 'runs/done'}"])
+    done.folder.path.mkdir(parents=True)
+    done.folder.config.write_text("pretrain: {max_steps: 10}\n", encoding="utf-8")
+    write_json(done.folder.summary, {"title": "LSTM, random, frozen"})
+    read: list[Path] = []
+    monkeypatch.setattr("mtl.jobs.plan.read_yaml", lambda path: read.append(path) or {})
+    for name in ("second", "third", "fourth"):
+        seconds_of(job([*settings, f"run_dir={tmp_path / 'runs' / name}"]))
+    assert read == [done.folder.config]

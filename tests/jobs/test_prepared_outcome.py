@@ -1,0 +1,130 @@
+"""Finished runs that are asked for again."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+import pytest
+from command_line import job
+from small_suite import small_settings
+
+from mtl.base.errors import InputError
+from mtl.embedders.elmo.embeddings import ElmoEmbeddings
+from mtl.jobs.together import run_baseline
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The settings of a finished run with a file of vectors, `first/v.vec`. The file `same/v.vec` is equal, `other/v.vec` is not."""
+    folder = tmp_path_factory.mktemp("finished")
+    for name, number in (("first", 1), ("same", 1), ("other", 2)):
+        (folder / name).mkdir()
+        (folder / name / "v.vec").write_text(f"solen {number} 2 3\n", encoding="utf-8")
+    small = [setting for setting in small_settings(folder) if not setting.startswith("embeddings.dim")]
+    settings = [*small, "seeds=[1]", "embeddings=fasttext", f"embeddings.path={folder / 'first/v.vec'}"]
+    run_baseline(job(settings))
+    return settings
+
+
+def moved(settings: list[str], name: str) -> list[str]:
+    """The settings with the vectors in another folder beside the first."""
+    return [setting.replace("first/v.vec", f"{name}/v.vec") for setting in settings]
+
+
+def test_other_vectors_are_refused(finished: list[str]) -> None:
+    said = (
+        r"this run is finished, and was made from other inputs: embeddings \(embeddings.path: \S+/first/v.vec there, "
+        r"\S+/other/v.vec here\); set run_dir= or another runs_dir=, or remove the folder$"
+    )
+    with pytest.raises(InputError, match=said):
+        run_baseline(job(moved(finished, "other")))
+
+
+def test_the_same_vectors_elsewhere_are_the_same_run(finished: list[str]) -> None:
+    assert run_baseline(job(moved(finished, "same"))) == run_baseline(job(finished))
+
+
+@pytest.mark.parametrize("name", ["first", "gone"])
+def test_nothing_is_read_where_nothing_was_moved_or_nothing_is_there(
+    finished: list[str], name: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "mtl")
+    expected = run_baseline(job(finished))
+    monkeypatch.delattr("mtl.jobs.prepared.prepare")
+    assert run_baseline(job(moved(finished, name))) == expected
+    assert ("its inputs are not compared (embeddings.path: " in caplog.text) == (name == "gone")
+
+
+def test_a_finished_run_needs_no_vectors(finished: list[str], tmp_path: Path) -> None:
+    path = Path(finished[-1].partition("=")[2])
+    shutil.move(path, tmp_path)
+    try:
+        assert run_baseline(job(finished))["embeddings"] == "fasttext"
+    finally:
+        shutil.move(tmp_path / path.name, path)
+
+
+@pytest.fixture
+def vectors(finished: list[str]) -> Iterator[Path]:
+    """The file of the finished run's vectors, which is put back after the test."""
+    path = Path(finished[-1].partition("=")[2])
+    content, time = path.read_bytes(), path.stat().st_mtime_ns
+    run_baseline(job(finished))
+    yield path
+    path.write_bytes(content)
+    os.utime(path, ns=(time, time))
+
+
+@pytest.mark.parametrize("line", ["solen 7 2 3\n", "solen 7 2 3.25\n"])
+def test_other_vectors_at_the_same_path_are_refused(finished: list[str], vectors: Path, line: str) -> None:
+    """Of the same size with another time, and of another size with the same time."""
+    before = vectors.stat()
+    vectors.write_text(line, encoding="utf-8")
+    time = before.st_mtime_ns + (len(line) == before.st_size)
+    os.utime(vectors, ns=(time, time))
+    said = rf"made from other inputs: embeddings \({vectors}: another size or time than then\); set run_dir="
+    for _ in range(2):
+        with pytest.raises(InputError, match=said):
+            run_baseline(job(finished))
+
+
+def test_vectors_that_were_only_touched_are_read_once(
+    finished: list[str], vectors: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = run_baseline(job(finished))
+    os.utime(vectors, (1, 1))
+    assert run_baseline(job(finished)) == expected
+    monkeypatch.delattr("mtl.jobs.prepared.prepare")
+    assert run_baseline(job(finished)) == expected
+
+
+def test_files_beside_the_vectors_count_only_if_they_are_theirs(
+    finished: list[str], vectors: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr("mtl.jobs.prepared.prepare")
+    (vectors.parent / "other.vec").touch()
+    run_baseline(job(finished))
+    array = vectors.with_name(f"{vectors.name}.vectors.npy")  # as beside a file of gensim
+    array.touch()
+    with pytest.raises(NameError):
+        run_baseline(job(finished))
+    array.unlink()
+
+
+def test_another_elmo_is_refused_before_it_computes_anything(
+    tmp_path: Path, elmo_files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elmo = tmp_path / "elmo"
+    shutil.copytree(elmo_files[0].parent, elmo)
+    small = [setting for setting in small_settings(tmp_path) if not setting.startswith("embeddings.dim")]
+    settings = [*small, "seeds=[1]", "embeddings=elmo", f"embeddings.path={elmo}", f"cache_dir={tmp_path / 'cache'}"]
+    run_baseline(job(settings))
+    weights = elmo / elmo_files[1].name
+    with h5py.File(weights, "r+") as file:
+        kernel = file["RNN_0/RNN/MultiRNNCell/Cell0/LSTMCell/W_0"]
+        kernel[...] = kernel[...] + 1
+    monkeypatch.setattr(ElmoEmbeddings, "sequences", None)
+    with pytest.raises(InputError, match=r"made from other inputs: embeddings \(\S+hdf5: another size or time"):
+        run_baseline(job(settings))

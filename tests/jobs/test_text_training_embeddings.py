@@ -1,0 +1,106 @@
+import json
+from pathlib import Path
+
+import fasttext
+import pytest
+
+from mtl.base.errors import InputError
+from mtl.cli import main
+from mtl.embedders.elmo import ELMo
+from mtl.jobs.text_training import TrainingText, fetch_embeddings, train_embeddings
+
+SMALL = {"dim": 4, "bucket": 100, "min_count": 1, "epochs": 1, "threads": 1}
+SMALL_ELMO = {
+    "character_dim": 4,
+    "filters": [[1, 4], [2, 8]],
+    "projection_dim": 8,
+    "lstm_dim": 16,
+    "min_count": 1,
+    "held_out": 0.05,
+    "batch_tokens": 100,
+    "negatives": 2,
+    "max_steps": 3,
+    "threads": 1,
+}
+
+
+def test_training_on_a_suite(suite_file: Path, tmp_path: Path) -> None:
+    text = TrainingText(suite=str(suite_file), data_dir=str(suite_file.parent / "data"))
+    out = tmp_path / "v.bin"
+    assert train_embeddings("fasttext", text, SMALL, str(out)) == out
+    assert "skiner" in fasttext.load_model(str(out)).words
+
+
+def test_vectors_of_a_suite_have_its_name(suite_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for share, name in ((None, "liten.bin"), (0.3, "liten-held-out-0.3.bin")):
+        text = TrainingText(suite=str(suite_file), data_dir=str(suite_file.parent / "data"), held_out=share)
+        assert train_embeddings("fasttext", text, SMALL) == Path("embeddings") / name
+        assert (tmp_path / "embeddings" / name).exists()
+
+
+def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("ala ma kota\nkot ma ala\n" * 40, encoding="utf-8")
+    out = tmp_path / "elmo"
+    text = TrainingText(texts=str(tmp_path / "a.txt"), language="pl")
+    assert train_embeddings("elmo", text, SMALL_ELMO, str(out), "cpu") == out
+    assert ELMo(out / "options.json", out / "weights.hdf5").layers([["ala", "ma"]])[0].shape == (3, 2, 16)
+    assert json.loads((out / "training.json").read_text(encoding="utf-8"))["perplexity"]
+    with pytest.raises(InputError, match="elmo: holds an ELMo already; remove it or name another folder with out="):
+        train_embeddings("elmo", text, SMALL_ELMO, str(out), "cpu")
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "out", "problem"),
+    [
+        (TrainingText(), {}, None, r"name what to train on: texts=\[FILE,…\], suite=NAME, or both"),
+        (TrainingText("a.txt", "sv", suite="klej"), {}, "x", "language: is that of the suite; drop it"),
+        (TrainingText("a.txt", suite="klej"), {}, None, "name what to write: out=PATH"),
+        (TrainingText("a.txt", "sv"), {}, None, "name what to write: out=PATH"),
+        (TrainingText("a.txt"), {}, "x", "name the language of the texts, for the tokenizer: language=CODE"),
+        (TrainingText("a.txt", "sv"), {"dimension": 3}, "x", "unknown key 'dimension'"),
+        (TrainingText("a.txt", "sv"), {"dim": "wide"}, "x", "dim=wide"),
+        (TrainingText(["none.txt"], "sv"), {}, "x", r"none\.txt: no such file"),
+        (TrainingText(suite="none"), {}, None, "suite=none: unknown"),
+    ],
+)
+def test_wrong_arguments_are_one_line(
+    text: TrainingText,
+    settings: dict[str, object],
+    out: str | None,
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=problem):
+        train_embeddings("fasttext", text, settings, out)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_accelerator_must_exist(tmp_path: Path) -> None:
+    text = TrainingText("a.txt", "sv")
+    with pytest.raises(InputError, match="accelerator=warp: torch finds no such device"):
+        train_embeddings("elmo", text, {}, str(tmp_path / "elmo"), "warp")
+
+
+def test_the_only_vectors_with_an_address_are_fetched(tmp_path: Path) -> None:
+    (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")  # fetched before
+    assert fetch_embeddings("fasttext", None, str(tmp_path)) == tmp_path / "cc.pl.300.bin"
+    assert fetch_embeddings("fasttext", "fasttext-pl", str(tmp_path)) == tmp_path / "cc.pl.300.bin"
+    with pytest.raises(InputError, match="embeddings fetch: no recipe says where to download elmo embeddings"):
+        fetch_embeddings("elmo", None, str(tmp_path))
+
+
+def test_names_that_look_like_numbers_are_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "2024").write_text("ala ma kota\n" * 9, encoding="utf-8")
+    settings = [f"{key}={value}" for key, value in SMALL.items()]
+    for texts, out in (("2024", "1"), ("[2024]", "2")):
+        assert main(["embeddings", "train", "fasttext", f"texts={texts}", "language=pl", f"out={out}", *settings]) == 0
+        assert (tmp_path / out).is_file()
+    capsys.readouterr()
+    assert main(["embeddings", "fetch", "fasttext", "recipe=3", "embeddings_dir=4"]) == 2
+    assert "recipe=3: unknown" in capsys.readouterr().err

@@ -1,0 +1,273 @@
+"""The whole job, as its user runs it."""
+
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from command_line import content, job
+from data_files import read_json
+from small_suite import small_settings
+
+from mtl.base.errors import InputError
+from mtl.cli import main
+from mtl.data.examples import read_examples, read_targets
+from mtl.data.records import read_records
+from mtl.embedders import find as recipes
+from mtl.embedders.find import Recipe
+from mtl.jobs.seed import run_apart
+from mtl.jobs.together import run_baseline
+from mtl.methods import stage2
+from mtl.methods.lstm import stage1
+from mtl.model.network import Batch, Network
+from mtl.runs.folder import RunFolder
+from mtl.settings.schema import TrainerConfig
+from mtl.tasks.metrics import score
+from mtl.tasks.suite import Suite, load_suite
+from mtl.tasks.task import ScoredRows
+from mtl.training import stage as fitting
+from mtl.training.module import MultitaskModule
+
+
+@pytest.fixture(scope="module")
+def working_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the runs on the embedded suite share its data and the cache of tokenized texts."""
+    return tmp_path_factory.mktemp("embedded")
+
+
+@pytest.mark.parametrize(("embeddings", "seeds"), [("random", [1, 2, 3]), ("fasttext", [1]), ("elmo", [2])])
+def test_the_embedded_suite_end_to_end(
+    working_dir: Path,
+    embeddings: str,
+    seeds: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.chdir(working_dir)
+    monkeypatch.setattr(recipes, "load_recipe", shortened(recipes.load_recipe))
+    small = "encoder.hidden_size=16 head.hidden_size=32 pretrain.max_steps=60 pretrain.validate_every=20 finetune.max_epochs=3"
+    command = ["baseline", f"embeddings={embeddings}", f"seeds={seeds}", *small.split()]
+    assert main(command) == 0
+    output = capsys.readouterr().out
+    lines = output.strip().splitlines()
+    assert lines[0].startswith("suite klej-sample (data/klej-sample)") and lines[-1].startswith("suite klej-sample:")
+    folder = RunFolder(Path(f"runs/klej-sample/{embeddings}-frozen"))
+    assert folder.table.read_text(encoding="utf-8").strip() in output
+    summary = read_json(folder.summary)
+    assert (summary["suite"], summary["embeddings"], summary["variant"]) == ("klej-sample", embeddings, "frozen")
+    assert (summary["seeds"], summary["partial"]) == (seeds, False)
+    suite = load_suite(folder.suite)
+    check_rows(folder)
+    check_scores(folder, suite, summary)
+    check_facts(folder, embeddings, summary)
+    with zipfile.ZipFile(folder.submission(seeds[0])) as archive:
+        assert archive.namelist() == [f"test_pred_{id}.tsv" for id in suite.tasks]
+    check_stage_2(folder, suite, summary)
+    # A finished run is not run again.
+    before = {path: path.stat().st_mtime_ns for path in folder.path.rglob("*.ckpt")}
+    assert main(command) == 0 and "is finished" in caplog.messages[-1]
+    assert before == {path: path.stat().st_mtime_ns for path in folder.path.rglob("*.ckpt")}
+
+
+def shortened(load: Callable[[str], Recipe]) -> Callable[[str], Recipe]:
+    """Recipes whose training lasts one epoch."""
+
+    def load_recipe(name: str) -> Recipe:
+        recipe = load(name)
+        return replace(recipe, train={**recipe.train, "epochs": 1})
+
+    return load_recipe
+
+
+def check_rows(folder: RunFolder) -> None:
+    """Which rows are held out and which of them belong together is recorded."""
+    held_out, rows = read_json(folder.held_out), read_json(folder.scored_rows)
+    assert set(held_out) == {"cbd", "dyk", "psc"}
+    assert rows["cdsc-e"] == rows["cdsc-r"] and rows["polemo2.0-in"] != rows["polemo2.0-out"]
+    records = read_records(Path("data/klej-sample/klej_dyk/train.tsv"), ["q_id"])
+    questions = [record.values[0] for record in records]
+    lines, groups = held_out["dyk"], rows["dyk"]["groups"]
+    assert [questions[line - 2] for line in lines] == [questions[lines[groups.index(group)] - 2] for group in groups]
+
+
+def check_scores(folder: RunFolder, suite: Suite, summary: dict[str, Any]) -> None:
+    """The score is the metric of the predictions on file against the gold on file, and the summary has the medians."""
+    held_out, medians = read_json(folder.held_out), []
+    for id, task in suite.tasks.items():
+        of_task = summary["tasks"][id]
+        assert of_task["split"] == "dev"
+        medians.append(sorted(of_task["scores"].values())[len(summary["seeds"]) // 2])
+        assert of_task["median"] == medians[-1]
+        data = Path("data/klej-sample") / task.folder
+        examples = read_examples(task, data / ("train.tsv" if id in held_out else "dev.tsv"))
+        gold = np.array([row.target for row in examples if id not in held_out or row.line in held_out[id]])
+        assert (read_targets(task, folder.gold("dev", id)) == gold).all()
+        for seed in summary["seeds"]:
+            predictions = read_targets(task, folder.predictions(seed, "dev", id))
+            assert of_task["scores"][str(seed)] == pytest.approx(score(task, predictions, ScoredRows(gold)), abs=1e-4)
+            tests = read_targets(task, folder.predictions(seed, "test", id))
+            assert len(tests) == len(read_examples(task, data / "test_features.tsv", targets=False))
+    assert summary["average"] == pytest.approx(sum(medians) / 9)
+
+
+def check_facts(folder: RunFolder, embeddings: str, summary: dict[str, Any]) -> None:
+    """The summary says what the run took and what made it."""
+    cost = summary["cost"]
+    assert cost["parameters"] > cost["parameters_without_embeddings"] > 16 * 16
+    assert all(cost[key] > 0 for key in ("pretrain_seconds", "finetune_seconds", "peak_memory", "sentences_per_second"))
+    assert summary["command"].startswith(f"mtl baseline embeddings={embeddings} ")
+    assert summary["config"]["encoder.hidden_size"] == 16 and "klej_cbd/train.tsv" in summary["inputs"]
+    assert summary["versions"][0]["mtl"] and summary["machine"][0].startswith(("CPU: ", "GPU: "))
+    assert (summary["family"], summary["folder"]) == ("lstm", folder.path.name)
+    assert summary["title"].startswith("LSTM, ") and summary["chosen_on_dev"] == "checkpoints"
+
+
+def check_stage_2(folder: RunFolder, suite: Suite, summary: dict[str, Any]) -> None:
+    """Stage 2 learns, from what stage 1 left; the predictions are those of the best validation."""
+    first, last = 0.0, 0.0
+    for id in suite.tasks:
+        for seed in summary["seeds"]:
+            done = read_json(folder.seed(seed) / f"finetune/{id}/done.json")
+            curve = done["curve"]
+            assert curve[0]["step"] == 0 and done["average"] == pytest.approx(max(row["dev/average"] for row in curve))
+            assert summary["tasks"][id]["scores"][str(seed)] == pytest.approx(done["average"], abs=1e-4)
+            first, last = first + curve[1]["train/loss"], last + curve[-1]["train/loss"]
+    assert last < first
+
+
+def test_a_suite_of_the_user(settings: list[str], tmp_path: Path) -> None:
+    rates = ["pretrain.learning_rate=0.02", "finetune.learning_rate=0.01"]
+    summary = run_baseline(
+        job([*settings, "seeds=[1]", "pretrain.max_steps=150", "pretrain.validate_every=30", *rates])
+    )
+    # Each single word tells a glad text from an angry one.
+    assert summary["tasks"]["kansla"]["median"] > summary["tasks"]["kansla"]["constant"]
+    losses = [row["train/loss"] for row in read_json(tmp_path / "run/seed-1/pretrain/done.json")["curve"]]
+    assert losses[-1] < losses[0] / 2
+    assert set(summary["tasks"]) == {"kansla", "samma", "betyg"}
+    assert not (tmp_path / "run/seed-1/predictions/test_pred_samma.tsv").exists()  # it has no test file
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The settings of a finished run on the small suite."""
+    settings = [*small_settings(tmp_path_factory.mktemp("finished")), "seeds=[3]"]
+    run_baseline(job(settings))
+    return settings
+
+
+def test_the_same_seed_gives_the_same_bytes(finished: list[str], tmp_path: Path) -> None:
+    before = content(job(finished).folder.path)
+    run_baseline(job([*finished, f"run_dir={tmp_path / 'same'}"]))
+    assert content(tmp_path / "same") == before
+    run_baseline(job([*finished, f"run_dir={tmp_path / 'other'}", "seeds=[4]"]))
+    assert content(tmp_path / "other") != before
+
+
+def test_another_configuration_or_other_data_is_refused(finished: list[str], tmp_path: Path) -> None:
+    shutil.copytree(job(finished).folder.path.parent, tmp_path, dirs_exist_ok=True)
+    copy = [*finished, f"run_dir={tmp_path / 'run'}", f"data_dir={tmp_path / 'data'}"]
+    with pytest.raises(InputError, match=r"another configuration \(max_length: 256 there, 9 here\)"):
+        run_baseline(job([*copy, "max_length=9"]))
+    path = tmp_path / "data/train.tsv"
+    path.write_text(path.read_text(encoding="utf-8") + "ny rad\tglad\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
+        run_baseline(job(copy))
+    (tmp_path / "run/summary.json").unlink()
+    with pytest.raises(InputError, match=r"inputs have changed since it was begun \(train.tsv\)"):
+        run_baseline(job(copy))
+
+
+def test_tasks_chooses_a_subset_where_others_are_missing(floor_settings: list[str], tmp_path: Path) -> None:
+    (tmp_path / "data/pairs/train.tsv").unlink()
+    plain = [*floor_settings, "method=constant", "seeds=[1]"]
+    with pytest.raises(InputError, match=r"tasks of suite liten without their files: samma; .*tasks=\[kansla,betyg\]"):
+        run_baseline(job(plain))
+    # What was refused has not claimed the folder.
+    summary = run_baseline(job([*plain, "tasks=[kansla,betyg]"]))
+    assert summary["partial"] and summary["missing"] == ["samma"]
+
+
+def test_a_submission_may_have_another_header(floor_settings: list[str], tmp_path: Path) -> None:
+    run_baseline(job([*floor_settings, "method=constant", "seeds=[1]", "submission.header=target"]))
+    predictions = tmp_path / "run/seed-1/predictions"
+    for name in ("dev_pred_kansla.tsv", "test_pred_kansla.tsv"):
+        assert (predictions / name).read_text(encoding="utf-8").startswith("target\n")
+
+
+@pytest.mark.parametrize(
+    ("method", "same"), [("constant", {"kansla": [1], "samma": [1], "betyg": [1]}), ("uniform", {})]
+)
+def test_tasks_with_the_same_prediction_for_every_row_are_recorded(
+    method: str, same: dict[str, list[int]], floor_settings: list[str], tmp_path: Path
+) -> None:
+    summary = run_baseline(job([*floor_settings, f"method={method}", "seeds=[1]", f"run_dir={tmp_path / method}"]))
+    assert summary["same_answer"] == same
+
+
+def test_16_mixed_is_refused_on_a_cpu_before_anything_is_read(
+    settings: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["baseline", *settings, "trainer.accelerator=cpu", "trainer.precision=16-mixed", "data_dir=nope"]) == 2
+    errors = capsys.readouterr().err
+    assert errors.startswith("mtl: error: trainer.precision=16-mixed: needs a GPU") and errors.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_float32_is_exact_while_it_runs(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def prepare(*_: object) -> None:
+        seen.append(torch.backends.cudnn.rnn.fp32_precision)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mtl.jobs.prepared.prepare", prepare)
+    monkeypatch.setattr("mtl.jobs.seed.prepare", prepare)
+    baseline = job([*settings, "seeds=[1]"])
+    for run in (lambda: run_baseline(baseline), lambda: run_apart(baseline, 1)):
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    assert seen == ["ieee", "ieee"]
+
+
+@pytest.mark.parametrize(("stage", "section"), [("stage 1", "pretrain"), ("stage 2 · kansla", "finetune")])
+def test_divergence_is_one_line_and_status_1(
+    settings: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    stage: str,
+    section: str,
+) -> None:
+    command = ["baseline", *settings, "seeds=[1]", "tasks=[kansla,betyg]"]
+    first = f"seed 1 · {stage}"
+
+    def diverging(network: Network, batch: Batch) -> torch.Tensor:
+        return network(batch).sum() * torch.nan
+
+    def fit(module: MultitaskModule, of: fitting.Stage, config: TrainerConfig) -> None:
+        with monkeypatch.context() as patch:
+            if of.title == first:
+                patch.setattr(Network, "loss", diverging)
+            fitting.fit(module, of, config)
+
+    for stages in (stage1, stage2):
+        monkeypatch.setattr(stages, "fit", fit)
+    assert main(command) == 1
+    last = capsys.readouterr().err.strip().splitlines()[-1]
+    assert re.fullmatch(
+        rf"mtl: error: {first}: training diverged \(task \w+, step 1: the loss is nan\); "
+        rf"(.*best.ckpt keeps the last good weights; )?set a smaller {section}.learning_rate=, .* set run_dir=",
+        last,
+    )
+    assert not (tmp_path / "run/seed-1/scores.json").exists()
+    # What it says to try needs another folder.
+    assert main([*command, f"{section}.learning_rate=0.00005"]) == 2
+    assert "was made with another configuration" in capsys.readouterr().err

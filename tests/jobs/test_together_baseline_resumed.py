@@ -1,0 +1,114 @@
+"""Runs that end early and are continued."""
+
+import os
+import random
+import signal
+from pathlib import Path
+
+import pytest
+from command_line import content, job
+from processes import start, wait_for
+
+from mtl.base.files import write_json
+from mtl.cli import main
+from mtl.jobs.together import run_baseline
+from mtl.methods import stage2
+from mtl.methods.lstm import stage1
+from mtl.sample import SAMPLES
+from mtl.settings.schema import TrainerConfig
+from mtl.training import stage as fitting
+from mtl.training.module import MultitaskModule
+
+# A stage 1 that takes until it is interrupted.
+LONG = ("pretrain.max_steps=100000", "pretrain.patience=100000")
+
+
+@pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])
+def test_a_finished_stage_is_not_trained_again(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    """It was killed after the stage had finished and before its checkpoint was removed."""
+    folder = tmp_path / "run/seed-1" / stage
+    baseline = job([*settings, "seeds=[1]", "variant=finetune", "tasks=[kansla,betyg]"])
+
+    def write_and_be_killed(path: Path, value: object) -> None:
+        write_json(path, value)
+        if path.parent == folder:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(fitting, "write_json", write_and_be_killed)
+        run_baseline(baseline)
+    assert (folder / "last.ckpt").exists() and (folder / "done.json").exists()
+    before = (folder / "best.ckpt").stat().st_mtime_ns
+    trained: list[Path] = []
+
+    def fit(module: MultitaskModule, stage: fitting.Stage, config: TrainerConfig) -> None:
+        trained.append(stage.folder)
+        fitting.fit(module, stage, config)
+
+    for stages in (stage1, stage2):
+        monkeypatch.setattr(stages, "fit", fit)
+    run_baseline(baseline)
+    assert folder not in trained and trained[-1].name == "betyg"
+    assert (folder / "best.ckpt").stat().st_mtime_ns == before
+    assert not (folder / "last.ckpt").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_it_says_so(settings: list[str], tmp_path: Path, number: signal.Signals) -> None:
+    process = start(["baseline", *settings, "seeds=[1]", *LONG], tmp_path / "errors")
+    wait_for(tmp_path / "run/seed-1/pretrain/last.ckpt", process)
+    assert process.pid is not None
+    os.kill(process.pid, number)
+    process.join()
+    assert process.exitcode == 130
+    errors = (tmp_path / "errors").read_text(encoding="utf-8")
+    assert errors.strip().splitlines()[-1] == "mtl: interrupted; the same command continues"
+    assert not (tmp_path / "run/summary.json").exists()
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Settings for three tasks of the embedded suite; runs share its data and the cache."""
+    folder = tmp_path_factory.mktemp("sample")
+    SAMPLES["klej-sample"](folder / "data")
+    common = "seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 head.attention_size=8 pretrain.max_steps=32"
+    common += " pretrain.validate_every=4 finetune.max_epochs=3"
+    return ["suite=klej-sample", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}", *common.split()]
+
+
+@pytest.mark.parametrize(
+    ("variant", "moments"),
+    [
+        (
+            "frozen",
+            ["pretrain/log", "pretrain/last.ckpt", "finetune/nkjp-ner/best.ckpt", "finetune/cbd", "predictions"],
+        ),
+        ("finetune", ["pretrain/last.ckpt", "finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/last.ckpt"]),
+        ("attention", ["finetune/cdsc-r/last.ckpt", "finetune/cbd"]),
+        ("frozen pretrain.checkpoint=last pretrain.learning_rate=0.02", ["pretrain/final.ckpt", "pretrain/last.ckpt"]),
+        ("frozen finetune.encoder_dropout=true", ["finetune/nkjp-ner/last.ckpt", "finetune/cdsc-r/best.ckpt"]),
+        ("frozen preset=laptop", ["pretrain/last.ckpt", "finetune/cdsc-r/last.ckpt", "finetune/cbd/done.json"]),
+    ],
+)
+def test_killed_at_any_moment_it_ends_as_if_undisturbed(
+    sample: list[str], tmp_path: Path, variant: str, moments: list[str]
+) -> None:
+    command = ["baseline", *sample, *f"variant={variant}".split()]
+    plain, killed = tmp_path / "plain", tmp_path / "killed"
+    assert main([*command, f"run_dir={plain}"]) == 0
+    chance = random.Random(1)
+    for moment in moments:
+        # Killed when it reports a point of progress that it had not reached before.
+        point = killed / "seed-1" / moment
+        seen = point.stat().st_mtime_ns if point.exists() else None
+        process = start([*command, f"run_dir={killed}"], tmp_path / "errors")
+        while process.is_alive():
+            if point.exists() and point.stat().st_mtime_ns != seen:
+                process.join(chance.uniform(0, 0.2))
+                process.kill()
+                process.join()
+            process.join(0.002)
+    assert main([*command, f"run_dir={killed}"]) == 0
+    assert content(plain) == content(killed)

@@ -1,0 +1,207 @@
+"""Stage 1 that several runs share."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+from command_line import content, job
+from torch import nn
+
+from mtl.base.errors import InputError
+from mtl.base.files import write_json
+from mtl.jobs.prepared import begin
+from mtl.jobs.together import run_baseline
+from mtl.methods.lstm.stage1 import SharedStage1, stage1_key
+from mtl.runs.finished import find_runs
+from mtl.settings.schema import Config
+
+FOUR = ["pretrain.max_steps=8", "pretrain.validate_every=4", "seeds=[1]"]
+
+pytestmark = pytest.mark.shares_stage1
+
+
+def made(settings: list[str], run: Path, *further: str) -> Path:
+    run_baseline(job([*settings, *FOUR, *further, f"run_dir={run}"]))
+    return run
+
+
+def trained_in(run: Path) -> str | None:
+    done = json.loads((run / "seed-1/pretrain/done.json").read_text(encoding="utf-8"))
+    found: str | None = done.get("trained_in")
+    return found
+
+
+@pytest.mark.parametrize("change", ["variant=finetune", "finetune.patience=1", "finetune.encoder_dropout=true"])
+def test_a_run_that_differs_in_stage_2_alone_trains_it_not_again(
+    settings: list[str], tmp_path: Path, change: str
+) -> None:
+    first = made(settings, tmp_path / "runs/first")
+    second = made([*settings, f"cache_dir={tmp_path / 'of another node'}"], tmp_path / "runs/second", change)
+    alone = made(settings, tmp_path / "alone", change)
+    assert trained_in(second) == str((first / "seed-1/pretrain").resolve())
+    assert trained_in(first) is None and trained_in(alone) is None
+    assert content(second) == content(alone) != {}
+    weights = "seed-1/pretrain/best.ckpt"
+    assert (first / weights).samefile(second / weights)  # no second copy on the disk
+    # Who lists runs does not see the records.
+    assert (tmp_path / "runs/.stage1").is_dir()
+    assert sorted(run.name for run in find_runs(tmp_path / "runs")) == ["first", "second"]
+
+
+@pytest.mark.parametrize("change", ["encoder.hidden_size=7", "pretrain.checkpoint=last", "variant=attention"])
+def test_a_run_with_another_stage_1_trains_its_own(settings: list[str], tmp_path: Path, change: str) -> None:
+    made(settings, tmp_path / "first")
+    second = made(settings, tmp_path / "second", change)
+    (done,) = second.glob("seed-*/pretrain/done.json")
+    assert "trained_in" not in json.loads(done.read_text(encoding="utf-8"))
+
+
+def config(*settings: str) -> Config:
+    return job(["suite=klej-sample", *settings]).config
+
+
+def key_of(config: Config, tasks: Sequence[str] = ("one", "two"), data: str = "a", seed: int = 1) -> str:
+    return stage1_key(config, tasks, {"data": data}, seed)
+
+
+def test_the_key_has_what_stage_1_reads() -> None:
+    key = key_of(config())
+    for same in (
+        ["finetune.patience=3", "preset=paper", "submission.header=target", "trainer.threads=3", "seeds=[1,2]"],
+        ["variant=finetune", "run_dir=elsewhere", "cache_dir=elsewhere", "seeds_in_parallel=2"],
+    ):
+        assert key_of(config(*same)) == key
+    others = [
+        key_of(config(setting))
+        for setting in (
+            "head.dropout=0.3",
+            "max_length=9",
+            "boundary_words=true",
+            "loss.class_weights=1",
+            "held_out=0.3",
+            "pretrain.checkpoint=last",
+        )
+    ]
+    others += [key_of(config(), data="b"), key_of(config(), seed=2), key_of(config(), tasks=("two", "one"))]
+    assert len({key, *others}) == len(others) + 1
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["mtl.methods.lstm.stage1.FORMAT", "mtl.__version__", "numpy.__version__", "torch.__version__"],
+)
+def test_the_key_has_the_versions_of_what_computes(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
+    before = key_of(config())
+    monkeypatch.setattr(version, "another")
+    assert key_of(config()) != before
+
+
+def test_another_tokenizer_trains_another_stage_1_and_does_not_continue_a_run(
+    settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, _, _ = begin(job([*settings, f"run_dir={tmp_path / 'one'}"]))
+    monkeypatch.setattr("sacremoses.__version__", "another")
+    after, _, _ = begin(job([*settings, f"run_dir={tmp_path / 'two'}"]))
+    assert not set(before.shared.values()) & set(after.shared.values())
+    with pytest.raises(InputError, match=r"its inputs have changed since it was begun \(tokenizer\)"):
+        begin(job([*settings, f"run_dir={tmp_path / 'one'}"]))
+
+
+def test_a_suite_with_its_tasks_in_another_order_has_another_stage_1(
+    settings: list[str], suite_file: Path, tmp_path: Path, elmo_files: tuple[Path, Path]
+) -> None:
+    """The order decides the first weights of the network, the place of each head and the schedule."""
+    read = yaml.safe_load(suite_file.read_text(encoding="utf-8"))
+    read["tasks"] = dict(reversed(read["tasks"].items()))
+    (tmp_path / "other.yaml").write_text(yaml.safe_dump(read, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    elmo = [*(of for of in settings if not of.startswith("embeddings.dim")), "embeddings=elmo", "seeds=[1]"]
+    elmo += [f"embeddings.path={elmo_files[0].parent}"]
+    begun = [begin(job([*elmo, f"run_dir={tmp_path / 'one'}"]))[0]]
+    begun += [begin(job([*elmo, f"suite={tmp_path / 'other.yaml'}", f"run_dir={tmp_path / 'two'}"]))[0]]
+    assert begun[0].inputs == begun[1].inputs and begun[0].shared != begun[1].shared
+
+
+NETWORK = nn.Linear(2, 3)
+RECORD = {"average": 2.0, "seconds": 1.0, "peak_memory": 1, "curve": [{"step": 1.0, "dev/average": 2.0}]}
+
+
+def finished(folder: Path, shared: SharedStage1, network: nn.Module = NETWORK) -> Path:
+    folder.mkdir(parents=True)
+    torch.save({"state_dict": network.state_dict()}, folder / "best.ckpt")
+    write_json(folder / "done.json", {"key": shared.key, **RECORD})
+    shared.record(folder)
+    return folder
+
+
+def take(shared: SharedStage1, folder: Path) -> bool:
+    return shared.take(folder, "best", NETWORK, "stage 1")
+
+
+def test_the_record_says_where_it_was_trained(tmp_path: Path) -> None:
+    shared = SharedStage1(tmp_path / "records", "k")
+    source = finished(tmp_path / "one", shared)
+    assert take(shared, tmp_path / "two")
+    done = json.loads((tmp_path / "two/done.json").read_text(encoding="utf-8"))
+    assert done == {"key": "k", **RECORD, "trained_in": str(source)}
+
+
+@pytest.mark.parametrize(
+    "damage", ["removed", "no weights", "no checkpoint", "another shape", "another key", "another record", "no JSON"]
+)
+def test_what_is_not_there_whole_is_trained_again(tmp_path: Path, damage: str) -> None:
+    shared = SharedStage1(tmp_path / "records", "k")
+    begun = tmp_path / "two/last.ckpt"
+    begun.parent.mkdir()
+    begun.touch()
+    assert not take(shared, begun.parent)
+    source = finished(tmp_path / "one", shared, nn.Linear(2, 4) if damage == "another shape" else NETWORK)
+    if damage == "removed":
+        source.rename(tmp_path / "moved")
+    elif damage == "no weights":
+        (source / "best.ckpt").unlink()
+    elif damage == "no checkpoint":
+        torch.save([1], source / "best.ckpt")
+    elif damage == "another key":
+        write_json(source / "done.json", {"key": "other", **RECORD})
+    elif damage == "another record":
+        write_json(tmp_path / "records/k.json", ["x"])
+    elif damage == "no JSON":
+        (tmp_path / "records/k.json").write_text("{", encoding="utf-8")
+    assert not take(shared, begun.parent)
+    assert list(begun.parent.iterdir()) == [begun]  # what was begun is continued
+
+
+def test_it_stays_shared_when_the_first_run_is_removed(tmp_path: Path) -> None:
+    shared = SharedStage1(tmp_path / "records", "k")
+    first = finished(tmp_path / "one", shared)
+    assert take(shared, tmp_path / "two")
+    shutil.rmtree(first)
+    assert take(shared, tmp_path / "three")
+    done = json.loads((tmp_path / "three/done.json").read_text(encoding="utf-8"))
+    assert done["trained_in"] == str(first)
+
+
+def test_it_stays_shared_when_all_runs_are_moved(tmp_path: Path) -> None:
+    finished(tmp_path / "before/one", SharedStage1(tmp_path / "before/records", "k"))
+    (tmp_path / "before").rename(tmp_path / "after")
+    assert take(SharedStage1(tmp_path / "after/records", "k"), tmp_path / "after/two")
+
+
+def test_only_a_finished_stage_with_this_key_is_recorded(tmp_path: Path) -> None:
+    shared = SharedStage1(tmp_path / "records", "k")
+    source = finished(tmp_path / "one", SharedStage1(tmp_path / "records", "other"))
+    shared.record(source)
+    shared.record(tmp_path / "none")
+    assert [path.name for path in (tmp_path / "records").iterdir()] == ["other.json"]
+
+
+def test_without_a_place_for_records_nothing_is_shared(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    shared = SharedStage1(tmp_path / "file/records", "k")
+    with shared.reserved("stage 1"):
+        finished(tmp_path / "one", shared)
+    assert not take(shared, tmp_path / "two")

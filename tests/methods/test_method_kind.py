@@ -1,0 +1,157 @@
+"""The registry of methods: each entry describes itself."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mtl.base.errors import InputError
+from mtl.jobs.job import load_job
+from mtl.methods import METHODS, method_name
+from mtl.methods.method import COMMON_KEYS, MethodKind
+from mtl.settings.layers import flatten_config, shipped
+from mtl.settings.schema import Config
+from mtl.tasks.task import Task
+
+TITLES = {
+    "lstm": "LSTM, random, frozen",
+    "random": "Random targets",
+    "constant": "Best constant",
+    "overlap": "TF-IDF, overlap of a pair",
+    "svm": "TF-IDF + linear SVM",
+    "tree": "TF-IDF + decision tree",
+    "forest": "TF-IDF + random forest",
+    "uniform": "Uniform",
+    "majority": "Majority or mean",
+    "lead": "First sentences",
+    "word_vectors": "Word vectors, random",
+    "transformer": "Transformer, tiny, finetune",
+}
+TRAINED = ["lstm", "transformer"]
+SHARED = {  # keys that other methods read than the rest of their section
+    "embeddings_dir": ["lstm", "transformer", "word_vectors"],
+    "embeddings.dim": ["lstm", "word_vectors"],
+    "pretrain.sampling": TRAINED,
+    **dict.fromkeys(("head.hidden_size", "head.dropout", "head.overlap", "head.pair"), TRAINED),
+}
+READ_FLOOR = ["random", "constant", "uniform", "majority", "overlap", "svm", "tree", "forest"]
+
+
+@pytest.fixture(scope="module")
+def configs() -> dict[str, Config]:
+    """The configuration of a run of each method."""
+    return {name: load_job({"suite": "klej-sample", "method": name}).config for name in METHODS}
+
+
+def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> None:
+    assert {name: kind.title(configs[name]) for name, kind in METHODS.items()} == TITLES
+    folders = {name: kind.folder(configs[name]) for name, kind in METHODS.items()}
+    others = {"lstm": "random-frozen", "transformer": "transformer-tiny-finetune"}
+    assert folders == {name: others.get(name, name) for name in METHODS}
+    families = {name: kind.family for name, kind in METHODS.items()}
+    assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
+    assert set(families.values()) == {"floor"}
+
+
+@pytest.mark.parametrize(
+    ("embeddings", "variant", "title"),
+    [("fasttext", "attention", "LSTM, fastText, attention"), ("elmo", "finetune", "LSTM, ELMo, finetune")],
+)
+def test_the_lstm_is_named_by_its_embeddings_and_variant(embeddings: str, variant: str, title: str) -> None:
+    config = load_job({"suite": "klej-sample", "embeddings": embeddings, "variant": variant}).config
+    kind = METHODS["lstm"]
+    assert (kind.title(config), kind.folder(config)) == (title, f"{embeddings}-{variant}")
+    paper = {"architecture": "paper", "preset": "paper"}
+    assert kind.describe(config) == {"embeddings": embeddings, "variant": variant, **paper}
+
+
+def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
+    embedded = ("lstm", "word_vectors", "transformer")
+    assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name not in embedded)
+    assert METHODS["word_vectors"].describe(configs["word_vectors"]) == {"embeddings": "random"}
+
+
+def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dict[str, Config]) -> None:
+    keys = [key for key in flatten_config(configs["lstm"]) if key not in ("method", "embeddings.name", "variant")]
+    common = [key for key in keys if key.startswith(COMMON_KEYS)]
+    assert {"suite", "tasks", "seeds", "run_dir", "trainer.threads"} <= set(common)
+    for key in keys:
+        readers = [name for name, kind in METHODS.items() if kind.reads_key(key)]
+        if key in common:
+            assert readers == list(METHODS)
+        else:
+            section = key.partition(".")[0]
+            only = {
+                **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"]},
+                **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
+            }.get(section, ["lstm"])
+            assert readers == SHARED.get(key, only), key
+
+
+def test_every_method_has_a_file_of_its_settings() -> None:
+    files = {path.stem for path in (shipped("configs") / "method").glob("*.yaml")}
+    assert files == {*METHODS, "transformer-superlim"}
+
+
+def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) -> None:
+    kind = MethodKind("other", lambda config: "Mine", lambda config: "mine", ("mine.",), METHODS["svm"].build)
+    kind.check(configs["svm"], load_job({"suite": "klej-sample"}).suite)
+    assert (kind.load, kind.describe(configs["svm"]), kind.chosen_on_dev(configs["svm"])) == (None, {}, "")
+    assert kind.reads_key("mine.depth") and not kind.reads_key("floor.min_count")
+
+
+def test_only_trained_networks_are_loaded_again() -> None:
+    assert [name for name, kind in METHODS.items() if kind.load] == TRAINED
+
+
+def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
+    missing = {"suite": "klej-sample", "embeddings": "fasttext", "embeddings.path": str(tmp_path / "none.bin")}
+    job = load_job(missing)
+    with pytest.raises(InputError, match=r"none\.bin: no such vectors; "):
+        METHODS["lstm"].check(job.config, job.suite)
+    with pytest.raises(InputError, match=r"none\.bin: no such vectors; "):
+        METHODS["word_vectors"].check(job.config, job.suite)
+    for name in ("svm", "random"):
+        METHODS[name].check(replace(job.config, method=name), job.suite)
+
+
+@pytest.mark.parametrize("embeddings", ["random", "elmo"])
+def test_word_vectors_need_a_file_of_vectors(embeddings: str) -> None:
+    job = load_job({"suite": "klej-sample", "method": "word_vectors", "embeddings": embeddings})
+    complaint = f"^embeddings={embeddings}: method word_vectors reads a file of word vectors; set embeddings=fasttext$"
+    with pytest.raises(InputError, match=complaint):
+        METHODS["word_vectors"].check(job.config, job.suite)
+
+
+def test_what_a_method_answers() -> None:
+    tasks = {
+        "labels": Task(kind="labels", text=["a"], labels=["x", "y"]),
+        "number": Task(kind="number", text=["a", "b"], range=[0, 1]),
+        "summary": Task(kind="text", text=["a"]),
+        "summary of a pair": Task(kind="text", text=["a", "b"]),
+        "similarity": Task(kind="number", text=["a", "b"], range=[0, 1], level="word"),
+        "synonym": Task(kind="choice", text=["a"], candidates=["b[]"], level="word"),
+        "analogy": Task(kind="word", text=["a", "b", "c"], level="word"),
+        "candidates alone": Task(kind="choice", text=[], candidates=["b[]"], level="word"),
+        "opposite": Task(kind="word", text=["a"], level="word"),
+    }
+
+    def answered(method: str) -> set[str]:
+        return {name for name, task in tasks.items() if METHODS[method].answers(task)}
+
+    texts = {"summary", "summary of a pair"}
+    assert answered("random") == answered("constant") == set(tasks)
+    assert answered("uniform") == answered("majority") == set(tasks) - texts
+    assert all(answered(name) == {"labels", "number"} for name in ("overlap", "svm", "tree", "forest", *TRAINED))
+    assert answered("lead") == {"summary"} and answered("word_vectors") == {
+        "number",
+        "similarity",
+        "synonym",
+        "analogy",
+    }
+
+
+def test_a_name_that_no_method_has() -> None:
+    assert method_name("svm") == "svm"
+    with pytest.raises(InputError, match="^method=bayes: must be one of lstm, transformer, random, constant"):
+        method_name("bayes")

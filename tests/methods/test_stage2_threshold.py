@@ -1,0 +1,94 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from lstm_parts import LABELS, lstm_parts
+
+from mtl.methods.coded import Coded
+from mtl.methods.lstm.trained import encode_once
+from mtl.methods.stage2 import Finetuning, best_shift, recorded_shift
+from mtl.tasks.metrics import score
+
+
+def f1_at(outputs: np.ndarray, gold: np.ndarray, label: int, shift: float) -> float:
+    shifted = outputs.astype(np.float64).copy()
+    shifted[:, label] += shift
+    predicted, right = shifted.argmax(axis=1) == label, gold == label
+    both = int((predicted & right).sum())
+    return 2 * both / (int(predicted.sum()) + int(right.sum())) if both else 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("labels", [2, 4])
+def test_no_other_shift_has_a_higher_f1(seed: int, labels: int) -> None:
+    rng = np.random.default_rng(seed)
+    gold = (rng.random(200) < 0.15).astype(int)
+    outputs = rng.normal(size=(200, labels)).round(2 if labels == 2 else 9)  # two decimals: some margins are equal
+    outputs[:, 1] += gold - 1.5
+    shifts = np.append(np.arange(-6, 6, 0.01) + 0.005, 0.0)
+    best = f1_at(outputs, gold, 1, best_shift(outputs, gold, 1))
+    assert best >= max(f1_at(outputs, gold, 1, shift) for shift in shifts) - 1e-12
+
+
+def test_nothing_is_shifted_where_zero_is_as_good_as_any() -> None:
+    outputs = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.0]])
+    assert best_shift(outputs, np.array([0, 1, 0]), 1) == 0.0
+
+
+def test_a_label_that_is_never_predicted_can_be() -> None:
+    outputs = np.array([[3.0, 0.0], [2.0, 0.0], [1.0, 0.0]])
+    gold = np.array([0, 0, 1])
+    shift = best_shift(outputs, gold, 1)
+    assert 1.0 < shift < 2.0
+    assert f1_at(outputs, gold, 1, shift) == 1.0
+
+
+def test_a_second_choice_changes_nothing() -> None:
+    rng = np.random.default_rng(1)
+    gold = (rng.random(100) < 0.2).astype(int)
+    outputs = rng.normal(size=(100, 2))
+    outputs[:, 1] += best_shift(outputs, gold, 1)
+    assert best_shift(outputs, gold, 1) == 0.0
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_rows_with_equal_outputs_are_those_of_the_first_label(label: int) -> None:
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        gold, outputs = rng.integers(2, size=12), rng.integers(3, size=(12, 2)).astype(np.float32)
+        shift = best_shift(outputs, gold, label)
+        shifts = np.append(np.arange(-4, 4, 0.5) + 0.25, 0.0)
+        best = max(f1_at(outputs, gold, label, shift) for shift in shifts)
+        assert f1_at(outputs, gold, label, shift) == pytest.approx(best)
+
+
+def test_dev_without_the_label() -> None:
+    assert best_shift(np.zeros((3, 2)), np.zeros(3), 1) == 0.0
+
+
+@pytest.mark.parametrize("setting", ["head.projection=null", "head.projection=6"])
+def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str) -> None:
+    parts = lstm_parts(tmp_path, setting, "finetune.threshold=dev", "finetune.max_epochs=1", "loss.class_weights=0")
+    task = replace(LABELS, metric="f1", positive="arg")
+    tasks = [task if other.id == task.id else other for other in parts.dataset.tasks]
+    data = Coded(replace(parts.dataset, tasks=tasks))
+    network = parts.network()
+    with torch.no_grad():
+        network.heads[task.id].last.bias[0] -= 100.0  # "arg" is never predicted
+    encoded = encode_once(parts.config, data.dataset, parts.sequences, network, 1, tmp_path)
+    read = encoded.for_head(network.heads[task.id].reads_tokens)
+    stage = Finetuning(parts.config, data, task, read, 1, tmp_path / "stage")
+    trained = stage.train(network.heads)
+    shift = recorded_shift(tmp_path / "stage")
+    assert shift is not None and shift > 10
+    dev = data.splits[task.id]["dev"]
+    assert score(task, stage.predict(trained, task)["dev"], dev.scored) > 0
+
+    # A later process loads the same head and does not choose again.
+    again = stage.train(parts.network().heads)
+    for name, weight in trained.state_dict().items():
+        assert torch.equal(weight, again.state_dict()[name]), name
+    saved = torch.load(tmp_path / "stage" / "best.ckpt", weights_only=True)["state_dict"]
+    assert all(torch.equal(weight, trained.state_dict()[name]) for name, weight in saved.items())

@@ -1,0 +1,141 @@
+"""Values of the right type that make no sense are refused with one line."""
+
+import copy
+from dataclasses import fields, is_dataclass
+from operator import attrgetter
+from typing import Any
+
+import pytest
+
+from mtl.base.errors import InputError
+from mtl.embedders import EMBEDDERS
+from mtl.jobs.job import load_job
+from mtl.settings.schema import (
+    INDIFFERENT,
+    LISTS,
+    LOCATIONS,
+    Config,
+    check_choice,
+    check_least,
+    check_positive,
+    check_share,
+)
+
+
+def keys(section: type, prefix: str = "") -> dict[str, Any]:
+    """The type of each key by its dotted name."""
+    found: dict[str, Any] = {}
+    for field in fields(section):
+        kind = field.type
+        if is_dataclass(kind):
+            found |= keys(kind, f"{prefix}{field.name}.")
+        else:
+            found[prefix + field.name] = kind
+    return found
+
+
+def test_the_keys_that_the_schema_names_exist() -> None:
+    known = keys(Config)
+    for kind in EMBEDDERS.values():
+        known |= keys(kind.options, "embeddings.")
+    assert set(INDIFFERENT) <= set(known) and set(LOCATIONS) <= set(INDIFFERENT)
+    assert set(LISTS) == {key for key, kind in known.items() if "list" in str(kind)}
+
+
+@pytest.fixture(scope="module")
+def defaults() -> Config:
+    return load_job({"suite": "klej-sample"}).config
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "complaint"),
+    [
+        ("resources.gpu", -1.0, "resources.gpu=-1.0: must be a share from 0 to 1"),
+        ("resources.gpu", 1.5, "resources.gpu=1.5: must be a share from 0 to 1 with at most four decimals, or a whole"),
+        ("resources.gpu", 0.00001, "resources.gpu=1e-05: must be a share from 0 to 1 with at most four decimals"),
+        ("resources.gpu", float("inf"), "resources.gpu=inf: must be a share"),
+        ("resources.gpu", float("nan"), "resources.gpu=nan: must be a share"),
+        ("resources.memory", float("inf"), "resources.memory=inf: must be a number of GB, at least 1e-9 (one byte)"),
+        ("resources.memory", 1e-10, "resources.memory=1e-10: must be a number of GB"),
+        ("resources.memory", 1e300, "resources.memory=1e+300: must be a number of GB"),
+        ("resources.memory", 0.0, "resources.memory=0.0: must be a number of GB"),
+        ("encoder.hidden_size", 0, "encoder.hidden_size=0: must lie between 1 and 65,536"),
+        ("encoder.hidden_size", 10**9, "encoder.hidden_size=1000000000: must lie between 1 and 65,536"),
+        ("encoder.num_layers", 10**9, "encoder.num_layers=1000000000: must lie between 1 and 100"),
+        ("head.attention_size", -1, "head.attention_size=-1: must lie between 1 and"),
+        ("max_length", 0, "max_length=0: must be greater than 0"),
+        ("max_length", 10**400, "max_length: is too large a number; the largest is 1,000,000,000,000,000"),
+        ("seeds", [10**400], "seeds.0: is too large a number"),
+        ("seeds_in_parallel", 0, "seeds_in_parallel=0: must be at least 1"),
+        ("pretrain.validate_every", 0, "pretrain.validate_every=0: must be greater than 0"),
+        ("pretrain.learning_rate", -1.0, "pretrain.learning_rate=-1.0: must be greater than 0"),
+        ("pretrain.learning_rate", 1e-9, "must lie between 0 and pretrain.learning_rate=1e-09"),
+        ("pretrain.learning_rate", float("nan"), "pretrain.learning_rate=nan: must be greater than 0"),
+        ("pretrain.warmup_steps", -1, "pretrain.warmup_steps=-1: must be at least 0"),
+        ("pretrain.sampling", 1.5, "pretrain.sampling=1.5: must lie between 0 and 1"),
+        ("loss.class_weights", -0.1, "loss.class_weights=-0.1: must lie between 0 and 1"),
+        ("loss.choice", "softmax", "loss.choice=softmax: must be one of candidates, pairs"),
+        ("finetune.threshold", "test", "finetune.threshold=test: must be one of argmax, dev"),
+        ("pretrain.checkpoint", "first", "pretrain.checkpoint=first: must be one of best, last"),
+        ("finetune.max_epochs", 0, "finetune.max_epochs=0: must be greater than 0"),
+        ("finetune.final_learning_rate", 1.0, "finetune.final_learning_rate=1.0: must lie between 0 and"),
+        ("encoder.dropout", 1.0, "encoder.dropout=1.0: must be at least 0 and less than 1"),
+        ("head.dropout", -0.1, "head.dropout=-0.1: must be at least 0 and less than 1"),
+        ("embeddings.dropout", 1.5, "embeddings.dropout=1.5: must be at least 0 and less than 1"),
+        ("embeddings.init_std", 0.0, "embeddings.init_std=0.0: must be greater than 0"),
+        ("held_out", 1.0, "held_out=1.0: must lie between 0 and 1"),
+        ("seeds", [], "must be different whole numbers"),
+        ("seeds", [1, 1], "must be different whole numbers"),
+        ("seeds", [-1], "must be different whole numbers"),
+        ("seeds", [99999999999], "must be different whole numbers from 0 to"),
+        ("submission.header", "none", "submission.header=none: must be one of task, target"),
+        ("trainer.threads", 0, "trainer.threads=0: must be at least 1"),
+        ("trainer.precision", "8", "trainer.precision=8: must be one of"),
+        ("trainer.accelerator", "tpu", "trainer.accelerator=tpu: must be one of"),
+        ("floor.word_ngrams", [2, 1], "floor.word_ngrams=[2, 1]: must be [shortest, longest]"),
+        ("floor.char_ngrams", [0, 1], "floor.char_ngrams=[0, 1]: must be [shortest, longest]"),
+        ("floor.min_count", 0, "floor.min_count=0: must be greater than 0"),
+        ("floor.grid", {"C": 1}, "floor.grid.C=1: must be a list of values to try"),
+        ("floor.grid", {"C": []}, "floor.grid.C=[]: must be a list of values to try"),
+    ],
+)
+def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value: object, complaint: str) -> None:
+    config = copy.deepcopy(defaults)
+    config.check()
+    section, _, name = key.rpartition(".")
+    setattr(attrgetter(section)(config) if section else config, name, value)
+    with pytest.raises(InputError) as caught:
+        config.check()
+    assert complaint in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "memory"), [(0.0, 1e-9), (0.2, 0.5), (1.0, 8.0), (2.0, 1e4), (0.0001, None), (None, None)]
+)
+def test_resources(defaults: Config, gpu: float | None, memory: float | None) -> None:
+    config = copy.deepcopy(defaults)
+    config.resources.gpu, config.resources.memory = gpu, memory
+    config.check()
+
+
+def test_the_dropout_of_an_encoder_that_is_trained_is_not_an_ablation() -> None:
+    given = {"suite": "klej", "finetune.encoder_dropout": True}
+    assert load_job({**given, "variant": "attention"}).config.finetune.encoder_dropout
+    with pytest.raises(InputError, match="finetune.encoder_dropout=True: is for a frozen encoder"):
+        load_job({**given, "variant": "finetune"})
+
+
+def test_each_check_accepts_its_limits() -> None:
+    class Values:
+        size, none = 1e-9, 0
+
+    check_positive("part", Values, ["size"])
+    with pytest.raises(InputError, match="^part.none=0: must be greater than 0$"):
+        check_positive("part", Values, ["size", "none"])
+    with pytest.raises(InputError, match="^none=0: must be greater than 0$"):
+        check_positive("", Values, ["none"])
+    check_share("a", 0)
+    check_least("a", 1)
+    check_choice("a", "x", ["x", "y"])
+    with pytest.raises(InputError, match="^a=z: must be one of x, y$"):
+        check_choice("a", "z", ["x", "y"])

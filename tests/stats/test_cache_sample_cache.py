@@ -1,0 +1,181 @@
+"""A report with a cache is the report without it, and the cache is used only for what it was computed from."""
+
+import logging
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from data_files import read_json
+from run_folders import make_run, right
+
+from mtl.base.files import write_json
+from mtl.report.leaderboard import leaderboard
+from mtl.report.report import write_report
+from mtl.runs.finished import Run, find_runs
+from mtl.stats.cache import SampleCache, content_key
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made")
+    make_run(path / "good", right(0.9), tasks=["cdsc-e", "cdsc-r", "dyk", "ar"])
+    make_run(path / "bad", right(0.6), ["method=svm"], tasks=["cdsc-e", "cdsc-r", "dyk", "ar"])
+    return path
+
+
+@pytest.fixture
+def runs_dir(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(made, tmp_path / "runs"))
+
+
+def files(runs_dir: Path, cache_dir: Path | None) -> dict[str, str]:
+    """The files of a report by name, without its date."""
+    out = runs_dir.parent / "report"
+    write_report(runs_dir, out, "mtl report", cache_dir)
+    date = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC")
+    return {file.name: date.sub("", file.read_text(encoding="utf-8")) for file in out.iterdir()}
+
+
+def never(*_: object) -> None:
+    raise AssertionError("computed anew")
+
+
+def test_a_filled_cache_gives_the_same_files_without_reading_predictions_again(
+    runs_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without, cache = files(runs_dir, None), tmp_path / "cache"
+    assert files(runs_dir, cache) == without and len(list(cache.glob("resampled/*.npz"))) == 2
+    monkeypatch.setattr("mtl.stats.comparison.resampled_scores", never)
+    monkeypatch.setattr(Run, "check", never)
+    assert files(runs_dir, cache) == without
+    assert len(list((cache / "resampled").iterdir())) == 2
+
+
+def change(file: Path, old: str, new: str) -> None:
+    """Replace the first occurrence of a text in a file."""
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+@pytest.mark.parametrize("version", ["mtl.__version__", "numpy.__version__"])
+def test_another_version_of_what_draws_and_scores_has_another_key(
+    made: Path, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    before = {content_key(run) for run in find_runs(made)}
+    monkeypatch.setattr(version, "0")
+    assert not before & {content_key(run) for run in find_runs(made)}
+
+
+CHANGES: dict[str, Callable[[Path], None]] = {
+    "a prediction": lambda run: change(run / "seed-2/predictions/dev_pred_dyk.tsv", "\n1\n", "\n0\n"),
+    "a gold target": lambda run: change(run / "gold/dev_dyk.tsv", "\n1\n", "\n0\n"),
+    "a group": lambda run: change(run / "scored_rows.json", "[0, 0, 0, 0, 1,", "[0, 0, 0, 0, 0,"),
+    "a metric": lambda run: change(run / "suite.yaml", "metric: spearman", "metric: pearson"),
+}
+
+
+@pytest.mark.parametrize("change_run", CHANGES.values(), ids=CHANGES)
+def test_what_resamples_follow_from_is_not_taken_from_the_cache(
+    runs_dir: Path, tmp_path: Path, change_run: Callable[[Path], None]
+) -> None:
+    files(runs_dir, tmp_path / "cache")
+    before = [content_key(run) for run in find_runs(runs_dir)]
+    change_run(runs_dir / "good")
+    after = [content_key(run) for run in find_runs(runs_dir)]
+    assert (before[0] == after[0], before[1] == after[1]) == (True, False)
+    assert files(runs_dir, tmp_path / "cache") == files(runs_dir, None)
+
+
+def test_a_title_is_not_part_of_what_resamples_follow_from(runs_dir: Path) -> None:
+    before = [content_key(run) for run in find_runs(runs_dir)]
+    change(runs_dir / "good/suite.yaml", "title: AR", "title: Reviews")
+    write_json(runs_dir / "good/summary.json", {**read_json(runs_dir / "good/summary.json"), "title": "Other"})
+    assert [content_key(run) for run in find_runs(runs_dir)] == before
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-200])
+
+
+def flip(file: Path) -> None:
+    """Change a byte in the middle of the means."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def pickled(file: Path) -> None:
+    with file.open("wb") as opened:
+        np.savez(opened, keys=np.array([{}]), counts=np.array([{}]), means=np.array([{}]), counted=np.array([{}]))
+
+
+def fewer(file: Path) -> None:
+    with np.load(file) as arrays, file.with_suffix(".new").open("wb") as opened:
+        np.savez(opened, **{**arrays, "means": arrays["means"][:, :10]})
+    file.with_suffix(".new").replace(file)
+
+
+def single(file: Path) -> None:
+    with file.open("wb") as opened:
+        np.save(opened, np.zeros(3))
+
+
+@pytest.mark.parametrize("damage", [empty, cut, flip, pickled, fewer, single])
+def test_damaged_files_are_replaced(
+    runs_dir: Path, tmp_path: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    cache = tmp_path / "cache"
+    expected = files(runs_dir, cache)
+    entries = {file: file.read_bytes() for file in (cache / "resampled").iterdir()}
+    for file in entries:
+        damage(file)
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "mtl"):
+        assert files(runs_dir, cache) == expected
+    assert len(caplog.messages) == 1 and "cannot be used as a cache, resampled anew" in caplog.messages[0]
+    for file, content in entries.items():
+        with np.load(file) as arrays:
+            assert sorted(arrays) == ["counted", "counts", "keys", "means"]
+        assert len(file.read_bytes()) == len(content)
+
+
+def test_a_cache_that_cannot_be_written_is_one_warning(
+    runs_dir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
+    with caplog.at_level(logging.WARNING, "mtl"):
+        assert files(runs_dir, tmp_path / "file") == files(runs_dir, None)
+    assert len(caplog.messages) == 1 and "file/resampled" in caplog.messages[0]
+
+
+def test_damaged_predictions_are_left_out_as_without_a_cache(
+    runs_dir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache = SampleCache(tmp_path)
+    leaderboard(find_runs(runs_dir, cache.check), cache)
+    file = runs_dir / "good/seed-1/predictions/dev_pred_ar.tsv"
+    file.write_text("\n".join(file.read_text(encoding="utf-8").split("\n")[:-2]) + "\n", encoding="utf-8")
+    file.with_name("dev_pred_dyk.tsv").touch()
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, "mtl"):
+        assert [run.name for run in find_runs(runs_dir, SampleCache(tmp_path).check)] == ["bad"]
+        file.unlink()
+        assert [run.name for run in find_runs(runs_dir, SampleCache(tmp_path).check)] == ["bad"]
+    assert "59 predictions for 60 dev rows" in caplog.messages[0] and "no such file" in caplog.messages[1]
+
+
+def test_groups_that_another_run_recorded_count(tmp_path: Path) -> None:
+    make_run(tmp_path / "runs/old", right(0.8), tasks=["dyk", "ar"], recorded=False)
+    files(tmp_path / "runs", tmp_path / "cache")
+    make_run(tmp_path / "runs/new", right(0.5), ["method=svm"], tasks=["dyk", "ar"])
+    with_groups = files(tmp_path / "runs", tmp_path / "cache")
+    assert with_groups == files(tmp_path / "runs", None)
+    assert with_groups == files(tmp_path / "runs", tmp_path / "cache")

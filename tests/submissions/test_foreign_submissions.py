@@ -1,0 +1,212 @@
+"""Submissions from other people: nothing outside of them is read, no size exhausts the memory, and every damage is one line."""
+
+import json
+import os
+import shutil
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from command_line import job
+from mutations import message_of, mutated_bytes, mutated_json
+from rows_suite import read
+
+from mtl.base.errors import InputError
+from mtl.fetching import archives
+from mtl.jobs.job import Job
+from mtl.submissions import FORMATS
+from mtl.submissions.rejoin import rejoin, score_predictions
+from mtl.tasks.suite import load_suite
+
+Uses = dict[str, Callable[[Path], object]]
+
+
+@pytest.fixture(scope="module")
+def rows_job(made: Path) -> Job:
+    return job([f"suite={made / 'rader.yaml'}", f"data_dir={made / 'data'}"])
+
+
+@pytest.fixture
+def uses(rows_job: Job, made: Path, tmp_path: Path) -> Uses:
+    """What is done with a submission of rows: each takes its path."""
+    suite, tasks, official = rows_job.suite, rows_job.tasks, made / "official"
+
+    def rejoined(path: Path) -> None:
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        rejoin(path, suite, tasks, official, tmp_path / "out", "a name")
+
+    return {
+        "check": lambda path: FORMATS["rows"].check(path, suite, made / "data"),
+        "rejoin": rejoined,
+        "score": lambda path: score_predictions(path, suite, suite.choose(["grad", "val"]), official, 0.1),
+    }
+
+
+@pytest.fixture
+def copy(made: Path, tmp_path: Path) -> Path:
+    """A copy of a run's submission."""
+    return Path(shutil.copytree(made / "run/seed-1/submission", tmp_path / "copy"))
+
+
+def zipped(folder: Path, method: int = zipfile.ZIP_DEFLATED) -> Path:
+    path = folder.with_suffix(".zip")
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(folder).as_posix())
+    return path
+
+
+def damaged(file: Path) -> Iterator[tuple[str, bytes]]:
+    """A file of rows or an entry with one change. Of rows, fields of the second one are changed."""
+    content = file.read_bytes()
+    if file.suffix == ".jsonl":
+        first, row, *others = read(file)
+        for what, changed in mutated_json(json.loads(row), 60):
+            yield what, "\n".join([first, changed.decode(), *others, ""]).encode()
+    else:
+        yield from mutated_json(json.loads(content), 80)
+    yield from mutated_bytes(content, 40)
+
+
+@pytest.mark.parametrize("name", ["grad/dev.jsonl", "val/test.jsonl", "par/dev.jsonl", "Majority or mean.json"])
+def test_a_damaged_file_is_one_line(name: str, copy: Path, uses: Uses) -> None:
+    file = copy / name
+    for what, content in damaged(file):
+        file.write_bytes(content)
+        for use, act in uses.items():
+            message_of(lambda act=act: act(copy), f"{use}: {name}: {what}")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_damaged_zip_is_one_line(method: int, copy: Path, uses: Uses) -> None:
+    path = zipped(copy, method)
+    assert message_of(lambda: uses["score"](path), "whole") is None
+    for what, content in mutated_bytes(path.read_bytes(), 60):
+        path.write_bytes(content)
+        for use, act in uses.items():
+            message_of(lambda act=act: act(path), f"{use}: {what}")  # type: ignore[misc]
+
+
+def test_damaged_predictions_are_one_line(suite_file: Path, tmp_path: Path) -> None:
+    suite, folder, gold = load_suite(suite_file), tmp_path / "predictions", tmp_path / "gold"
+    folder.mkdir()
+    gold.mkdir()
+    for name, lines in {"kansla": "label\n" + "glad\narg\n" * 5, "betyg": "score\n" + "1.5\n" * 10}.items():
+        (folder / f"test_pred_{name}.tsv").write_text(lines, encoding="utf-8")
+    (gold / "test.tsv").write_text("text\tlabel\n" + "x\tglad\n" * 10, encoding="utf-8")
+    (gold / "scores").mkdir()
+    (gold / "scores/test.tsv").write_text("text\tscore\n" + "x\t1\ny\t2\n" * 5, encoding="utf-8")
+    for file in sorted(folder.iterdir()):
+        whole = file.read_bytes()
+        for what, content in mutated_bytes(whole, 80):
+            file.write_bytes(content)
+            message_of(lambda: FORMATS["zip"].check(folder, suite, tmp_path / "data"), f"check: {what}")
+            message_of(lambda: score_predictions(folder, suite, suite.choose(None), gold, 0.1), f"score: {what}")
+        file.write_bytes(whole)
+
+
+def link(path: Path, target: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.symlink_to(target)
+
+
+def pipe(path: Path, target: Path) -> None:
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("place", [link, pipe])
+@pytest.mark.parametrize("name", ["grad/dev.jsonl", "Majority or mean.json", "more.jsonl"])
+def test_a_link_or_a_pipe_in_a_folder_is_never_opened(
+    name: str, place: Callable[[Path, Path], None], copy: Path, uses: Uses, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the password is 1234\n", encoding="utf-8")
+    place(copy / name, secret)
+    for use, act in uses.items():
+        message = message_of(lambda act=act: act(copy), use)  # type: ignore[misc]
+        assert message is not None and message.startswith(f"{copy / name}: is ") and "password" not in message
+
+
+def test_a_link_to_a_folder_is_not_followed(copy: Path, uses: Uses) -> None:
+    shutil.move(copy / "val", copy.parent / "elsewhere")
+    (copy / "val").symlink_to(copy.parent / "elsewhere")
+    for act in uses.values():
+        with pytest.raises(InputError, match="val: is a link"):
+            act(copy)
+
+
+def test_a_zip_that_is_a_pipe_is_one_line(uses: Uses, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.zip")
+    for act in uses.values():
+        with pytest.raises(InputError, match=r"s\.zip: is not a file"):
+            act(tmp_path / "s.zip")
+
+
+def test_members_that_no_one_asks_for_are_named_and_not_unpacked(copy: Path, rows_job: Job, uses: Uses) -> None:
+    path = zipped(copy)
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("bomb.txt", b"x" * 1000)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"x" * 1000, b"y" * 1000))  # its checksum is wrong: reading it fails
+    uses["score"](path)
+    problems = FORMATS["rows"].check(path, rows_job.suite, rows_job.data_dir).problems
+    assert problems == [f"{path}/bomb.txt: not a file of a submission of suite rader"]
+
+
+def test_of_many_foreign_files_ten_are_named(copy: Path, rows_job: Job) -> None:
+    for number in range(25):
+        (copy / f"{number:02}.txt").touch()
+    problems = FORMATS["rows"].check(copy, rows_job.suite, rows_job.data_dir).problems
+    assert len(problems) == 11 and problems[-1] == f"{copy}: 15 further files of other names"
+
+
+def test_what_would_unpack_to_too_much_is_one_line(copy: Path, uses: Uses, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in (zipped(copy), copy):
+        size = sum(file.stat().st_size for file in copy.rglob("*") if file.is_file())
+        for limit, refused in ((size, False), (size - 1, True)):
+            monkeypatch.setattr(archives, "UNPACKED_LIMIT", limit)
+            monkeypatch.setattr("mtl.runs.predictions.UNPACKED_LIMIT", limit)
+            message = message_of(lambda path=path: uses["score"](path), "limit")  # type: ignore[misc]
+            assert (message is not None and "more than" in message) == refused
+
+
+def test_two_members_of_one_name_are_one_line(copy: Path, uses: Uses) -> None:
+    path = zipped(copy)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("grad/dev.jsonl", "{}")
+    for act in uses.values():
+        with pytest.raises(InputError, match=r"s?copy\.zip/grad/dev\.jsonl: stands twice in the zip"):
+            act(path)
+
+
+def test_an_encrypted_member_is_one_line(copy: Path, uses: Uses) -> None:
+    path = zipped(copy, zipfile.ZIP_STORED)
+    content = bytearray(path.read_bytes())
+    place = content.index(b"PK\x01\x02")
+    content[place + 8] |= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is encrypted; zip it without a password"):
+        uses["check"](path)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "", "\ud800", "a\nb", ".x", "x" * 200])
+def test_a_name_that_no_file_can_have_is_one_line(name: str, copy: Path, rows_job: Job, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--name"):
+        rejoin(copy, rows_job.suite, rows_job.tasks, rows_job.data_dir, tmp_path / "out", name)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("mode", [stat.S_IFLNK])
+def test_a_link_in_a_zip_is_only_its_text(mode: int, copy: Path, uses: Uses, tmp_path: Path) -> None:
+    path = zipped(copy)
+    (tmp_path / "secret").write_text("the password is 1234\n", encoding="utf-8")
+    member = zipfile.ZipInfo("y.json")
+    member.external_attr = (mode | 0o777) << 16
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(member, str(tmp_path / "secret"))
+    message = message_of(lambda: uses["rejoin"](path), "link")
+    assert message is not None and "password" not in message

@@ -1,0 +1,174 @@
+import json
+import logging
+from pathlib import Path
+
+import pytest
+from rows_suite import GRAD_DEV, PAR_TEST, TEMPLATE, VAL_TEST, read, run, write_lines, write_rows_suite
+
+from mtl.cli import main
+from mtl.submissions.entry import RowFile, prediction_values, unfilled
+from mtl.tasks.task import Task
+
+
+@pytest.fixture(scope="module")
+def data_and_submission(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("rows")
+    return folder / "data", run(folder)
+
+
+def test_a_submission_is_the_data_s_rows_with_predictions_in_the_label_s_form(
+    data_and_submission: tuple[Path, Path],
+) -> None:
+    data, submission = data_and_submission
+    files = sorted(path.relative_to(submission).as_posix() for path in submission.rglob("*") if path.is_file())
+    assert files == [
+        *("Majority or mean.json", "grad/dev.jsonl", "grad/test.jsonl"),
+        *("par/dev.jsonl", "par/test.jsonl", "val/test.jsonl"),
+    ]
+    mean = str(sum(i % 5 for i in range(12)) / 12)
+    predicted = {"grad": mean, "val": "0", "par": '"ja"'}
+    for file in files[1:]:
+        task = file.split("/")[0]
+        rows = read(data / file)
+        assert read(submission / file) == [
+            f'{row.rstrip().removesuffix("}").rstrip()}, "prediction": {predicted[task]}}}' for row in rows
+        ]
+    assert read(submission / "grad/dev.jsonl")[1] == f'{GRAD_DEV[1][:-1]}, "prediction": {mean}}}'
+
+
+def test_the_entry_is_the_template_with_what_is_known(data_and_submission: tuple[Path, Path]) -> None:
+    entry = json.loads((data_and_submission[1] / "Majority or mean.json").read_text(encoding="utf-8"))
+    dev = entry["tasks"]["grad"].pop("dev")
+    # A mean of 1.75 for 3, 2, 1, 0.5: 1 - mean squared error / (2 * variance of the eight pooled values with n - 1).
+    pooled = [3.0, 2.0, 1.0, 0.5, *[21 / 12] * 4]
+    mean = sum(pooled) / 8
+    error = sum((21 / 12 - gold) ** 2 for gold in pooled[:4]) / 4
+    alpha = 1 - error / (2 * sum((value - mean) ** 2 for value in pooled) / 7)
+    assert dev["N"] == 4 and dev["alpha"] == pytest.approx(alpha)
+    expected = json.loads(json.dumps(TEMPLATE))
+    del expected["tasks"]["grad"]["dev"]
+    expected["model"] |= {"name": "Majority or mean", "size": entry["model"]["size"]}
+    assert entry == {**expected, "left_out": ["borta"]} and isinstance(entry["model"]["size"], int)
+
+
+def test_the_run_says_what_keeps_its_files_from_being_submitted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
+    submission = run(tmp_path, "submission.name=KB/min modell", "tasks=[grad,par]")
+    lines = [line for line in caplog.messages if line.startswith("submission: ")]
+    assert lines == [
+        "submission: rows without labels: grad test, par test",
+        "submission: not the official numbers of rows: par test (4 of 6 rows)",
+        "submission: no official splits, but parts of others: par dev (2 rows)",
+        "submission: the leaderboard takes official rows only: before submitting, put the official files in place of those in"
+        f" {tmp_path / 'data'}, with mtl rejoin",
+        "submission: tasks that are left out, as KB-min modell.json says under left_out: val, borta",
+        "submission: KB-min modell.json: still to be filled in by you: link, model.data, tasks.grad.test, tasks.val, tasks.par,"
+        " tasks.borta",
+    ]
+    entry = json.loads((submission / "KB-min modell.json").read_text(encoding="utf-8"))
+    assert entry["model"]["name"] == "KB/min modell" and entry["left_out"] == ["val", "borta"]
+    assert not (submission / "val").exists() and not (tmp_path / "run/seed-1/submission.zip").exists()
+
+
+def test_without_a_template_the_entry_has_what_is_known(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="mtl")
+    suite = write_rows_suite(tmp_path)
+    (tmp_path / "data/leaderboard/empty.json").unlink()
+    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    assert main([*command, "method=constant", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 0
+    (file,) = (tmp_path / "run/seed-1/submission").glob("*.json")
+    entry = json.loads(file.read_text(encoding="utf-8"))
+    assert set(entry) == {"tasks", "model"} and entry["tasks"].keys() == {"grad"}
+    assert entry["tasks"]["grad"]["dev"].keys() == {"N", "alpha"}
+    assert any("empty.json: no such file" in line for line in caplog.messages)
+
+
+def test_without_a_template_a_measure_s_substitute_stands_only_for_the_task_s_own_metric(tmp_path: Path) -> None:
+    suite = write_rows_suite(tmp_path)
+    (tmp_path / "data/leaderboard/empty.json").unlink()
+    text = suite.read_text(encoding="utf-8").replace("measures: {", "measures: {pseudo: [pseudo_alpha, accuracy], ")
+    text = text.replace("metric: accuracy\n    also: [macro_f1]", "metric: alpha_nominal\n    also: [accuracy]")
+    suite.write_text(text, encoding="utf-8")
+    write_lines(tmp_path / "data/val/test.jsonl", VAL_TEST)
+    write_lines(tmp_path / "data/par/test.jsonl", PAR_TEST)
+    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    assert main([*command, "method=majority", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 0
+    (file,) = (tmp_path / "run/seed-1/submission").glob("*.json")
+    tasks = json.loads(file.read_text(encoding="utf-8"))["tasks"]
+    assert tasks["val"]["test"].keys() == {"N", "pseudo", "accuracy"}
+    assert tasks["par"]["test"].keys() == {"N", "alpha", "accuracy"}
+
+
+def test_a_row_that_has_a_prediction_already_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = write_rows_suite(tmp_path)
+    file = tmp_path / "data/par/test.jsonl"
+    write_lines(file, [line[:-1] + ', "prediction": 1}' for line in read(file)])
+    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    assert main([*command, "method=majority", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 2
+    assert capsys.readouterr().err.endswith(f"{file}:1: has a key 'prediction' already; take it out of the data\n")
+
+
+@pytest.mark.parametrize(("known", "values"), [('"1"', ["0", "1"]), ("1", ["0", 1]), ("-1", ["0", "1"])])
+def test_labels_have_the_type_that_the_data_has(known: str, values: list[object]) -> None:
+    task = Task(id="t", kind="labels", text=["x"], target="y", labels=["0", "1"], metric="accuracy")
+    file = RowFile(task, "f", [f'{{"x": "a", "y": {known}}}', '{"x": "b", "y": null}'])
+    assert prediction_values(task, [0.0, 1.0], [file]) == values
+    assert not file.labelled
+
+
+def test_unfilled_names_the_outer_key_where_all_is_null() -> None:
+    assert list(unfilled({"a": None, "b": {"c": None, "d": {"e": None}}, "f": {"g": 0, "h": {"i": None}}})) == [
+        *("a", "b", "f.h")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("format: rows", "format: tar", "submission.format: 'tar' must be zip or rows"),
+        ("leaderboard/empty.json", "../empty.json", "submission.template: '../empty.json' must be a path below"),
+        ("model.size: parameters", "model.size: weight", "submission.fill.model.size: 'weight' must be one of name"),
+        ("[accuracy]}", "[accurate]}", "submission.measures.accuracy: 'accurate' must be rows or a metric"),
+        ("alpha: [alpha_nominal, alpha_interval]", "alpha: []", "submission.measures.alpha: names no metric"),
+        (
+            "  ids:",
+            "  template_source: {url: ftp://x}\n  ids:",
+            "submission.template_source.url: 'ftp://x' must begin with https:// or http://",
+        ),
+        (
+            "dev: dev.jsonl, ",
+            "dev: dev.tsv, ",
+            "submission.format: rows are written from .jsonl files, and grad has dev.tsv",
+        ),
+    ],
+)
+def test_a_wrong_declaration_is_one_line(
+    old: str, new: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_rows_suite(tmp_path)
+    suite.write_text(suite.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert main(["check-submission", str(tmp_path), f"suite={suite}", f"data_dir={tmp_path / 'data'}"]) == 2
+    assert capsys.readouterr().err.startswith(f"mtl: error: suite rader: {problem}")
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", '{"tasks": {"grad": null}}', "{", '{"left_out": 1}', '{"tasks": {"grad": {"dev": 5}}}', "[" * 999]
+)
+def test_a_template_of_another_form_is_one_line(
+    content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = write_rows_suite(tmp_path)
+    template = tmp_path / "data/leaderboard/empty.json"
+    template.write_text(content, encoding="utf-8")
+    command = ["baseline", f"suite={suite}", f"data_dir={tmp_path / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    assert main([*command, "method=majority", "seeds=[1]", f"cache_dir={tmp_path / 'cache'}"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith(f"mtl: error: {template}: ")
+
+
+@pytest.mark.parametrize("name", ['"a\\nb"', ".a", '""'])
+def test_a_name_must_name_a_file(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = write_rows_suite(tmp_path)
+    assert main(["baseline", f"suite={suite}", "method=majority", f"submission.name={name}"]) == 2
+    assert "submission.name=" in capsys.readouterr().err

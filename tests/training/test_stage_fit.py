@@ -1,0 +1,512 @@
+"""A stage that is interrupted and resumed ends as one that was not; its best weights are those of its best validation."""
+
+import errno
+import json
+import os
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+import torch
+from torch.nn.utils import parameters_to_vector
+from torch.utils.data import DataLoader
+
+from mtl.base.errors import DivergedError, InputError
+from mtl.base.files import write_json
+from mtl.model.network import Batch, Heads, Network
+from mtl.settings.schema import TrainerConfig
+from mtl.tasks.task import ScoredRows, Task
+from mtl.training import stage as fitting
+from mtl.training.checkpoints import WEIGHTS, load_finished
+from mtl.training.module import MultitaskModule, Optimization, TaskScore, falling_adam
+from mtl.training.stage import Stage, fit
+
+TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], metric="accuracy")
+
+
+class Cut(Exception):
+    pass
+
+
+def batches(key: int, count: int) -> list[Batch]:
+    """Batches of eight rows, numbered through, whose label says whether two numbers have the same sign."""
+    generator = torch.Generator().manual_seed(key)
+    made = []
+    for number in range(count):
+        vectors = torch.randn(8, 6, generator=generator)
+        rows = torch.arange(8 * number, 8 * number + 8)
+        made.append(Batch("t", rows, (vectors[:, 0] * vectors[:, 1] > 0).float(), vectors=vectors))
+    return made
+
+
+DEV = batches(99, 5)
+
+
+def network() -> Network:
+    torch.manual_seed(3)
+    return Network([TASK], Heads([TASK], {"t": 2}, 6, 8, 0.5), None)
+
+
+def module(learning_rate: float = 0.02, kind: type[MultitaskModule] = MultitaskModule) -> MultitaskModule:
+    dev = ScoredRows(torch.cat([batch.targets for batch in DEV]).double().numpy())
+    return kind(network(), {"t": TaskScore(TASK, dev, [])}, falling_adam(learning_rate, learning_rate / 10, 40))
+
+
+def assert_same_weights(one: MultitaskModule, other: MultitaskModule) -> None:
+    for name, tensor in one.network.state_dict().items():
+        assert torch.equal(tensor, other.network.state_dict()[name]), name
+
+
+def stage(
+    folder: Path,
+    patience: int = 100,
+    cut: int | None = None,
+    checkpoint: str = "best",
+    validate_first: bool = False,
+) -> Stage:
+    def train(epoch: int) -> DataLoader[Batch]:
+        if epoch == cut:
+            raise Cut
+        return loader(batches(epoch + 1, 4))
+
+    return Stage(
+        title="test",
+        section="pretrain",
+        folder=folder,
+        seed=1,
+        epochs=10,
+        total_steps=40,
+        patience=patience,
+        gradient_clip=5.0,
+        train=train,
+        dev=loader(DEV),
+        lines=False,
+        checkpoint=checkpoint,
+        validate_first=validate_first,
+    )
+
+
+def loader(made: list[Batch]) -> DataLoader[Batch]:
+    return DataLoader(made, batch_size=None)  # type: ignore[arg-type]
+
+
+def average_of(folder: Path) -> float:
+    """The average of the validation whose weights a finished stage left."""
+    average: float = json.loads((folder / "done.json").read_text(encoding="utf-8"))["average"]
+    return average
+
+
+def without_seconds(module: MultitaskModule) -> list[dict[str, float]]:
+    return [{key: value for key, value in row.items() if key != "seconds"} for row in module.curve]
+
+
+CPU = TrainerConfig("cpu", "32-true")
+
+
+@pytest.mark.parametrize(
+    ("cuts", "checkpoint", "validate_first"),
+    [([0, 1], "best", False), ([2, 5, 9], "best", False), ([0, 3, 4], "best", True), ([3, 3, 4], "last", False)],
+)
+def test_resumed_it_ends_the_same(tmp_path: Path, cuts: list[int], checkpoint: str, validate_first: bool) -> None:
+    def run(trained: MultitaskModule, name: str, cut: int | None = None) -> None:
+        fit(trained, stage(tmp_path / name / "stage", 100, cut, checkpoint, validate_first), CPU)
+
+    plain, begun = module(), time.monotonic()
+    run(plain, "plain")
+    assert 0 < plain.curve[0]["seconds"] <= plain.curve[-1]["seconds"] <= time.monotonic() - begun
+    for cut in cuts:
+        with pytest.raises(Cut):
+            run(module(), "cut", cut)
+    resumed = module()
+    run(resumed, "cut")
+    assert average_of(tmp_path / "cut/stage") == average_of(tmp_path / "plain/stage")
+    assert_same_weights(plain, resumed)
+    assert without_seconds(plain) == without_seconds(resumed)
+    assert [row["step"] for row in plain.curve] == [*([0.0] if validate_first else []), *range(4, 41, 4)]
+    seconds = [row["seconds"] for row in resumed.curve]
+    assert seconds == sorted(seconds) and seconds[0] > 0  # the time before a cut counts
+    assert not (tmp_path / "cut/stage/last.ckpt").exists()
+
+
+@pytest.mark.parametrize(("checkpoint", "validate_first"), [("best", False), ("best", True), ("last", False)])
+def test_patience_that_was_spent_stays_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, validate_first: bool
+) -> None:
+    def run(trained: MultitaskModule, name: str) -> None:
+        fit(trained, stage(tmp_path / name / "stage", 1, None, checkpoint, validate_first), CPU)
+
+    # At this learning rate no validation is better than the one before.
+    plain = module(1e-12)
+    run(plain, "plain")
+    assert len(plain.curve) == 2
+
+    def killed(*_: object) -> None:
+        raise Cut
+
+    # Cut off after the last validation, before the stage is finished.
+    with monkeypatch.context() as patch, pytest.raises(Cut):
+        patch.setattr(fitting, "write_json", killed)
+        run(module(1e-12), "cut")
+    assert not (tmp_path / "cut/stage/done.json").exists()
+    resumed = module(1e-12)
+    run(resumed, "cut")
+    assert average_of(tmp_path / "cut/stage") == average_of(tmp_path / "plain/stage")
+    assert without_seconds(resumed) == without_seconds(plain)
+    assert_same_weights(plain, resumed)
+
+
+def test_killed_before_its_checkpoint_is_removed_it_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "stage"
+
+    def write_and_be_killed(path: Path, value: object) -> None:
+        write_json(path, value)
+        raise Cut
+
+    with monkeypatch.context() as patch, pytest.raises(Cut):
+        patch.setattr(fitting, "write_json", write_and_be_killed)
+        fit(module(), stage(folder), CPU)
+    assert (folder / "last.ckpt").exists()
+    loaded = network()
+    assert load_finished(loaded, folder)
+    assert not (folder / "last.ckpt").exists()
+    plain = module()
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert all(torch.equal(t, loaded.state_dict()[name]) for name, t in plain.network.state_dict().items())
+    assert not loaded.training
+
+
+class Interrupted(DataLoader[Batch]):
+    """Ctrl-C comes when an epoch begins."""
+
+    def __iter__(self) -> NoReturn:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("epoch", [0, 2])
+def test_interrupted_between_epochs_it_is_interrupted(tmp_path: Path, epoch: int) -> None:
+    whole = stage(tmp_path / "stage")
+    interrupted = Interrupted(batches(epoch + 1, 4), batch_size=None)  # type: ignore[arg-type]
+    handler = signal.getsignal(signal.SIGINT)  # Lightning ignores the signal from then on
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            fit(
+                module(),
+                replace(whole, train=lambda number: interrupted if number == epoch else whole.train(number)),
+                CPU,
+            )
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    resumed, plain = module(), module()
+    fit(resumed, whole, CPU)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert_same_weights(resumed, plain)
+
+
+def test_a_stage_that_has_not_finished_is_not_loaded(tmp_path: Path) -> None:
+    with pytest.raises(Cut):
+        fit(module(), stage(tmp_path / "stage", cut=2), CPU)
+    assert not load_finished(network(), tmp_path / "stage")
+    assert (tmp_path / "stage/last.ckpt").exists()
+
+
+@pytest.mark.parametrize("patience", [1, 3])
+def test_the_first_weights_are_kept_where_no_others_are_better(tmp_path: Path, patience: int) -> None:
+    # At this learning rate no prediction changes: patience counts from the validation before the first step.
+    trained, before = module(1e-12), module()
+    fit(trained, stage(tmp_path / "stage", patience, validate_first=True), CPU)
+    assert [row["step"] for row in trained.curve] == [4.0 * epoch for epoch in range(patience + 1)]
+    assert "train/loss" not in trained.curve[0] and "train/loss" in trained.curve[1]
+    assert average_of(tmp_path / "stage") == pytest.approx(trained.curve[0]["dev/average"])
+    assert_same_weights(before, trained)
+
+
+def test_validating_first_does_not_change_the_training(tmp_path: Path) -> None:
+    plain, other = module(), module()
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    fit(other, stage(tmp_path / "other/stage", validate_first=True), CPU)
+    assert without_seconds(other)[1:] == without_seconds(plain)
+
+
+@pytest.mark.parametrize("parts", [3, 8, 100])
+def test_a_batch_in_parts_gives_the_same_step(tmp_path: Path, parts: int) -> None:
+    """Parts of unequal sizes, and a last batch of an epoch with a row alone. Without dropout, and with plain gradient descent."""
+    descent = Optimization(lambda network: torch.optim.SGD(network.parameters(), 0.5), lambda step: 1.0)
+    made = []
+    for name, count in (("whole", 1), (f"parts-{parts}", parts)):
+        torch.manual_seed(3)
+        dev = ScoredRows(torch.cat([batch.targets for batch in DEV]).double().numpy())
+        trained = MultitaskModule(
+            Network([TASK], Heads([TASK], {"t": 2}, 6, 8, 0.0), None), {"t": TaskScore(TASK, dev, [])}, descent, count
+        )
+        whole = stage(tmp_path / name)
+        fit(trained, replace(whole, train=lambda epoch: loader([*batches(epoch + 1, 3), *single(epoch)])), CPU)
+        made.append(trained)
+    for name, tensor in made[0].network.state_dict().items():
+        torch.testing.assert_close(made[1].network.state_dict()[name], tensor, rtol=0, atol=1e-5)
+    first, last = (parameters_to_vector(of.parameters()).detach() for of in (network(), made[0].network))
+    assert float((first - last).abs().max()) > 0.1
+    losses = [[row["train/loss"] for row in trained.curve] for trained in made]
+    assert losses[1] == pytest.approx(losses[0], rel=1e-4)
+    assert [row["step"] for row in made[1].curve] == list(range(4, 41, 4))
+
+
+def test_every_part_is_computed_in_the_stage_s_precision(tmp_path: Path) -> None:
+    trained, seen = module(), list[tuple[int, bool]]()
+    trained.parts, loss = 3, trained.network.loss
+
+    def noted(batch: Batch) -> torch.Tensor:
+        seen.append((len(batch.rows), torch.is_autocast_enabled("cpu")))
+        return loss(batch)
+
+    trained.network.loss = noted  # type: ignore[method-assign]
+    fit(trained, stage(tmp_path / "stage"), TrainerConfig("cpu", "bf16-mixed", force_precision=True))
+    assert seen == 40 * [(3, True), (3, True), (2, True)]
+
+
+def single(epoch: int) -> list[Batch]:
+    """A batch of one row."""
+    (whole,) = batches(epoch + 50, 1)
+    return whole.parts(8)[:1]
+
+
+class NoLoss(MultitaskModule):
+    """Whose loss is not a number in one step."""
+
+    def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:
+        if self.global_step == 13:
+            batch = replace(batch, vectors=torch.full_like(batch.vectors, torch.nan))
+        return super().training_step(batch, batch_idx)
+
+
+def test_a_step_in_parts_is_counted_once(tmp_path: Path) -> None:
+    diverging = module(kind=NoLoss)
+    diverging.parts = 2
+    with pytest.raises(DivergedError, match=r"task t, step 14: the loss is nan"):
+        fit(diverging, stage(tmp_path / "stage"), CPU)
+    assert [row["step"] for row in diverging.curve] == [4, 8, 12]
+
+
+class NoWeights(MultitaskModule):
+    """One of whose weights is infinite after the last step before a validation, whatever the loss was."""
+
+    def on_train_batch_end(self, outputs: object, batch: Batch, batch_idx: int) -> None:
+        if self.global_step == 16:
+            next(self.network.parameters()).data[0, 0] = torch.inf
+
+
+class NoOutputs(MultitaskModule):
+    """Whose outputs for dev rows are not numbers in one validation."""
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        if self.global_step == 16:
+            batch = replace(batch, vectors=torch.full_like(batch.vectors, torch.nan))
+        super().validation_step(batch, batch_idx)
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem"),
+    [
+        (NoLoss, "task t, step 14: the loss is nan"),
+        (NoWeights, "task t, step 16: weights are not finite"),
+        (NoOutputs, "task t, step 16: the outputs for dev rows are not finite"),
+    ],
+)
+@pytest.mark.parametrize("checkpoint", ["best", "last"])
+def test_divergence_ends_a_stage_and_the_last_good_weights_stay(
+    tmp_path: Path, kind: type[MultitaskModule], problem: str, checkpoint: str
+) -> None:
+    folder = tmp_path / "stage"
+    weights = folder / WEIGHTS[checkpoint]
+    message = (
+        rf"test: training diverged \({problem}\); {weights} keeps the last good weights; "
+        r"set a smaller pretrain.learning_rate=, and remove the run's folder or set run_dir="
+    )
+    for _ in range(2):  # given again, it resumes and ends in the same place
+        diverging = module(kind=kind)
+        with pytest.raises(DivergedError, match=f"^{message}$"):
+            fit(diverging, stage(folder, checkpoint=checkpoint), CPU)
+        for path in (weights, folder / "last.ckpt"):
+            kept = torch.load(path, weights_only=True)
+            assert kept["epoch"] <= 2 and all(value.isfinite().all() for value in kept["state_dict"].values())
+        assert kept["epoch"] == 2
+        assert not (folder / "done.json").exists()
+
+
+def test_a_first_validation_that_is_not_finite_is_never_the_best(tmp_path: Path) -> None:
+    spoilt = module()
+    next(spoilt.network.parameters()).data[:] = torch.nan
+    with pytest.raises(
+        DivergedError, match=r"^test: training diverged \(task t, step 0: the outputs .*finite\); set a"
+    ):
+        fit(spoilt, stage(tmp_path / "stage", validate_first=True), CPU)
+    assert not list(tmp_path.rglob("*.ckpt"))
+
+
+def test_a_moved_folder_keeps_its_best(tmp_path: Path) -> None:
+    plain = module()
+    fit(plain, stage(tmp_path / "plain" / "stage"), CPU)
+    with pytest.raises(Cut):
+        fit(module(), stage(tmp_path / "before" / "stage", cut=8), CPU)
+    (tmp_path / "before").rename(tmp_path / "after")
+    resumed = module()
+    fit(resumed, stage(tmp_path / "after" / "stage"), CPU)
+    assert average_of(tmp_path / "after/stage") == average_of(tmp_path / "plain/stage")
+    assert_same_weights(plain, resumed)
+
+
+def test_checkpoints_hold_plain_tensors_and_types(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    with pytest.raises(Cut):
+        fit(module(), stage(folder, cut=2), CPU)
+    for name in ("last.ckpt", "best.ckpt"):
+        assert "state_dict" in torch.load(folder / name, weights_only=True)
+    assert (folder / "log/from-epoch-0/metrics.csv").exists()
+    assert list((folder / "tensorboard").glob("events.*"))
+
+
+def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    with pytest.raises(Cut):
+        fit(module(), stage(folder, cut=1), CPU)
+    other = module()
+    other.network.heads = Heads([TASK], {"t": 2}, 6, 4, 0.5)
+    with pytest.raises(InputError, match=r"^\S+last\.ckpt: is the state of another model; delete it$"):
+        fit(other, stage(folder), CPU)
+
+
+def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(tmp_path: Path) -> None:
+    folder = tmp_path / "stage"
+    with pytest.raises(Cut):
+        fit(module(), stage(folder, cut=2), CPU)
+    last, whole = folder / "last.ckpt", (folder / "last.ckpt").read_bytes()
+    said = r"^\S+last\.ckpt: not a checkpoint that can be read: [^\n]+; delete it$"
+    for content in (b"", whole[:1000], b"not a checkpoint"):
+        last.write_bytes(content)
+        with pytest.raises(InputError, match=said):
+            fit(module(), stage(folder), CPU)
+    for value in ({"epoch": 1}, [1]):
+        torch.save(value, last)
+        with pytest.raises(InputError, match=r"^\S+last\.ckpt: it [^\n]+; delete it$"):
+            fit(module(), stage(folder), CPU)
+    last.unlink()
+    again, plain = module(), module()
+    fit(again, stage(folder), CPU)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert_same_weights(again, plain)
+
+
+def test_the_best_weights_are_those_of_the_best_validation(tmp_path: Path) -> None:
+    trained = module()
+    fit(trained, stage(tmp_path / "stage"), CPU)
+    best = max(row["dev/average"] for row in trained.curve)
+    assert average_of(tmp_path / "stage") == pytest.approx(best)
+    with torch.no_grad():
+        hits = [(trained.network(batch).argmax(1) == batch.targets).float() for batch in DEV]
+    assert abs(100 * float(torch.cat(hits).mean()) - best) < 1e-4
+
+
+def test_dropout_is_on_in_training_whatever_was_before(tmp_path: Path) -> None:
+    class Seen(MultitaskModule):
+        modes: list[bool] = []
+
+        def training_step(self, batch: Batch, batch_idx: int) -> torch.Tensor:
+            self.modes.append(all(part.training for part in self.modules()))
+            return super().training_step(batch, batch_idx)
+
+    evaluated = module(kind=Seen).eval()
+    assert isinstance(evaluated, Seen)
+    fit(evaluated, stage(tmp_path / "stage"), CPU)
+    assert len(evaluated.modes) == 40 and all(evaluated.modes)
+    assert not evaluated.training
+
+
+def test_nothing_but_our_own_checkpoints_is_left(tmp_path: Path) -> None:
+    for resumable in (True, False):
+        folder = tmp_path / f"{resumable}"
+        fit(module(), replace(stage(folder), resumable=resumable), CPU)
+        assert [path.name for path in folder.rglob("*.ckpt")] == ["best.ckpt"]
+
+
+class Watched(MultitaskModule):
+    """Remembers its weights at every validation."""
+
+    def on_validation_epoch_end(self) -> None:
+        super().on_validation_epoch_end()
+        self.seen = [*getattr(self, "seen", []), {name: t.clone() for name, t in self.network.state_dict().items()}]
+
+
+@pytest.mark.parametrize(("patience", "validations"), [(100, 10), (1, 3)])
+def test_the_last_weights_are_those_of_the_last_validation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, patience: int, validations: int
+) -> None:
+    # The second validation is the best one.
+    scores = [50.0, 60.0, *[40.0] * 8]
+    runs = [iter(scores), iter(scores)]
+    trained = module(kind=Watched)
+    assert isinstance(trained, Watched)
+    monkeypatch.setattr("mtl.training.module.score", lambda *_: next(runs[0]))
+    fit(trained, stage(tmp_path / "stage", patience, checkpoint="last"), CPU)
+    assert [row["dev/average"] for row in trained.curve] == scores[:validations]
+    assert average_of(tmp_path / "stage") == 40
+    kept = torch.load(tmp_path / "stage/final.ckpt", weights_only=True)
+    assert (kept["epoch"], kept["average"]) == (validations - 1, 40)
+    for name, tensor in trained.seen[-1].items():
+        assert torch.equal(tensor, kept["state_dict"][name]) and torch.equal(tensor, trained.network.state_dict()[name])
+    assert not (tmp_path / "stage/best.ckpt").exists()
+    # It trains as a stage does that keeps the best.
+    best = module()
+    monkeypatch.setattr("mtl.training.module.score", lambda *_: next(runs[1]))
+    fit(best, stage(tmp_path / "best" / "stage", patience), CPU)
+    assert average_of(tmp_path / "best/stage") == 60
+    assert without_seconds(best) == without_seconds(trained)
+    assert all(torch.equal(t, trained.seen[1][name]) for name, t in best.network.state_dict().items())
+    assert not any(torch.equal(t, trained.seen[-1][name]) for name, t in best.network.state_dict().items())
+
+
+@pytest.mark.parametrize(("seconds", "lines"), [(0.0, 50), (600.0, 10)])
+def test_without_a_terminal_lines_appear_between_rare_validations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], seconds: float, lines: int
+) -> None:
+    monkeypatch.setattr("mtl.training.stage.LINE_EVERY", seconds)
+    fit(module(), replace(stage(tmp_path / "stage"), lines=True), CPU)
+    printed = capsys.readouterr().err.splitlines()
+    assert len(printed) == lines and all(line.startswith("test · step ") for line in printed)
+    assert sum("average" in line for line in printed) == 10
+
+
+def test_a_signal_that_the_program_handles_does_not_end_the_training(tmp_path: Path) -> None:
+    heard: list[int] = []
+    whole = stage(tmp_path / "stage")
+
+    def train(number: int) -> DataLoader[Batch]:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return whole.train(number)
+
+    before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
+    try:
+        told, plain = module(), module()
+        fit(told, replace(whole, train=lambda number: train(number) if number else whole.train(number)), CPU)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert heard and set(heard) == {signal.SIGTERM}
+    assert_same_weights(told, plain)
+
+
+def test_a_log_that_cannot_be_written_is_an_error_with_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as caught:
+        patch.setattr(fitting.CSVLogger, "save", fail)
+        fit(module(), stage(tmp_path / "stage"), CPU)
+    assert caught.value.filename == str(tmp_path / "stage")
+    resumed, plain = module(), module()
+    fit(resumed, stage(tmp_path / "stage"), CPU)
+    fit(plain, stage(tmp_path / "plain/stage"), CPU)
+    assert_same_weights(resumed, plain)
