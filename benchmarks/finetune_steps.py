@@ -30,7 +30,7 @@ from mtl.jobs.job import load_job
 from mtl.methods.transformer import finetune
 from mtl.methods.transformer.finetune import FineTuned, FineTuning
 from mtl.model.network import Batch
-from mtl.sample import SAMPLES
+from mtl.sample import write_sample
 from mtl.settings.schema import Config
 from mtl.training.batches import Schedule, batch_rows, pool_size, row_lengths
 from mtl.training.module import MultitaskModule
@@ -83,7 +83,7 @@ def measured(arguments: argparse.Namespace) -> dict[str, float]:
             "run_dir": str(folder / "run"),
         }
         if arguments.data is None:
-            SAMPLES["klej-sample"](folder / "data")
+            write_sample("klej-sample", folder / "data")
         if arguments.side == "trainer":
             prepared.keep_memory = lambda: None  # what ours sets for the whole process
         job = load_job({**settings, **({"transformer.path": arguments.model} if arguments.model else {})})

@@ -7,7 +7,7 @@ from typing import Any
 from mtl.jobs.job import load_job
 from mtl.jobs.prepared import prepare
 from mtl.methods.lstm.two_stages import TwoStages
-from mtl.sample import SAMPLES
+from mtl.sample import write_sample
 from mtl.settings.schema import Config
 
 
@@ -15,7 +15,7 @@ def prepare_lstm(data: Path | None, folder: Path, settings: Mapping[str, Any]) -
     """The configuration and the LSTM, its data read. data: KLEJ's; None: the sample. folder: for all that is written."""
     data_dir = data or folder / "data"
     if data is None:
-        SAMPLES["klej-sample"](data_dir)
+        write_sample("klej-sample", data_dir)
     places = {"data_dir": data_dir, "cache_dir": folder / "cache", "run_dir": folder / "run"}
     job = load_job(
         {

@@ -29,7 +29,7 @@ from mtl.pretraining.network import decayed_groups, masked_outputs, new_bert
 from mtl.pretraining.settings import PretrainingSettings, import_transformers, read_settings
 from mtl.pretraining.tokens import PretrainingTexts, portable_tokenizer
 from mtl.pretraining.training import MaskedLanguageModelling
-from mtl.sample import SAMPLES
+from mtl.sample import write_sample
 
 # Segments of the full length, so that both sides read the same number of tokens in each step.
 FIXED = {"max_steps": 100_000, "warmup": 0.1, "documents": "line", "segments": "packed", "accumulate": 1}
@@ -70,7 +70,7 @@ def texts(path: Path | None, folder: Path) -> PretrainingTexts:
         return PretrainingTexts([path])
     data = folder / "data"
     if not data.exists():
-        SAMPLES["klej-sample"](data)
+        write_sample("klej-sample", data)
     job = load_job({"suite": "klej-sample", "data_dir": str(data)})
     return PretrainingTexts(texts=training_texts(job.suite, data, job.config.held_out))
 

@@ -1,8 +1,9 @@
-"""The order of imports is the one that docs/architecture.md shows, and the wheel has all packages."""
+"""The order of imports is the one that docs/architecture.md shows, no files import each other, and the wheel has all packages."""
 
 import ast
 import configparser
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -44,6 +45,44 @@ def test_no_package_imports_one_below_it() -> None:
         if order.index(name) > order.index(part_of(module))
     }
     assert upward == set()
+
+
+def imported_files(module: Path) -> set[str]:
+    """The modules below mtl, by dotted name, that a module imports, at its top or inside functions, but not for types alone."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names & FILES.keys()
+
+
+FILES = {
+    ".".join(module.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): module for module in modules()
+}
+
+
+def test_no_files_import_each_other() -> None:
+    order = TopologicalSorter({name: imported_files(module) for name, module in FILES.items()})
+    order.prepare()  # raises CycleError, which names the files of a circle
+
+
+def test_names_of_lazy_imports_exist() -> None:
+    """mypy does not see what registries import by name."""
+    named = {
+        node.value
+        for module in modules()
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"mtl[\w.]+:\w+", node.value)
+    }
+    assert len(named) > 10
+    for name in named:
+        path, _, attribute = name.partition(":")
+        tree = ast.parse(FILES[path].read_text(encoding="utf-8"))
+        assert attribute in {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}, name
 
 
 def test_every_package_is_in_the_wheel() -> None:

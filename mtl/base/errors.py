@@ -1,14 +1,15 @@
-"""The exceptions that end a command with one line instead of a traceback.
-
-SIGTERM as Ctrl-C.
-"""
+"""The exceptions that end a command with one line instead of a traceback, and SIGTERM as Ctrl-C."""
 
 import re
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
+from enum import Enum
 from errno import EDQUOT, EFBIG, ENOMEM, ENOSPC
+from os import PathLike, fspath
+from typing import Any, Self
 
 REMEDIES = {
     ENOSPC: "; free some space; the same command continues",
@@ -22,12 +23,59 @@ NO_MEMORY = re.compile(
 )
 
 
+class _NotGiven(Enum):
+    """What stands for a value that an error does not name: None is a value."""
+
+    NOT_GIVEN = 0
+
+
+NOT_GIVEN = _NotGiven.NOT_GIVEN
+
+
 class InputError(Exception):
     """Bad input: a file, a key or a value that the user gave.
 
-    The message is one line that names the file (and its line), the key or the value, and says what to do.
-    The command line prints it on standard error and exits with status 2.
+    It is shown as one line, "PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known. The command line prints this line on standard
+    error and exits with status 2.
+
+    Attributes:
+        message: what is wrong and what to do, without the parts below.
+        path: the file or folder, or None.
+        line: the line in the file, from 1, or None.
+        key: the key in the file, or of the settings, as in "encoder.hidden_size", or None.
+        value: the key's value, or `NOT_GIVEN` where the message says enough without it.
     """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | PathLike[str] | None = None,
+        line: int | None = None,
+        key: str | None = None,
+        value: Any = NOT_GIVEN,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = None if path is None else fspath(path)
+        self.line = line
+        self.key = key
+        self.value = value
+
+    def __str__(self) -> str:
+        file = self.path if self.line is None else f"{self.path}:{self.line}" if self.path else f"line {self.line}"
+        key = self.key if self.value is NOT_GIVEN else f"{self.key}={self.value}"
+        return ": ".join(part for part in (file, key, self.message) if part)
+
+    def located(self, **where: Any) -> Self:
+        """A copy that also says where the fault is.
+
+        Args:
+            where: any of `path`, `line`, `key` and `value`, as in the constructor. They replace what the error says.
+        """
+        error = copy(self)
+        error.__dict__.update({name: fspath(part) if name == "path" else part for name, part in where.items()})
+        return error
 
 
 class BusyError(InputError):

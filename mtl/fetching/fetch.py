@@ -12,7 +12,7 @@ from mtl.data.splits import choose_scored, missing_tasks
 from mtl.fetching.archives import unpack
 from mtl.fetching.download import UnavailableError, download
 from mtl.fetching.hub import fetch_from_hub
-from mtl.sample import SAMPLES
+from mtl.sample import write_sample
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Source, Task
 
@@ -75,7 +75,7 @@ def _generate(suite: Suite, data_dir: Path) -> None:
     """Write those files of an embedded suite that are not there, one process after another. Each file is there as a whole or not at all."""
     with waiting_lock(data_dir / ".lock", f"{data_dir}: another process writes the data"):
         if missing_tasks(choose_scored(suite, data_dir), data_dir):
-            SAMPLES[suite.name](data_dir)
+            write_sample(suite.name, data_dir)
             logger.info("%s: written to %s", suite.name, data_dir)
         else:
             logger.info("%s: already there", suite.name)

@@ -93,7 +93,7 @@ def unknown_key(error: UnknownKey) -> UnknownKey:
         return error
     names = {name: key for key, name in RENAMED.items()}
     own = _own_keys() | {MODEL + key.name for key in fields(ModelFacts)}
-    return UnknownKey(names.get(error.key, error.key), own | {names.get(key, key) for key in error.known})
+    return UnknownKey(names.get(error.unknown, error.unknown), own | {names.get(key, key) for key in error.known})
 
 
 @dataclass

@@ -1,12 +1,26 @@
-"""The embedded suites, whose data is generated: they serve to run the whole toolkit without a download.
+"""The embedded suites, whose data is part of the package: they serve to run the whole toolkit without a download.
 
-`SAMPLES` has the function that writes the data of each, by the suite's name. Every call, Python version and platform gives the same
-bytes. The texts are not those of the benchmarks whose layout they have, and scores on them cannot be compared with published scores."""
+The texts are generated (`tools/make_samples.py`). They are not those of the benchmarks whose layout they have, and scores on them cannot be
+compared with published scores.
+"""
 
-from collections.abc import Callable
+import tarfile
 from pathlib import Path
 
-from mtl.sample.klej.grammar import write_klej
-from mtl.sample.superlim.files import write_superlim
+from mtl.base.files import write_new
 
-SAMPLES: dict[str, Callable[[Path], None]] = {"klej-sample": write_klej, "superlim-sample": write_superlim}
+SAMPLES = ("klej-sample", "superlim-sample")  # the names of the suites, and of their archives in this folder
+
+
+def write_sample(suite: str, folder: Path) -> None:
+    """Write those data files of an embedded suite that do not exist, each atomically.
+
+    Args:
+        suite: one of `SAMPLES`.
+        folder: the suite's data folder.
+    """
+    with tarfile.open(Path(__file__).parent / f"{suite}.tar.xz") as archive:
+        for member in archive:
+            content = archive.extractfile(member)
+            if content is not None:
+                write_new(folder / member.name, content.read().decode("utf-8"))

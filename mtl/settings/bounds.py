@@ -70,10 +70,16 @@ REASONS = {
 
 
 class UnknownKey(InputError):
-    """A key that does not exist. known: those that do. section: what stands before the names of all of them."""
+    """A key that does not exist.
+
+    Attributes:
+        unknown: the key, without the section.
+        known: those that exist.
+        section: what stands before the names of all of them in messages.
+    """
 
     def __init__(self, key: str, known: Iterable[str], section: str = "") -> None:
-        self.key, self.known, self.section = key, set(known), section
+        self.unknown, self.known, self.section = key, set(known), section
         super().__init__(unknown_message(key, sorted(self.known), section))
 
 

@@ -63,7 +63,7 @@ class Suite:
     name: str = MISSING
     title: str = ""
     language: str = "en"
-    generated: bool = False  # its data is written by the entry of `mtl.sample.SAMPLES` with its name, not downloaded
+    generated: bool = False  # its data is in the package, in the archive of `mtl.sample` with its name
     files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})
     embeddings: dict[str, str] = field(default_factory=dict)  # by name of embeddings: a recipe or a path
     config: dict[str, Any] = field(default_factory=dict)  # settings that differ from configs/baseline.yaml

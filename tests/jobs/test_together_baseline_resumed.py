@@ -14,7 +14,7 @@ from mtl.cli import main
 from mtl.jobs.together import run_baseline
 from mtl.methods import stage2
 from mtl.methods.lstm import stage1
-from mtl.sample import SAMPLES
+from mtl.sample import write_sample
 from mtl.settings.schema import TrainerConfig
 from mtl.training import stage as fitting
 from mtl.training.module import MultitaskModule
@@ -72,7 +72,7 @@ def test_interrupted_it_says_so(settings: list[str], tmp_path: Path, number: sig
 def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Settings for three tasks of the embedded suite; runs share its data and the cache."""
     folder = tmp_path_factory.mktemp("sample")
-    SAMPLES["klej-sample"](folder / "data")
+    write_sample("klej-sample", folder / "data")
     common = "seeds=[1] tasks=[nkjp-ner,cdsc-r,cbd] encoder.hidden_size=16 head.attention_size=8 pretrain.max_steps=32"
     common += " pretrain.validate_every=4 finetune.max_epochs=3"
     return ["suite=klej-sample", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}", *common.split()]

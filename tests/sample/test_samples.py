@@ -1,15 +1,15 @@
 """The registry of embedded suites, and how suite files lead to it."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from processes import start
 
+import mtl.sample
 from mtl.cli import main
 from mtl.data.splits import choose_scored
 from mtl.fetching.fetch import awaits_generation
-from mtl.sample import SAMPLES
+from mtl.sample import SAMPLES, write_sample
 from mtl.settings.layers import shipped
 from mtl.tasks.suite import load_suite
 
@@ -22,7 +22,7 @@ def test_every_generated_suite_has_a_writer_and_the_reverse() -> None:
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_suite_file_leads_to_its_own_writer(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    SAMPLES[name](tmp_path / "written")
+    write_sample(name, tmp_path / "written")
     assert main(["data", name]) == 0
     written = [path for path in (tmp_path / "written").rglob("*") if path.is_file()]
     assert written
@@ -38,7 +38,13 @@ def test_a_generated_suite_of_another_name_is_refused(tmp_path: Path, capsys: py
     assert line.startswith("mtl: error: suite mine: generated: only the data of klej-sample and superlim-sample is")
 
 
-WRITERS = {"klej-sample": "mtl.sample.klej.grammar", "superlim-sample": "mtl.sample.superlim.files"}
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_archives_hold_what_the_generators_make(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(Path(__file__).parent.parent.parent / "tools")
+    from make_samples import GENERATORS
+
+    write_sample(name, tmp_path)
+    assert contents(tmp_path) == {path: text.encode() for path, text in GENERATORS[name]()}
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -48,8 +54,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """`mtl data` that is ended after so many files. Returns its exit status."""
-    module, left = WRITERS[name], [files]
-    write = sys.modules[module].__dict__["write_new"]
+    left = [files]
+    write = mtl.sample.write_new
 
     def killed(path: Path, text: str) -> None:
         if not left[0]:
@@ -58,7 +64,7 @@ def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPa
         write(path, text)
 
     with monkeypatch.context() as patch:
-        patch.setattr(f"{module}.write_new", killed)
+        patch.setattr(mtl.sample, "write_new", killed)
         return main(["data", name, f"data_dir={folder}"])
 
 
@@ -67,7 +73,7 @@ def test_data_that_a_kill_has_left_incomplete_is_completed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     suite = load_suite(shipped("configs") / f"suite/{name}.yaml")
-    SAMPLES[name](tmp_path / "whole")
+    write_sample(name, tmp_path / "whole")
     whole = contents(tmp_path / "whole")
     for written in (1, len(whole) - 1):
         folder = tmp_path / str(written)

@@ -12,7 +12,7 @@ from mtl.jobs.prepared import prepare
 from mtl.jobs.sweep import load_sweep
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.transformer.pretrained import open_pretrained
-from mtl.sample import SAMPLES
+from mtl.sample import write_sample
 
 SUITE = "suite=klej-sample"
 
@@ -52,7 +52,7 @@ def test_the_protocols() -> None:
 
 
 def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
-    SAMPLES["superlim-sample"](tmp_path)
+    write_sample("superlim-sample", tmp_path)
     given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
     runs = load_sweep("transformer-superlim", given).runs
     assert len(runs) == 8 and all(run.name.startswith("transformer-bert-finetune,transformer.") for run in runs)

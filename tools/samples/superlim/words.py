@@ -2,9 +2,9 @@
 
 import itertools
 
-from mtl.sample.dice import Dice
-from mtl.sample.superlim.lexicon import NOUNS, VERBS
-from mtl.sample.superlim.rows import WITHOUT_DEV, Row, Splits, annotated, mean, splits, unordered
+from samples.dice import Dice
+from samples.superlim.lexicon import NOUNS, VERBS
+from samples.superlim.rows import WITHOUT_DEV, Row, Splits, annotated, mean, splits, unordered
 
 ANNOTATORS = 5
 

@@ -2,9 +2,9 @@
 
 import itertools
 
-from mtl.sample.dice import Dice
-from mtl.sample.superlim.lexicon import SYNONYMS
-from mtl.sample.superlim.rows import WITHOUT_DEV, Row, Splits
+from samples.dice import Dice
+from samples.superlim.lexicon import SYNONYMS
+from samples.superlim.rows import WITHOUT_DEV, Row, Splits
 
 PLACES = ("biblioteket", "museet", "gymmet", "hotellet", "campingen", "badhuset", "konserthuset", "tennishallen")
 TOWNS = ("Lund", "Umeå", "Kiruna", "Visby", "Falun", "Kalmar", "Motala", "Växjö")

@@ -1,6 +1,6 @@
 """swewinogender: cases that differ in one pronoun, three rows a case. The head of swenli answers them."""
 
-from mtl.sample.superlim.rows import Row, Splits
+from samples.superlim.rows import Row, Splits
 
 PRONOUNS = ("han", "hon", "hen")
 # An occupation, another participant, each also in the definite form, what the former says to the latter, and what is true of each.

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from operator import itemgetter
 
-from mtl.sample.dice import Dice
-from mtl.sample.superlim.lexicon import ADJECTIVES, NAMES, NOUNS, SYNONYMS, VERBS
-from mtl.sample.superlim.rows import LABEL_NOISE, SIZES, Row, Splits, splits
+from samples.dice import Dice
+from samples.superlim.lexicon import ADJECTIVES, NAMES, NOUNS, SYNONYMS, VERBS
+from samples.superlim.rows import LABEL_NOISE, SIZES, Row, Splits, splits
 
 PRESENT, PAST = ("i dag", "nu", "just nu", "varje dag"), ("i går", "förra veckan", "i måndags", "en gång")
 LEARNERS = ("Arabiska", "Dari", "Engelska", "Polska", "Spanska", "Finska")

@@ -2,8 +2,8 @@
 
 from operator import itemgetter
 
-from mtl.sample.dice import Dice
-from mtl.sample.superlim.rows import Row, Splits, lines, splits
+from samples.dice import Dice
+from samples.superlim.rows import Row, Splits, lines, splits
 
 TOWNS = ("Lund", "Umeå", "Kiruna", "Visby", "Falun", "Kalmar", "Motala", "Växjö")
 DAYS = ("måndagen", "tisdagen", "onsdagen", "torsdagen", "fredagen")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from mtl.sample.dice import Dice, distinct, whole
+from samples.dice import Dice, distinct, whole
 
 Row = dict[str, Any]
 Splits = dict[str, list[Row]]

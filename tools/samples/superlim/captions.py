@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mtl.sample.dice import Dice
-from mtl.sample.superlim.rows import LABEL_NOISE, SIZES, Row, Splits, annotated, mean, splits, unordered
+from samples.dice import Dice
+from samples.superlim.rows import LABEL_NOISE, SIZES, Row, Splits, annotated, mean, splits, unordered
 
 PEOPLE = (  # two names of the same, and a general one
     (("en man", "en herre"), "en person"),

@@ -3,12 +3,10 @@
 As in the official files, test rows have their labels, the word tasks and the synonyms have no dev file, and two tasks have test rows only."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
-from mtl.base.files import write_new
-from mtl.sample.superlim import captions, choices, grammaticality, news, opinions, senses, winogender, words
-from mtl.sample.superlim.rows import Splits
+from samples.superlim import captions, choices, grammaticality, news, opinions, senses, winogender, words
+from samples.superlim.rows import Splits
 
 TASKS: dict[str, Callable[[], Splits]] = {
     "absabank-imm": opinions.reviews,
@@ -30,9 +28,9 @@ TASKS: dict[str, Callable[[], Splits]] = {
 FOLDERS = {"supersim-superlim-similarity": "supersim-superlim"}  # of tasks whose folder is not named after them
 
 
-def write_superlim(folder: Path) -> None:
-    """Write a folder with .jsonl files for each task into `folder`: those that do not exist."""
+def superlim_files() -> Iterator[tuple[str, str]]:
+    """The path and the text of each file: a folder with .jsonl files for each task."""
     for task, make in TASKS.items():
         for split, rows in make().items():
             lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            write_new(folder / FOLDERS.get(task, task) / f"{task}_{split}.jsonl", "".join(lines))
+            yield f"{FOLDERS.get(task, task)}/{task}_{split}.jsonl", "".join(lines)

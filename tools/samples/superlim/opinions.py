@@ -2,8 +2,8 @@
 
 from operator import itemgetter
 
-from mtl.sample.dice import Dice
-from mtl.sample.superlim.rows import LABEL_NOISE, Row, Splits, annotated, lines, mean, splits
+from samples.dice import Dice
+from samples.superlim.rows import LABEL_NOISE, Row, Splits, annotated, lines, mean, splits
 
 ASPECTS = (  # with the gender of the adjective: 0 for en, 1 for ett
     *(("maten", 0), ("frukosten", 0), ("sängen", 0), ("utsikten", 0), ("personalen", 0), ("bastun", 0)),

@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from pathlib import Path
 
-from mtl.base.files import write_new
-from mtl.sample.dice import Dice, distinct, whole
-from mtl.sample.klej import lexicon
+from samples.dice import Dice, distinct, whole
+from samples.klej import lexicon
 
 Row = tuple[str, ...]
 Splits = dict[str, list[Row]]
@@ -23,29 +21,29 @@ _SENTIMENTS = {
 }
 
 
-def write_klej(folder: Path) -> None:
-    """Write the nine task folders, `klej_nkjp-ner` to `klej_ar`, with their .tsv files into `folder`."""
+def klej_files() -> Iterator[tuple[str, str]]:
+    """The path and the text of each file: the .tsv files of nine task folders, `klej_nkjp-ner` to `klej_ar`."""
     pair_columns = ("pair_ID", "sentence_A", "sentence_B")
     pairs = _caption_pairs()
-    _write(folder, "nkjp-ner", ("sentence", "target"), _entities())
-    _write(folder, "cdsc-e", (*pair_columns, "entailment_judgment"), _columns(pairs, (0, 1, 2, 3)))
-    _write(folder, "cdsc-r", (*pair_columns, "relatedness_score"), _columns(pairs, (0, 1, 2, 4)))
-    _write(folder, "cbd", ("sentence", "target"), _tweets())
+    yield from _files("nkjp-ner", ("sentence", "target"), _entities())
+    yield from _files("cdsc-e", (*pair_columns, "entailment_judgment"), _columns(pairs, (0, 1, 2, 3)))
+    yield from _files("cdsc-r", (*pair_columns, "relatedness_score"), _columns(pairs, (0, 1, 2, 4)))
+    yield from _files("cbd", ("sentence", "target"), _tweets())
     inside = _opinions("polemo2.0-in", {"train": ("hotel", "lekarz"), "dev": ("hotel", "lekarz")})
     outside = _opinions("polemo2.0-out", {"dev": ("sprzęt", "uczelnia")})
-    _write(folder, "polemo2.0-in", ("sentence", "target"), inside)
-    _write(folder, "polemo2.0-out", ("sentence", "target"), {"train": inside["train"], **outside})
-    _write(folder, "dyk", ("q_id", "question", "answer", "target"), _questions())
-    _write(folder, "psc", ("extract_text", "summary_text", "label"), _summaries())
-    _write(folder, "ar", ("text", "rating"), _ratings())
+    yield from _files("polemo2.0-in", ("sentence", "target"), inside)
+    yield from _files("polemo2.0-out", ("sentence", "target"), {"train": inside["train"], **outside})
+    yield from _files("dyk", ("q_id", "question", "answer", "target"), _questions())
+    yield from _files("psc", ("extract_text", "summary_text", "label"), _summaries())
+    yield from _files("ar", ("text", "rating"), _ratings())
 
 
-def _write(folder: Path, task: str, columns: Row, splits: Splits) -> None:
-    """Write those files of a task that do not exist; the last column is the target, which is left out of the test file."""
+def _files(task: str, columns: Row, splits: Splits) -> Iterator[tuple[str, str]]:
+    """The files of a task. The last column is the target, which the test file lacks."""
     for split, rows in splits.items():
         name, width = ("test_features", len(columns) - 1) if split == "test" else (split, len(columns))
         lines = ("\t".join(row[:width]) for row in (columns, *rows))
-        write_new(folder / f"klej_{task}" / f"{name}.tsv", "\n".join(lines) + "\n")
+        yield f"klej_{task}/{name}.tsv", "\n".join(lines) + "\n"
 
 
 def _columns(splits: Splits, chosen: Sequence[int]) -> Splits:

@@ -1,8 +1,8 @@
 """Marked words. swewic: whether a word has the same sense in two texts; swewinograd: whether a pronoun refers to a name."""
 
-from mtl.sample.dice import Dice
-from mtl.sample.superlim.lexicon import NAMES
-from mtl.sample.superlim.rows import LABEL_NOISE, Row, Splits, lines, marked, splits, unordered
+from samples.dice import Dice
+from samples.superlim.lexicon import NAMES
+from samples.superlim.rows import LABEL_NOISE, Row, Splits, lines, marked, splits, unordered
 
 SENSES = {  # by word, the contexts of its two senses
     "lag": (
