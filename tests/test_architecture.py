@@ -56,7 +56,8 @@ def imported_files(module: Path) -> set[str]:
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+            modules = {f"{node.module}.{alias.name}" for alias in node.names}
+            names |= {module if module in FILES else node.module for module in modules}
     return names & FILES.keys()
 
 
