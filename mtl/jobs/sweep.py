@@ -16,9 +16,9 @@ from mtl.base.files import listed
 from mtl.base.untrusted import read_yaml
 from mtl.data.splits import check_present
 from mtl.fetching.fetch import awaits_generation
+from mtl.jobs.engines.engine import Failures
 from mtl.jobs.job import Job, NamedRun, load_job
 from mtl.jobs.made_before import folders_made_before
-from mtl.jobs.together import Failures
 from mtl.methods import METHODS
 from mtl.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
 from mtl.settings.schema import INDIFFERENT, Config

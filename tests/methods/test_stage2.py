@@ -8,7 +8,7 @@ import torch
 from elmo_files import write_elmo
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts
 
-from mtl.methods.coded import TaskInput
+from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.trained import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.stage2 import Finetuning
 from mtl.model.encoder import Encoder, past_end

@@ -17,7 +17,8 @@ from mtl.base.memory import peak_gpu_memory
 from mtl.base.progress import hidden_progress
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
-from mtl.methods.coded import Coded, TaskInput, new_heads, with_overlap
+from mtl.methods.coded import Coded
+from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.method import BuildRequest, LoadRequest, Predictions, finetune_folder, read_stage
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
