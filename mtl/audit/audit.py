@@ -85,11 +85,11 @@ def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
     )
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: no such folder; the data of suite {suite.name} should be there{how}, or set data_dir="
+            f"no such folder; the data of suite {suite.name} should be there{how}, or set data_dir=", path=folder
         )
     paths = [path for task in tasks for split in SPLITS if (path := task.path(split, folder))]
     if not any(path.exists() for path in paths):
-        raise InputError(f"{folder}: has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}")
+        raise InputError(f"has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}", path=folder)
 
 
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:

@@ -116,7 +116,9 @@ def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     read = _read(request, words)
     known = read.known if options.missing == "unknown" else read.found
     if not known.any():
-        raise InputError(f"{request.path}: knows none of the suite's {len(words)} words; is it for another language?")
+        raise InputError(
+            f"knows none of the suite's {len(words)} words; is it for another language?", path=request.path
+        )
     has_vector = dict(zip(words, known, strict=True))
     vocabulary = Vocabulary(word for word in types if options.missing == "random" or has_vector.get(word, True))
     found = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.found, strict=True))
@@ -141,7 +143,9 @@ def _read(request: BuildRequest, words: Sequence[str]) -> "WordVectors":
     assert path is not None
     if not words:
         raise InputError(
-            f"embeddings.min_count={options.min_count}: no word occurs so often in the training texts; set a smaller one"
+            "no word occurs so often in the training texts; set a smaller one",
+            key="embeddings.min_count",
+            value=options.min_count,
         )
     read = read_vectors(path, words)
     if options.dim is not None and read.dim != options.dim:
@@ -246,7 +250,7 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
             raise
     if process.returncode:
         reason = message if process.returncode > 0 and message else f"exit status {process.returncode}"
-        raise InputError(f"{path}: fastText could not train: {reason} (min_count={arguments['minCount']})")
+        raise InputError(f"fastText could not train: {reason} (min_count={arguments['minCount']})", path=path)
 
 
 def _follow(lines: Iterable[str], shown: Progress, tokens: int) -> str:

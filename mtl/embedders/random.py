@@ -36,7 +36,7 @@ class RandomOptions(EmbedderOptions):
         check_size("embeddings.dim", self.dim)
         check_least("embeddings.min_count", self.min_count)
         if not self.init_std > 0:
-            raise InputError(f"embeddings.init_std={self.init_std}: must be greater than 0")
+            raise InputError("must be greater than 0", key="embeddings.init_std", value=self.init_std)
 
 
 def random_embeddings(request: BuildRequest) -> "WordEmbeddings":

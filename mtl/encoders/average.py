@@ -149,17 +149,19 @@ class AverageSettings:
         if self.language is not None:
             check_language(self.language)
         if not 0 < self.held_out < 1:
-            raise InputError(f"held_out={self.held_out}: must lie between 0 and 1")
+            raise InputError("must lie between 0 and 1", key="held_out", value=self.held_out)
         if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
-            raise InputError(f"weighting={self.weighting}: weights a mean; set pooling=mean or pooling=both")
+            raise InputError("weights a mean; set pooling=mean or pooling=both", key="weighting", value=self.weighting)
         if self.texts is not None and not self.reads_texts:
             raise InputError(
-                f"texts={self.texts}: nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
+                "nothing reads them; set weighting=tfidf, weighting=sif or centre=true", key="texts", value=self.texts
             )
         if self.texts is not None and self.data_dir is not None:
-            raise InputError(f"data_dir={self.data_dir}: texts={self.texts} are read instead; drop one of them")
+            raise InputError(
+                f"texts={self.texts} are read instead; drop one of them", key="data_dir", value=self.data_dir
+            )
         if self.data_dir is not None and self.suite is None:
-            raise InputError(f"data_dir={self.data_dir}: name the suite that it belongs to: suite=NAME")
+            raise InputError("name the suite that it belongs to: suite=NAME", key="data_dir", value=self.data_dir)
         if self.reads_texts and self.texts is None and self.suite is None:
             raise InputError(NEEDS_TEXTS)
 
@@ -192,7 +194,9 @@ def average_parts(given: Mapping[str, Any]) -> AverageParts:
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:
-        raise InputError("language: name the texts' language, for the tokenizer: language=CODE, as in language=pl")
+        raise InputError(
+            "name the texts' language, for the tokenizer: language=CODE, as in language=pl", key="language"
+        )
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, seen = _texts(settings, suite) if settings.reads_texts else ([], ())
     device = device_of(settings.device, "device")
@@ -206,14 +210,14 @@ def _check_read(embeddings: str, given: Mapping[str, Any]) -> None:
     read = EMBEDDERS[embeddings].open_keys
     for key in given:
         if (key in optional or key.startswith(SECTION)) and key not in read:
-            raise InputError(f"{key}: averaged {embeddings} vectors do not read it; they read {', '.join(read)}")
+            raise InputError(f"averaged {embeddings} vectors do not read it; they read {', '.join(read)}", key=key)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
     kind = EMBEDDERS[options.name]
     if kind.open is None:
         known = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
-        raise InputError(f"embeddings={options.name}: have no vectors without a run; averages take {known}")
+        raise InputError(f"have no vectors without a run; averages take {known}", key="embeddings", value=options.name)
     path = None
     if kind.files is not None:
         named = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
@@ -221,7 +225,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
             raise InputError(f"{SECTION}path: name the {kind.title} vectors: {SECTION}path=PATH")
         path, _ = vector_file(named, Path(settings.embeddings_dir), settings.held_out)
         if not kind.files.exists(path):
-            raise InputError(f"{path}: {kind.files.problem(path) or f'no such vectors; set {SECTION}path=PATH'}")
+            raise InputError(str(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH"), path=path)
     reader = kind.open(OpenRequest(options, path, settings.layer, settings.seed, device))
     reader.embedder.to(device)
     return reader
@@ -232,7 +236,7 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
     if settings.texts is not None:
         texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
         if not texts:
-            raise InputError(f"{settings.texts}: has no texts")
+            raise InputError("has no texts", path=settings.texts)
         return texts, ()
     assert suite is not None
     data_dir = Path(settings.data_dir or f"data/{suite.name}")
@@ -346,7 +350,9 @@ class AverageEncoder:
                 shown.advance(len(block))
         if not products.any():
             raise InputError(
-                f"weighting={self.settings.weighting}: no word of the texts has a vector; name other texts or other embeddings"
+                "no word of the texts has a vector; name other texts or other embeddings",
+                key="weighting",
+                value=self.settings.weighting,
             )
         component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
         return component

@@ -39,7 +39,9 @@ class TransformerSettings:
     def check(self) -> None:
         """Raise InputError for a value that makes no sense, and without a path."""
         if self.path is None:
-            raise InputError("path: has no value; name a folder with a transformer, or one on the Hugging Face Hub")
+            raise InputError(
+                "has no value; name a folder with a transformer, or one on the Hugging Face Hub", key="path"
+            )
         check_choice("pooling", self.pooling, POOLINGS)
         check_least("max_length", self.max_length)
         if self.language is not None:

@@ -57,9 +57,9 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     check_known(settings, set(kind.keys))
     chosen = typed_settings(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
     if not run_dir.is_dir():
-        raise InputError(f"{run_dir}: no such folder; only runs can be exported, so name a run's folder")
+        raise InputError("no such folder; only runs can be exported, so name a run's folder", path=run_dir)
     if chosen.words is not None and Path(chosen.words).is_dir():
-        raise InputError(f"words={chosen.words}: is a folder; name a text file")
+        raise InputError("is a folder; name a text file", key="words", value=chosen.words)
     check_new_folder(out)
     _check_packages(format, kind)
     if kind.write_task is not None:
@@ -76,11 +76,11 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     parts = predictor.model.parts(sorted(words))
     if chosen.words is not None and not parts.all_words:
         raise InputError(
-            f"words={chosen.words}: this run has vectors for the words of its vocabulary alone; drop words="
+            "this run has vectors for the words of its vocabulary alone; drop words=", key="words", value=chosen.words
         )
     if problem := kind.problem(parts):
         others = [name for name, other in FORMATS.items() if other.problem(parts) is None]
-        raise InputError(f"{run_dir}: {problem}; choose --format {' or '.join(others)}")
+        raise InputError(f"{problem}; choose --format {' or '.join(others)}", path=run_dir)
     export = Export(
         parts,
         encoder.pooling,
@@ -105,11 +105,12 @@ def _export_task(
     predictor = Predictor.load(run_dir, chosen.seed, chosen.task, encoder_task=chosen.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
         raise InputError(
-            f"{run_dir}: is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
-            " body and heads; choose another --format"
+            "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no"
+            " model of its body and heads; choose another --format",
+            path=run_dir,
         )
     if chosen.task is None and len(predictor.tasks) > 1:
-        raise InputError(f"task: each task has its own model; set task= to one of {', '.join(predictor.tasks)}")
+        raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
     task, model = predictor.suite.tasks[chosen.task or predictor.tasks[0]], cast("TrainedTransformer", predictor.model)
     summary = read_summary(predictor.folder.summary)
     export = TaskExport(model, task, predictor.seed, predictor.suite, summary, chosen.license, command)

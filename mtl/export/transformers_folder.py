@@ -34,7 +34,9 @@ def write(export: TaskExport, folder: Path) -> None:
     model gives other outputs than the run."""
     task, trained = export.task, export.model
     if problem := _problem(task):
-        raise InputError(f"task={task.id}: {problem}, so transformers cannot hold its model; mtl predict uses it")
+        raise InputError(
+            f"{problem}, so transformers cannot hold its model; mtl predict uses it", key="task", value=task.id
+        )
     network = trained.network(task)
     head: Any = network.models[0]
     model = copy.deepcopy(head).cpu().float().eval()
@@ -73,7 +75,9 @@ def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
     (last,) = [part for part in model.modules() if isinstance(part, ExactLinear)]
     if last.bias is None and low != 0:
         raise InputError(
-            f"task={task.id}: the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it"
+            f"the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it",
+            key="task",
+            value=task.id,
         )
     with torch.no_grad():
         last.weight.mul_(high - low)

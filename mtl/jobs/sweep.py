@@ -69,7 +69,7 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     title, entries = _read(path)
     found = list(_load_all(path, entries, given or {}))
     if not found:
-        raise InputError(f"{path}: the suite has no task for any of its runs")
+        raise InputError("the suite has no task for any of its runs", path=path)
     names = _names(path, found)
     jobs = [_in_folder(run.job, name) for run, name in zip(found, names, strict=True)]
     folders = folders_made_before(jobs, [run.label is None for run in found])
@@ -77,7 +77,7 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     _check_folders(path, runs)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.job.config, key) for run in runs}) > 1:
-            raise InputError(f"{path}: {key} must be the same for all runs")
+            raise InputError(f"{key} must be the same for all runs", path=path)
     if unknown := set(only) - {run.name for run in runs}:
         known = ", ".join(run.name for run in runs)
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {known}")
@@ -170,17 +170,17 @@ def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:
     """The title of a sweep file, and its runs: each a name or None, and settings by dotted keys. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
-        raise InputError(f"{path}: unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}")
+        raise InputError(f"unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}", path=path)
     shared = _settings(path, "settings", content.get("settings"))
     grid = _settings(path, "grid", content.get("grid"))
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
-            raise InputError(f"{path}: grid: {key}={values}: must be a list of values")
+            raise InputError(f"{key}={values}: must be a list of values", path=path, key="grid")
     if (number := math.prod(map(len, grid.values()))) > MOST_RUNS:
-        raise InputError(f"{path}: grid: has {number:,} runs; a sweep takes at most {MOST_RUNS:,}")
+        raise InputError(f"has {number:,} runs; a sweep takes at most {MOST_RUNS:,}", path=path, key="grid")
     listed = content.get("runs") or []
     if not isinstance(listed, list):
-        raise InputError(f"{path}: runs: must be a list")
+        raise InputError("must be a list", path=path, key="runs")
     entries: list[tuple[str | None, dict[str, Any]]] = []
     if grid:
         entries += [(None, {**shared, **dict(zip(grid, v, strict=True))}) for v in itertools.product(*grid.values())]
@@ -189,11 +189,11 @@ def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:
         name = settings.pop("name", None)
         if name is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(name)):
             raise InputError(
-                f"{path}: runs: {number}: name={name}: must be fit for a folder: letters, digits, _ . , = + -"
+                f"{number}: name={name}: must be fit for a folder: letters, digits, _ . , = + -", path=path, key="runs"
             )
         entries.append((None if name is None else str(name), {**shared, **settings}))
     if not entries:
-        raise InputError(f"{path}: has no runs; list them under runs:, or values of keys under grid:")
+        raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
     return str(content.get("title") or path.stem), entries
 
 
@@ -202,7 +202,7 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise InputError(f"{path}: {where}: must hold keys and values")
+        raise InputError(f"{where}: must hold keys and values", path=path)
     return flatten(value)
 
 
@@ -231,7 +231,7 @@ def _load_all(
             if str(error) == _error_of(given):
                 raise
             shown = ", ".join(f"{key}={value}" for key, value in settings.items())
-            raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
+            raise InputError(f"run {label or f'{number} ({shown})'}: {error}", path=path) from None
         if job.idle:
             name = label or job.folder.path.name
             logger.info("left out: %s, since suite %s has no task for it", name, job.suite.name)
@@ -242,7 +242,7 @@ def _load_all(
 def _load(settings: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
     merged = {**settings, **given}
     if "run_dir" in merged:
-        raise InputError("run_dir: each run has its own folder, named after the run; set runs_dir=")
+        raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
     job = load_job(merged)
     assert job.idle or job.run_tasks  # raises InputError for tasks that the method does not answer
     return job
@@ -277,7 +277,8 @@ def _names(path: Path, runs: Sequence[_Loaded]) -> list[str]:
         name = run.label or ",".join([run.job.folder.path.name, *settings])
         if len(name.encode()) > LONGEST_NAME:
             raise InputError(
-                f"{path}: run {run.number}: its settings are too long for a folder's name; list it under runs: with a name"
+                f"run {run.number}: its settings are too long for a folder's name; list it under runs: with a name",
+                path=path,
             )
         names.append(name)
     return names
@@ -295,7 +296,7 @@ def _check_folders(path: Path, runs: Sequence[PlannedRun]) -> None:
         folder = run.job.folder.path
         if (first := numbers.setdefault(str(folder).casefold(), number)) != number:
             raise InputError(
-                f"{path}: runs {first} and {number} would share the folder {folder}; give one another name"
+                f"runs {first} and {number} would share the folder {folder}; give one another name", path=path
             )
 
 

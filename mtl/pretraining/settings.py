@@ -101,17 +101,19 @@ class PretrainingSettings:
         """Raise InputError for a value that makes no sense."""
         for key, value in vars(self).items():
             if message := _problem(key, value):
-                raise InputError(f"{key}={value}: {message}")
+                raise InputError(message, key=key, value=value)
         if self.final_learning_rate > self.learning_rate:
             raise InputError(
-                f"final_learning_rate={self.final_learning_rate}: must not exceed learning_rate={self.learning_rate}"
+                f"must not exceed learning_rate={self.learning_rate}",
+                key="final_learning_rate",
+                value=self.final_learning_rate,
             )
         if self.hidden_size % self.num_heads:
-            raise InputError(f"num_heads={self.num_heads}: must divide hidden_size={self.hidden_size}")
+            raise InputError(f"must divide hidden_size={self.hidden_size}", key="num_heads", value=self.num_heads)
         if self.batch_size % self.accumulate:
-            raise InputError(f"accumulate={self.accumulate}: must divide batch_size={self.batch_size}")
+            raise InputError(f"must divide batch_size={self.batch_size}", key="accumulate", value=self.accumulate)
         if self.max_steps is None and self.max_minutes is None:
-            raise InputError("max_steps: set it, or max_minutes: one of them must limit the training")
+            raise InputError("set it, or max_minutes: one of them must limit the training", key="max_steps")
         if self.warmup >= 1 and self.max_minutes is not None:
             raise InputError(f"warmup={self.warmup:g}: with max_minutes, must be a share of the training, below 1")
         if self.warmup >= 1 and self.max_steps is not None and self.warmup >= self.max_steps:
@@ -149,7 +151,7 @@ def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
     try:
         check_known(content, set(PretrainingSettings.__dataclass_fields__))
     except InputError as error:
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(str(error), path=path) from None
     if BUDGET & set(given):  # the budget that the command names replaces that of the file
         content = {key: value for key, value in content.items() if key not in BUDGET}
     settings = typed_settings(PretrainingSettings, {**content, **given})

@@ -22,7 +22,7 @@ def check_positive(section: str, values: Any, names: Sequence[str]) -> None:
     for name in names:
         if not getattr(values, name) > 0:
             key = f"{section}.{name}".lstrip(".")
-            raise InputError(f"{key}={getattr(values, name)}: must be greater than 0")
+            raise InputError("must be greater than 0", key=key, value=getattr(values, name))
 
 
 def check_numbers(value: Any, key: str = "") -> None:
@@ -31,31 +31,31 @@ def check_numbers(value: Any, key: str = "") -> None:
     for name, part in parts:
         check_numbers(part, f"{key}.{name}".lstrip("."))
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
-        raise InputError(f"{key}: is too large a number; the largest is {LARGEST_NUMBER:,}")
+        raise InputError(f"is too large a number; the largest is {LARGEST_NUMBER:,}", key=key)
 
 
 def check_size(key: str, value: int, most: int = LARGEST) -> None:
     """Raise InputError unless the value, a number of units or layers, lies between 1 and `most`."""
     if not 1 <= value <= most:
-        raise InputError(f"{key}={value}: must lie between 1 and {most:,}")
+        raise InputError(f"must lie between 1 and {most:,}", key=key, value=value)
 
 
 def check_share(key: str, value: float) -> None:
     """Raise InputError unless the value is at least 0 and less than 1."""
     if not 0 <= value < 1:
-        raise InputError(f"{key}={value}: must be at least 0 and less than 1")
+        raise InputError("must be at least 0 and less than 1", key=key, value=value)
 
 
 def check_least(key: str, value: int) -> None:
     """Raise InputError unless the value is at least 1."""
     if value < 1:
-        raise InputError(f"{key}={value}: must be at least 1")
+        raise InputError("must be at least 1", key=key, value=value)
 
 
 def check_choice(key: str, value: Any, choices: Collection[Any]) -> None:
     """Raise InputError unless the value is one of the choices."""
     if value not in choices:
-        raise InputError(f"{key}={value}: must be one of {', '.join(choices)}")
+        raise InputError(f"must be one of {', '.join(choices)}", key=key, value=value)
 
 
 Settings = TypeVar("Settings")

@@ -96,7 +96,7 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
         config.check()
         return config
     except (OmegaConfBaseException, AttributeError, TypeError, ValueError, ArithmeticError, InputError) as error:
-        raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
+        raise InputError(f"not a run's configuration: {str(error).splitlines()[0]}", path=path) from None
 
 
 def differences(path: Path, config: Config) -> list[str]:
@@ -130,5 +130,5 @@ def _differing(saved: Mapping[str, Any], config: Config, counts: Callable[[str],
 
 def _read(path: Path) -> dict[Any, Any]:
     if not path.exists():
-        raise InputError(f"{path}: no such file; is {path.parent} a run folder?")
+        raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
     return read_yaml(path)

@@ -67,21 +67,28 @@ class TransformerConfig:
             if getattr(self, key) < 0:
                 raise InputError(f"transformer.{key}={getattr(self, key)}: must be at least 0")
         if self.warmup >= 1 and self.warmup != int(self.warmup):
-            raise InputError(f"transformer.warmup={self.warmup}: must be a whole number of steps, or a share below 1")
+            raise InputError(
+                "must be a whole number of steps, or a share below 1", key="transformer.warmup", value=self.warmup
+            )
         if self.layer_decay > 1:
-            raise InputError(f"transformer.layer_decay={self.layer_decay}: must be at most 1")
+            raise InputError("must be at most 1", key="transformer.layer_decay", value=self.layer_decay)
         if self.batch_size % self.accumulate:
             raise InputError(
-                f"transformer.accumulate={self.accumulate}: must divide transformer.batch_size={self.batch_size}"
+                f"must divide transformer.batch_size={self.batch_size}",
+                key="transformer.accumulate",
+                value=self.accumulate,
             )
         if not 0 <= self.final_learning_rate <= self.learning_rate:
             raise InputError(
-                f"transformer.final_learning_rate={self.final_learning_rate}: must lie between 0 and "
-                f"transformer.learning_rate={self.learning_rate}"
+                f"must lie between 0 and transformer.learning_rate={self.learning_rate}",
+                key="transformer.final_learning_rate",
+                value=self.final_learning_rate,
             )
         if self.patience is not None and self.checkpoint == "last":
             raise InputError(
-                f"transformer.patience={self.patience}: is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained"
+                "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained",
+                key="transformer.patience",
+                value=self.patience,
             )
 
 
@@ -164,7 +171,7 @@ class LossConfig:
         """Raise InputError for a value that makes no sense."""
         check_choice("loss.choice", self.choice, ("candidates", "pairs"))
         if not 0 <= self.class_weights <= 1:
-            raise InputError(f"loss.class_weights={self.class_weights}: must lie between 0 and 1")
+            raise InputError("must lie between 0 and 1", key="loss.class_weights", value=self.class_weights)
 
 
 @dataclass
@@ -209,12 +216,13 @@ class FloorConfig:
         check_choice("floor.features", self.features, ("pair", "joined"))
         check_choice("floor.choice", self.choice, ("candidates", "pairs"))
         if not self.vectorizers:
-            raise InputError("floor.vectorizers=[]: must name one or more, as in [counts-1-2,tfidf-1-3]")
+            raise InputError("must name one or more, as in [counts-1-2,tfidf-1-3]", key="floor.vectorizers", value="[]")
         for name in self.vectorizers:
             found = re.fullmatch(r"(?:counts|tfidf)-([1-9])-([1-9])", name)
             if not found or found[1] > found[2]:
                 raise InputError(
-                    f"floor.vectorizers: {name!r} must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2"
+                    f"{name!r} must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2",
+                    key="floor.vectorizers",
                 )
         for task, rows in self.train_rows.items():
             check_least(f"floor.train_rows.{task}", rows)
@@ -265,10 +273,12 @@ class ResourcesConfig:
         gpu, memory = self.gpu, self.memory
         if gpu is not None and not (gpu >= 0 and (gpu.is_integer() or (gpu < 1 and gpu == round(gpu, 4)))):
             raise InputError(
-                f"resources.gpu={gpu}: must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs"
+                "must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs",
+                key="resources.gpu",
+                value=gpu,
             )
         if memory is not None and not (memory >= 1e-9 and math.isfinite(memory * 1e9)):
-            raise InputError(f"resources.memory={memory}: must be a number of GB, at least 1e-9 (one byte)")
+            raise InputError("must be a number of GB, at least 1e-9 (one byte)", key="resources.memory", value=memory)
 
 
 @dataclass
@@ -282,7 +292,7 @@ class SubmissionConfig:
         name = self.name
         if name is not None and (not name.strip(" .") or not name.isprintable() or name[0] == "." or len(name) > 100):
             raise InputError(
-                f"submission.name={name}: names a file; use 1 to 100 printable characters, the first no dot"
+                "names a file; use 1 to 100 printable characters, the first no dot", key="submission.name", value=name
             )
 
 
@@ -339,7 +349,7 @@ class Config:
         for key, example in LISTS.items():
             values: Any = reduce(getattr, key.split("."), self)
             if any(isinstance(value, list | dict) for value in values or ()):  # which OmegaConf accepts
-                raise InputError(f"{key}={values}: must be a list of single values, as in {key}={example}")
+                raise InputError(f"must be a list of single values, as in {key}={example}", key=key, value=values)
         check_numbers(asdict(self))
         check_positive("", self, ("max_length",))
         if self.seeds_in_parallel is not None:
@@ -353,9 +363,9 @@ class Config:
         check_positive("pretrain", self.pretrain, ("max_steps", "validate_every"))
         check_positive("finetune", self.finetune, ("max_epochs",))
         if self.pretrain.warmup_steps < 0:
-            raise InputError(f"pretrain.warmup_steps={self.pretrain.warmup_steps}: must be at least 0")
+            raise InputError("must be at least 0", key="pretrain.warmup_steps", value=self.pretrain.warmup_steps)
         if not 0 <= self.pretrain.sampling <= 1:
-            raise InputError(f"pretrain.sampling={self.pretrain.sampling}: must lie between 0 and 1")
+            raise InputError("must lie between 0 and 1", key="pretrain.sampling", value=self.pretrain.sampling)
         if self.head.projection is not None:
             check_size("head.projection", self.head.projection)
         check_share("encoder.dropout", self.encoder.dropout)
@@ -377,13 +387,17 @@ class Config:
             check_least("trainer.threads", self.trainer.threads)
         if self.finetune.encoder_dropout and self.finetune.train_encoder:
             raise InputError(
-                "finetune.encoder_dropout=True: is for a frozen encoder; finetune.train_encoder=True trains it"
+                "is for a frozen encoder; finetune.train_encoder=True trains it",
+                key="finetune.encoder_dropout",
+                value="True",
             )
         if not 0 < self.held_out < 1:
-            raise InputError(f"held_out={self.held_out}: must lie between 0 and 1")
+            raise InputError("must lie between 0 and 1", key="held_out", value=self.held_out)
         seeds = self.seeds
         if not seeds or len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
-            raise InputError(f"seeds={seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
+            raise InputError(
+                f"must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]", key="seeds", value=seeds
+            )
         self.floor.check()
         self.word_vectors.check()
         self.lead.check()

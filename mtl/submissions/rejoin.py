@@ -58,7 +58,7 @@ def rejoin(
     except InputError as error:
         raise InputError(str(error).replace("submission.name", "--name")) from None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: exists already; name another folder with --out")
+        raise InputError("exists already; name another folder with --out", path=out)
     found, _ = read_submission(path, suite)
     former, entry = read_entry(path, found)
     texts: dict[str, str] = {}
@@ -83,7 +83,7 @@ def rejoin(
             texts[rows_name(task, split)] = file.with_predictions([row[PREDICTION] for row in rows])
             figures[task.id][split] = measure(suite, split, file, [prediction_target(task, row) for row in rows])
     if not data:
-        raise InputError(f"{path}: has no task of suite {suite.name} that {data_dir} has, too")
+        raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
         for place, text in texts.items():
             write_text(out / place, text)
@@ -136,7 +136,7 @@ def row_keys(file: RowFile, id: str | None) -> list[str]:
         try:
             texts = [value_of(row, column) for column in (*task.text_columns, *task.span_columns)]
         except ValueError as error:
-            raise InputError(f"{file.name}:{number}: {error}") from None
+            raise InputError(str(error), path=file.name, line=number) from None
         keys.append(json.dumps([id and row[id], *texts]))
     return keys
 

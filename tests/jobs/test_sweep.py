@@ -11,6 +11,7 @@ import pytest
 import torch
 from command_line import content, job
 from file_limit import file_limit
+from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes, mutated_json
 from processes import start, wait_for
 
@@ -261,7 +262,7 @@ def test_a_bad_file_is_one_line_and_nothing_is_run(
 
 def test_a_run_without_its_data_is_found_before_the_first_run(tmp_path: Path) -> None:
     file = written(tmp_path, "runs: [{suite: klej-sample}, {suite: klej, data_dir: none}]")
-    with pytest.raises(InputError, match="run random-frozen: none/klej_nkjp-ner/train.tsv: no such file"):
+    with raises_input_error():
         load_sweep(file)
 
 
@@ -357,7 +358,7 @@ def test_finished_runs_are_not_run_again(
 def test_a_folder_of_another_configuration_is_refused_first(floors: list[str], tmp_path: Path) -> None:
     run_baseline(job([*floors, "max_length=9"]))
     file = written(tmp_path, "runs: [{name: other}, {}]")
-    with pytest.raises(InputError, match=r"run constant: .* \(max_length: 9 there, 256 here\); set runs_dir="):
+    with raises_input_error():
         load_sweep(file, parse_settings(floors))
     # Data that has changed since a run was finished is found before the other runs are made.
     with (tmp_path / "data/train.tsv").open("a", encoding="utf-8") as data:
@@ -542,7 +543,7 @@ def test_a_grid_is_counted_before_it_is_made(tmp_path: Path) -> None:
     keys = ("max_length", "held_out", "encoder.hidden_size", "head.hidden_size")
     values = list(range(1, 1001))
     text = "grid:\n" + "".join(f"  {key}: {values}\n" for key in keys)
-    with pytest.raises(InputError, match=r"grid: has 1,000,000,000,000 runs; a sweep takes at most 100,000"):
+    with raises_input_error():
         names(text, tmp_path)
 
 

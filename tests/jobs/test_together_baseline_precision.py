@@ -9,8 +9,8 @@ import pytest
 import torch
 from command_line import content, job
 from data_files import read_json
+from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.data.examples import read_targets
 from mtl.encoders.run import Predictor
@@ -112,7 +112,7 @@ def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypa
     begin(plain)
     for other in (forced, plain):
         set_instructions(monkeypatch, other is plain)
-        with pytest.raises(InputError, match="was begun in precision 32-true, and this machine would continue in bf16"):
+        with raises_input_error():
             run_baseline(other)
     set_instructions(monkeypatch, False)
     assert run_baseline(plain)["precision"] == "32-true"
@@ -128,6 +128,6 @@ def test_forcing_continues_a_run_of_a_cpu_with_instructions(
     set_instructions(monkeypatch, True)
     begin(plain)
     set_instructions(monkeypatch, False)
-    with pytest.raises(InputError, match="set trainer.force_precision=true"):
+    with raises_input_error():
         run_baseline(plain)
     assert run_baseline(forced)["precision"] == "bf16-mixed"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from alpha_suite import write_alpha_suite
 from data_files import read_json
+from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from run_folders import gold_of, make_run, right
 
-from mtl.base.errors import InputError
 from mtl.base.files import write_json
 from mtl.runs.finished import find_runs
 
@@ -189,6 +189,6 @@ def test_a_method_that_is_not_known_and_a_run_of_another_version(
 
 
 def test_bad_folders(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none: no such folder; it must hold run folders"):
+    with raises_input_error():
         find_runs(tmp_path / "none")
     assert find_runs(tmp_path) == []

@@ -315,7 +315,9 @@ class TrainedLstm:
         table = self.table(words)
         if table is None:
             raise InputError(
-                f"embeddings={self.config.embeddings.name}: a word's vector depends on its text, so other programs cannot look it up"
+                "a word's vector depends on its text, so other programs cannot look it up",
+                key="embeddings",
+                value=self.config.embeddings.name,
             )
         lstm = self.encoder.lstm
         return EncoderParts(
@@ -354,7 +356,9 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     config = request.config
     if request.task is not None:
         raise InputError(
-            f"task={request.task}: texts are encoded by the encoder of stage 1, which all tasks share; drop it"
+            "texts are encoded by the encoder of stage 1, which all tasks share; drop it",
+            key="task",
+            value=request.task,
         )
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")

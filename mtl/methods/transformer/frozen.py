@@ -208,7 +208,9 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
     """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now."""
     config, kept = request.config, model_folder(request.folder)
     if request.task is not None:
-        raise InputError(f"task={request.task}: texts are encoded by the fixed body, which all tasks share; drop it")
+        raise InputError(
+            "texts are encoded by the fixed body, which all tasks share; drop it", key="task", value=request.task
+        )
     if any(kept.glob(WEIGHT_FILES)):
         pretrained = open_pretrained(str(kept))
     else:

@@ -11,6 +11,7 @@ import pytest
 import torch
 from elmo_files import sentences
 from filelock import FileLock
+from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
@@ -138,7 +139,7 @@ def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None
     layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
     layer_cache.sequences([["a"]])
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
-    with pytest.raises(InputError, match=r"rows\.npy: cannot be read .*; delete the folder, it will be computed again"):
+    with raises_input_error():
         layer_cache.sequences([["a"]])
 
 

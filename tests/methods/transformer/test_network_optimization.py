@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
 from mtl.base.errors import InputError
@@ -80,7 +81,7 @@ def test_low_layers_can_stay_fixed(network: TransformerNetwork) -> None:
 
 def test_settings_by_layer_need_such_layers(network: TransformerNetwork) -> None:
     check_layers(network.body, TransformerConfig(freeze=2, layer_decay=0.9))
-    with pytest.raises(InputError, match=r"transformer\.freeze=3: the transformer has 2 layers"):
+    with raises_input_error():
         check_layers(network.body, TransformerConfig(freeze=3))
     from transformers import AlbertConfig, AlbertModel
 
