@@ -1,9 +1,10 @@
 """Bad input in tests: where an error says that the fault is, and what it says.
 
-`raises_input_error` checks the file, the line and the key of an InputError. The wording of all errors is in one golden file, `messages.txt`; after a change
-of wording, `pytest --write-messages` writes it anew, and its difference is read.
+`raises_input_error` checks the file, the line and the key of an InputError. The wording of all errors is in one golden file, `messages.txt`.
+After a change of wording, `pytest --write-messages` writes it anew, and its difference is read.
 """
 
+import fcntl
 import os
 import re
 from collections import defaultdict
@@ -27,10 +28,14 @@ class Messages:
         self.write = write
         self.expected: dict[str, list[str]] = defaultdict(list)
         self.seen: dict[str, list[str]] = defaultdict(list)
-        if GOLDEN.exists():
-            for line in GOLDEN.read_text(encoding="utf-8").splitlines():
-                test, _, message = line.partition(" | ")
-                self.expected[test].append(message)
+        self.read()
+
+    def read(self) -> None:
+        """Take the expected messages from the golden file."""
+        self.expected.clear()
+        for line in GOLDEN.read_text(encoding="utf-8").splitlines() if GOLDEN.exists() else ():
+            test, _, message = line.partition(" | ")
+            self.expected[test].append(message)
 
     def check(self, test: str, error: InputError) -> None:
         message = entry(error)
@@ -45,11 +50,13 @@ class Messages:
         assert message == known[position]
 
     def save(self) -> None:
-        """Write the golden file: the messages of the tests that ran, and for all others what it had."""
-        lines = [
-            f"{test} | {message}" for test, messages in (self.expected | self.seen).items() for message in messages
-        ]
-        GOLDEN.write_text("".join(f"{line}\n" for line in sorted(lines)), encoding="utf-8")
+        """Write the golden file: the messages of the tests that ran, and what it had for all others. Processes do so in turn."""
+        with GOLDEN.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.read()
+            every = sorted((self.expected | self.seen).items())
+            lines = [f"{test} | {message}\n" for test, messages in every for message in messages]
+            GOLDEN.write_text("".join(lines), encoding="utf-8")
 
 
 MESSAGES = Messages(write=False)
@@ -85,26 +92,8 @@ def raises_input_error(
         line: the line in the file.
         key: the key.
     """
-    _f = __import__("sys")._getframe(2)
-    _L = _f.f_lineno
     with pytest.raises(error) as caught:
         yield caught
-    if "MTL_RECORD" in os.environ:
-        import json
-
-        with open(os.environ["MTL_RECORD"], "a") as _o:
-            _o.write(
-                json.dumps(
-                    {
-                        "at": _f.f_code.co_filename,
-                        "no": _f.f_lineno if False else _L,
-                        "file": file_name(caught.value),
-                        "line": caught.value.line,
-                        "key": caught.value.key,
-                    }
-                )
-                + "\n"
-            )
     raised = caught.value
     for expected, actual in ((file, file_name(raised)), (line, raised.line), (key, raised.key)):
         assert expected in (ANY, actual), str(raised)

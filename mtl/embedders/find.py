@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from omegaconf import MISSING
 
@@ -122,9 +122,6 @@ Lines = Iterable[Sequence[str]]
 class Training(Protocol):
     """The settings with which embeddings are trained."""
 
-    def wrong(self) -> str | None:
-        """An error message for a setting that is out of range, or None."""
-
     def train(self, lines: Lines, path: Path, source: str, device: "torch.device") -> None:
         """Train on tokenized lines and write the result to `path`, after a note of its source (`mtl.embedders.embedder.note_source`).
 
@@ -206,10 +203,7 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
     if files is None:
         trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files)
         raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
-    checked: Training = typed_settings(resolve(files.training), given)
-    if wrong := checked.wrong():
-        raise InputError(wrong)
-    return checked
+    return cast(Training, typed_settings(resolve(files.training), given))
 
 
 def _file_text(files: Sequence[Path], language: str) -> tuple[Lines, str]:
@@ -256,9 +250,7 @@ def embedder_options(name: str, given: Mapping[str, Any]) -> EmbedderOptions:
     file. Raises InputError for an unknown name or key, and a bad value."""
     content = read_embeddings(name)
     content.pop("config", None)  # for runs
-    options = typed_settings(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
-    options.check()
-    return options
+    return typed_settings(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
 
 
 def build_embeddings(

@@ -30,7 +30,7 @@ from mtl.embedders.find import PLAIN_HELD_OUT, embedder_options, vector_file
 from mtl.encoders.encoder import Description, check_language, encode_blocks, mean_vector, text_blocks
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
-from mtl.settings.bounds import check_choice, check_least, typed_settings
+from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, one_of, typed_settings
 from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
@@ -123,16 +123,16 @@ class AverageSettings:
 
     embeddings: str = "fasttext"
     language: str | None = None
-    pooling: str = "mean"
-    weighting: str = "none"
+    pooling: str = one_of(*POOLINGS, default="mean")
+    weighting: str = one_of(*WEIGHTINGS, default="none")
     layer: int | None = None
     seed: int = 1
     centre: bool = False
-    max_length: int = 256
+    max_length: int = bounded(AT_LEAST_ONE, 256)
     texts: str | None = None
     suite: str | None = None
     data_dir: str | None = None
-    held_out: float = PLAIN_HELD_OUT
+    held_out: float = bounded(PART, PLAIN_HELD_OUT)
     embeddings_dir: str = "embeddings"
     device: str = "cpu"
 
@@ -143,13 +143,8 @@ class AverageSettings:
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        check_choice("pooling", self.pooling, POOLINGS)
-        check_choice("weighting", self.weighting, WEIGHTINGS)
-        check_least("max_length", self.max_length)
         if self.language is not None:
             check_language(self.language)
-        if not 0 < self.held_out < 1:
-            raise InputError("must lie between 0 and 1", key="held_out", value=self.held_out)
         if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
             raise InputError("weights a mean; set pooling=mean or pooling=both", key="weighting", value=self.weighting)
         if self.texts is not None and not self.reads_texts:
@@ -188,7 +183,6 @@ def average_parts(given: Mapping[str, Any]) -> AverageParts:
     """Check these settings and open what they name. Raises InputError."""
     of_embeddings = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
     settings = typed_settings(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
-    settings.check()
     options = embedder_options(settings.embeddings, of_embeddings)
     _check_read(options.name, given)
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))

@@ -27,7 +27,7 @@ from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, read_summary
-from mtl.settings.bounds import check_choice, typed_settings
+from mtl.settings.bounds import check_choice, one_of, typed_settings
 from mtl.settings.layers import read_config
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite, load_suite
@@ -210,14 +210,12 @@ class RunSettings:
     seed: int | None = None
     task: str | None = None
     device: str = "cpu"
-    pooling: str | None = None
+    pooling: str | None = one_of(*POOLINGS, default=None)
     centre: bool = False
     data_dir: str | None = None
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        if self.pooling is not None:
-            check_choice("pooling", self.pooling, POOLINGS)
         if self.data_dir is not None and not self.centre:
             raise InputError("is for centre=true only", key="data_dir", value=self.data_dir)
 
@@ -326,5 +324,4 @@ def open_run(name: str, settings: Mapping[str, Any]) -> RunEncoder:
             f"{name}: is an export, not a run; name the run's folder; docs/export.md: how mteb scores exports"
         )
     chosen = typed_settings(RunSettings, settings)
-    chosen.check()
     return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device, encoder_task=chosen.task), chosen)

@@ -27,7 +27,7 @@ from mtl.runs.folder import RunFolder
 from mtl.sample import SAMPLES
 from mtl.settings.bounds import reason, unknown_message
 from mtl.settings.layers import find_suite, find_yaml, flatten, shipped
-from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config
+from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config, check_config
 from mtl.submissions import submission_problem
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
@@ -384,11 +384,11 @@ def _checked(merged: DictConfig) -> Config:
         if missing := sorted(OmegaConf.missing_keys(merged)):
             name = merged.embeddings.name
             what = f"{name} embeddings need a value" if missing[0].startswith("embeddings.") else "has no value"
-            raise InputError(str(what), path=missing[0])
+            raise InputError(what, key=missing[0])
         config = cast(Config, OmegaConf.to_object(merged))
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     except (ValueError, TypeError, ArithmeticError) as error:
         raise InputError(f"the settings: {str(error).splitlines()[0]}") from None
-    config.check()
+    check_config(config)
     return config

@@ -79,7 +79,6 @@ def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any
         raise InputError("must be a list, as in [PpcPC,SICK-R-PL]", key="tasks", value=tasks)
     settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in own})
     settings.model = typed_settings(ModelFacts, dated, MODEL)
-    settings.model.check()
     others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
     return settings, {RENAMED.get(key, key): value for key, value in others.items()}
 

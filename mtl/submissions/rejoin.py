@@ -17,6 +17,7 @@ from mtl.base.files import write_json, write_text
 from mtl.data.columns import value_of
 from mtl.data.examples import read_examples
 from mtl.runs.predictions import gold_and_predictions, scored_rows
+from mtl.settings.bounds import check_bounds
 from mtl.settings.schema import SubmissionConfig
 from mtl.submissions.check import read_entry, read_submission, rows_name, submitted_rows
 from mtl.submissions.entry import (
@@ -54,9 +55,9 @@ def rejoin(
     Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
     """
     try:
-        SubmissionConfig("task", name).check()
+        check_bounds(SubmissionConfig("task", name), "submission.")
     except InputError as error:
-        raise InputError(str(error).replace("submission.name", "--name")) from None
+        raise error.located(key="--name") from None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError("exists already; name another folder with --out", path=out)
     found, _ = read_submission(path, suite)

@@ -124,7 +124,7 @@ def test_two_machines_may_write_one_file_at_once(tmp_path: Path, monkeypatch: py
 def test_full_disk_error_gives_the_size_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=2_500_000))
     check_space(tmp_path, 2_500_000, "x")
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         check_space(tmp_path, 7_500_000_000, "set a=1")
 
 

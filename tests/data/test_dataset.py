@@ -93,7 +93,7 @@ def test_files_with_another_checksum_are_known(suite_file: Path) -> None:
 
 def test_a_missing_file_is_named(suite_file: Path) -> None:
     (suite_file.parent / "data/dev.tsv").unlink()
-    with raises_input_error():
+    with raises_input_error(file="dev.tsv"):
         load(suite_file)
     assert [task.id for task in load(suite_file, ["samma", "betyg"]).tasks] == ["samma", "betyg"]
 

@@ -110,7 +110,7 @@ def test_targets_of_a_file_with_one_column(tmp_path: Path) -> None:
     words = write_table(tmp_path / "words.tsv", ["w"], [["hund"], ["röd katt"]])
     read = read_targets(WORDS, words)
     assert (read.tolist(), read.dtype) == (["hund", "röd katt"], np.dtype(object))
-    with raises_input_error():
+    with raises_input_error(file="words.tsv", line=2):
         read_targets(LABELS, words)
 
 
@@ -258,7 +258,7 @@ def test_labels_that_look_like_json_values_may_be_these_values(
 def test_null_targets_are_allowed_only_where_targets_are_not_read(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "x.jsonl", [{"x": "a", "y": None}])
     assert read_rows(WORDS, path) == [("a",)]
-    with raises_input_error():
+    with raises_input_error(file="x.jsonl", line=1):
         read_examples(WORDS, path)
 
 

@@ -23,16 +23,16 @@ def test_the_first_lines_are_read_without_the_rest(tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(CONTENT + b"\n\xff")
     assert first_lines(path, 2) == ["a", "b\x0b\u2028c"]
-    with raises_input_error():
+    with raises_input_error(file="x", line=5):
         first_lines(path, 9)
 
 
 @pytest.mark.parametrize("read", [read_lines, read_text, lambda path: first_lines(path, 1)])
 def test_files_that_cannot_be_read(tmp_path: Path, read: object) -> None:
     assert callable(read)
-    with raises_input_error():
+    with raises_input_error(file="none"):
         read(tmp_path / "none")
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         read(tmp_path)
 
 
@@ -47,14 +47,14 @@ def test_blocks_of_lines(tmp_path: Path) -> None:
     assert list(line_blocks(io.BytesIO(b"a\n\xef\xbb\xbfb\n"), "x", 1))[1][0] == [
         "\ufeffb"
     ]  # no mark: it is not at the start
-    with raises_input_error():
+    with raises_input_error(file="x", line=3):
         list(line_blocks(io.BytesIO(b"a\nb\n\xff\n"), "x", 2))
 
 
 def test_a_line_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LINE_LIMIT", 5)
     assert list(line_blocks(io.BytesIO(b"1234\n12345"), "x", 1))[-1] == (["12345"], 5)
-    with raises_input_error():
+    with raises_input_error(file="x", line=2):
         list(line_blocks(io.BytesIO(b"1234\n12345\n"), "x", 1))
 
 
@@ -62,5 +62,5 @@ def test_a_file_that_no_memory_may_hold_is_one_line(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(module, "FILE_LIMIT", 5)
     path = tmp_path / "x"
     path.write_bytes(b"123456")
-    with raises_input_error():
+    with raises_input_error(file="x"):
         read_lines(path)

@@ -268,7 +268,7 @@ def test_without_pyarrow_one_line_says_what_to_install(tmp_path: Path, monkeypat
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     expected = ": parquet files need pyarrow; install it: pip install pyarrow"
     assert complaint(path, "id") == expected
-    with raises_input_error():
+    with raises_input_error(file="x.parquet"):
         column_names(path)
 
 
@@ -363,7 +363,7 @@ def test_all_fields_of_rows_that_lack_some(tmp_path: Path) -> None:
     assert read_fields(tmp_path / "rows.parquet") == {"a": [1, None], "b.c": [None, "x"]}
     # Of columns with one name, none can be told from the others.
     assert read_fields(write(tmp_path / "rows.tsv", "a\tb\tb\n1\t2\t3\n")) == {"a": ["1"]}
-    with raises_input_error():
+    with raises_input_error(file="rows.tsv", line=2):
         read_fields(write(tmp_path / "rows.tsv", "a\tb\n1\n"))
 
 

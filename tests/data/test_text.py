@@ -169,12 +169,12 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
         ["fyra"],
     ]
     (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
-    with raises_input_error():
+    with raises_input_error(file="c.txt", line=2):
         list(tokenized_lines([tmp_path / "c.txt"], str.split))
-    with raises_input_error():
+    with raises_input_error(file="none"):
         list(tokenized_lines([tmp_path / "none"], str.split))
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
-    with raises_input_error():
+    with raises_input_error(file="d.gz"):
         list(tokenized_lines([tmp_path / "d.gz"], str.split))
 
 
@@ -191,7 +191,7 @@ def test_gzipped_text_with_one_endless_line_is_rejected(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
         for _ in range(20):
             file.write(b"a" * 2**20)
-    with raises_input_error():
+    with raises_input_error(file="a.gz", line=1):
         list(tokenized_lines([tmp_path / "a.gz"], str.split))
 
 
@@ -199,8 +199,8 @@ def test_damaged_gzipped_text_and_a_pipe_are_rejected(tmp_path: Path) -> None:
     content = bytearray(gzip.compress(random.Random(0).randbytes(1000).hex().encode()))
     content[500] ^= 255
     (tmp_path / "a.gz").write_bytes(content)
-    with raises_input_error():
+    with raises_input_error(file="a.gz"):
         list(tokenized_lines([tmp_path / "a.gz"], str.split))
     os.mkfifo(tmp_path / "b.txt")
-    with raises_input_error():
+    with raises_input_error(file="b.txt"):
         list(tokenized_lines([tmp_path / "b.txt"], str.split))

@@ -54,7 +54,7 @@ def test_min_count_counts_only_the_training_texts(suite_file: Path, tmp_path: Pa
         words = fasttext_embeddings(request(suite_file, tmp_path / "v.bin", min_count=least)).vocabulary.words
         assert words == expected
         assert 0 < len(expected) < len(everything)
-    with raises_input_error():
+    with raises_input_error(key="embeddings.min_count"):
         fasttext_embeddings(request(suite_file, tmp_path / "v.bin", min_count=999))
 
 
@@ -68,7 +68,7 @@ def test_words_that_a_text_file_lacks_are_unknown(suite_file: Path, tmp_path: Pa
     with raises_input_error():
         fasttext_embeddings(request(suite_file, vec, dim=300))
     vec.write_text("1 3\nsłońce 1 2 3\n", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="v.vec"):
         fasttext_embeddings(request(suite_file, vec))
 
 
@@ -189,7 +189,7 @@ def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:
 
 
 def test_nothing_to_learn(tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="v.bin"):
         train_fasttext([["a", "b"]], tmp_path / "v.bin", FastTextTraining(min_count=9))
     assert list(tmp_path.iterdir()) == []
 

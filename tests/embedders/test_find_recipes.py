@@ -46,5 +46,5 @@ def test_fetch_keeps_vectors_that_exist_and_needs_an_address(tmp_path: Path) -> 
     (tmp_path / "cc.pl.300.bin").write_bytes(b"vectors")
     assert fetch("fasttext-pl", tmp_path) == tmp_path / "cc.pl.300.bin"
     assert (tmp_path / "cc.pl.300.bin").read_bytes() == b"vectors"
-    with raises_input_error():
+    with raises_input_error(key="recipe"):
         fetch("fasttext-sample", tmp_path)

@@ -58,14 +58,14 @@ def test_dev_rows_of_the_run_are_not_trained_on(suite_file: Path, trained_on: li
 
 def test_vectors_of_other_texts_are_refused(suite_file: Path, trained_on: list[set[str]], tmp_path: Path) -> None:
     suite, data, path = load_suite(suite_file), suite_file.parent / "data", tmp_path / "v.bin"
-    with raises_input_error():
+    with raises_input_error(file="v.bin"):
         check_recipe(suite, data, 0.1, path)
     train_recipe(load_recipe("fasttext-sample"), suite, data, 0.1, path, CPU)
     check_recipe(suite, data, 0.1, path)
     for share, added in ((0.2, ""), (0.1, "ny rad\tglad\n")):
         with (data / "train.tsv").open("a", encoding="utf-8") as file:
             file.write(added)
-        with raises_input_error():
+        with raises_input_error(file="v.bin"):
             check_recipe(suite, data, share, path)
 
 
@@ -83,7 +83,7 @@ def test_vectors_of_another_tokenizer_are_refused(
     train_on_files(FastTextTraining(), [texts], "sv", tmp_path / "w.bin", CPU)
     noted = noted_source(tmp_path / "w.bin")
     monkeypatch.setattr("sacremoses.__version__", "0")
-    with raises_input_error():
+    with raises_input_error(file="v.bin"):
         check_recipe(suite, data, 0.1, path)
     train_on_files(FastTextTraining(), [texts], "sv", tmp_path / "w.bin", CPU)
     assert noted != noted_source(tmp_path / "w.bin")
@@ -91,7 +91,7 @@ def test_vectors_of_another_tokenizer_are_refused(
 
 def test_without_any_data_the_missing_files_are_named(suite_file: Path, tmp_path: Path) -> None:
     suite = load_suite(suite_file)
-    with raises_input_error():
+    with raises_input_error(file="train.tsv"):
         train_on_suite(FastTextTraining(), suite, tmp_path / "none", 0.1, tmp_path / "v.bin", CPU)
 
 
@@ -99,7 +99,7 @@ def test_training_on_files_needs_all_of_them(tmp_path: Path, trained_on: list[se
     (tmp_path / "a.txt").write_text("ett två, tre\nfyra\n", encoding="utf-8")
     train_on_files(FastTextTraining(), [tmp_path / "a.txt"], "sv", tmp_path / "v.bin", CPU)
     assert trained_on == [{"ett två , tre", "fyra"}]
-    with raises_input_error():
+    with raises_input_error(file="none.txt"):
         train_on_files(FastTextTraining(), [tmp_path / "a.txt", tmp_path / "none.txt"], "sv", tmp_path / "v.bin", CPU)
 
 
@@ -112,9 +112,9 @@ def test_text_files_beside_a_suite_are_trained_on_as_well(
     check_recipe(suite, data, 0.1, path)
     train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "a.txt"])
     assert trained_on[0] and trained_on[1] == trained_on[0] | {"ett två , tre", "fyra"}
-    with raises_input_error():
+    with raises_input_error(file="v.bin"):
         check_recipe(suite, data, 0.1, path)
-    with raises_input_error():
+    with raises_input_error(file="none.txt"):
         train_on_suite(FastTextTraining(), suite, data, 0.1, path, CPU, [tmp_path / "none.txt"])
 
 

@@ -357,7 +357,7 @@ def test_model_that_changes_between_calls_is_rejected(model: Path, tmp_path: Pat
     file.read(["kot"])
     file.read(["gęś"])
     path.write_bytes(model.read_bytes() + b" ")
-    with raises_input_error():
+    with raises_input_error(file="v.bin"):
         file.read(["pies"])
 
 

@@ -75,5 +75,5 @@ def test_words_with_the_same_hash_are_distinguished(tmp_path: Path, monkeypatch:
 
 def test_no_space_to_unpack_a_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.TemporaryFile", lambda: Path("/dev/full").open("wb", 0))  # noqa: SIM115
-    with raises_input_error():
+    with raises_input_error(file="v.vec.gz"):
         VectorFile(write(tmp_path / "v.vec.gz")).read(["kot"])

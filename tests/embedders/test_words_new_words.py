@@ -92,7 +92,7 @@ def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
         f"{tmp_path / 'none.vec'} does not exist: 2 words that the run never saw are unknown"
     ]
     (tmp_path / "v.vec").write_text("ryba 7 8 9\n", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="v.vec"):
         vectors_of(reader(tmp_path, tmp_path / "v.vec"), "ryba")
 
 

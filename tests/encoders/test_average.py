@@ -223,7 +223,7 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
 
 def test_sif_needs_texts_with_a_known_word(files: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("helt okänt\nobekant\n", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(key="weighting"):
         opened(files, weighting="sif")
     with (tmp_path / "texts.txt").open("a", encoding="utf-8") as file:
         file.write("solen\n")

@@ -85,15 +85,15 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
     shutil.rmtree(copied.parent / "data")  # the mean is in the run's folder now
     settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
     np.testing.assert_array_equal(open_encoder(str(copied), settings).encode(TEXTS), centred.encode(TEXTS))
-    with raises_input_error():
+    with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), {**settings, "pooling": "max"})
     saved = np.load(kept)
     for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan)):
         np.save(kept, damaged)
-        with raises_input_error():
+        with raises_input_error(file="train.tsv"):
             open_encoder(str(copied), settings)
     kept.write_bytes(b"damaged")
-    with raises_input_error():
+    with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), settings)
 
 
@@ -101,7 +101,7 @@ def test_centring_needs_the_run_s_own_data(copied: Path) -> None:
     train = copied.parent / "data/train.tsv"
     train.write_text(train.read_text(encoding="utf-8") + "ny text\tglad\n", encoding="utf-8")
     settings = {"centre": True, "data_dir": str(copied.parent / "data")}
-    with raises_input_error():
+    with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), settings)
     assert read_json(copied / "inputs.json")
 
@@ -132,10 +132,10 @@ def test_wrong_settings(run: Path, settings: dict[str, Any], message: str) -> No
 def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
     with raises_input_error():
         open_encoder(str(tmp_path / "none"), {})
-    with raises_input_error():
+    with raises_input_error(file="config.yaml"):
         open_encoder(str(copied.parent), {})
     (copied / "summary.json").unlink()
-    with raises_input_error():
+    with raises_input_error(file="run"):
         open_encoder(str(copied), {})
 
 

@@ -203,13 +203,13 @@ def test_files(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_wrong_calls(run: Path, tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="config.yaml"):
         mtl.load(tmp_path / "none")
     with raises_input_error():
         mtl.load(run, 9)
     with raises_input_error():
         Predictor.load(run, None, "zz")
-    with raises_input_error():
+    with raises_input_error(key="device"):
         mtl.load(run, device="warp")
     with raises_input_error():
         mtl.load(run).predict("zz", [["x"]])
@@ -221,16 +221,16 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
         mtl.load(run).encode("x")
     with raises_input_error():
         mtl.load(run).encode(["x", 2])  # type: ignore[list-item]
-    with raises_input_error():
+    with raises_input_error(key="pooling"):
         mtl.load(run).encode(["x"], pooling="min")
     broken = tmp_path / "run"
     shutil.copytree(run, broken)
     checkpoint = broken / "seed-1/finetune/kansla/best.ckpt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    with raises_input_error():
+    with raises_input_error(file="best.ckpt"):
         mtl.load(broken, 1).predict("kansla", [["x"]])
     checkpoint.unlink()
-    with raises_input_error():
+    with raises_input_error(file="best.ckpt"):
         mtl.load(broken, 1).predict("kansla", [["x"]])
 
 
@@ -259,7 +259,7 @@ def test_words_that_the_run_never_saw_get_their_vectors(
         predictor.encode(["obekant saknas också"])
     assert asked == [["främmande", "obekant"], ["saknas"], ["också"]]  # no word twice, found or not
     vectors.write_text("jag 1 2\nfrämmande 3 4\n", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="v.vec"):
         mtl.load(run).encode(["jag främmande"])
     vectors.unlink()
     unknown = mtl.load(run).encode(["jag främmande", "jag obekant"])
@@ -282,5 +282,5 @@ def test_runs_whose_models_are_not_kept(tmp_path: Path) -> None:
 
 def test_a_run_that_is_not_finished(tmp_path: Path) -> None:
     make_run(tmp_path, right(0.5), tasks=["cbd"]).summary.unlink()
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         mtl.load(tmp_path)

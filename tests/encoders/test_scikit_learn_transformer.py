@@ -73,9 +73,9 @@ def test_a_pipeline(run: Path) -> None:
 
 
 def test_wrong_parameters(run: Path, tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(key="pooling"):
         TextTransformer(str(run), pooling="min").fit_transform(["x"])
-    with raises_input_error():
+    with raises_input_error(file="config.yaml"):
         TextTransformer(str(tmp_path / "none")).fit(["x"])
     with raises_input_error():
         TextTransformer(str(run)).transform("x")

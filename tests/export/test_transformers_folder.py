@@ -117,7 +117,7 @@ def test_what_transformers_cannot_hold_is_one_line(
 
 def test_other_runs_are_one_line(folder: Path, run: Path, tmp_path: Path) -> None:
     frozen = made(folder, folder / "bert", "frozen", "variant=frozen", "tasks=[mood]", "finetune.max_epochs=1")
-    with raises_input_error():
+    with raises_input_error(file="frozen"):
         export(frozen, tmp_path / "out")
     with raises_input_error():
         export_run(run, tmp_path / "out", "onnx", {}, "mtl export")

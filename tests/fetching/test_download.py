@@ -489,13 +489,13 @@ def test_full_disk_raises_an_error_before_the_transfer(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
-    with raises_input_error():
+    with raises_input_error(file="file.bin.part"):
         download(server.url, target)
 
 
 def test_folder_that_cannot_be_created(server: Server, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="file.bin"):
         download(server.url, tmp_path / "data" / "file.bin")
 
 

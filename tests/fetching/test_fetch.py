@@ -70,7 +70,7 @@ def test_what_is_there_is_left_alone(suite: Suite, tmp_path: Path) -> None:
 
 def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     suite.tasks["kansla"].source = None
-    with raises_input_error():
+    with raises_input_error(file="train.tsv"):
         fetch_suite(suite, suite.choose(["kansla"]), tmp_path / "target")
     source = suite.tasks["betyg"].source
     assert source is not None
@@ -78,7 +78,7 @@ def test_what_cannot_be_fetched(suite: Suite, tmp_path: Path) -> None:
     with raises_input_error():
         fetch_suite(suite, suite.choose(["betyg"]), tmp_path / "target")
     suite.tasks["samma"].files["dev"] = "dev.tsv"  # which the zip does not have
-    with raises_input_error():
+    with raises_input_error(file="target"):
         fetch_suite(suite, suite.choose(["samma"]), tmp_path / "target")
 
 

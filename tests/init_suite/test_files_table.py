@@ -32,12 +32,12 @@ def test_a_column_of_a_tsv_file_with_brackets_in_its_name_holds_texts(tmp_path: 
 def test_a_damaged_file_is_one_error_with_its_line(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "train.jsonl", [{"text": "a", "label": "b"}])
     path.write_text(path.read_text() + "{\n")
-    with raises_input_error():
+    with raises_input_error(file="train.jsonl", line=2):
         read_table(path)
 
 
 def test_no_columns(tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="train.jsonl"):
         read_table(write_jsonl(tmp_path / "train.jsonl", [{"text": None}]))
 
 

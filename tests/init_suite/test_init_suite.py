@@ -109,7 +109,7 @@ def test_load_suite_takes_every_kind_of_target_and_split(tmp_path: Path) -> None
 def test_an_existing_file_stays(data_dir: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.yaml"
     out.write_text("mine")
-    with raises_input_error():
+    with raises_input_error(file="out.yaml"):
         init_suite(data_dir, out=out)
     assert out.read_text() == "mine"
 
@@ -121,9 +121,9 @@ def test_the_file_is_named_after_the_suite(data_dir: Path, tmp_path: Path, monke
 
 
 def test_nothing_to_read(tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="nowhere"):
         init_suite(tmp_path / "nowhere")
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         init_suite(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -53,7 +53,7 @@ def test_a_job_knows_its_tasks_and_folders() -> None:
     assert (other.data_dir, other.folder.path) == (Path("d"), Path("r/klej/svm"))
     assert len(other.tasks) == 9
     assert load_job({"suite": "klej", "run_dir": "mine"}).folder.path == Path("mine")
-    with raises_input_error():
+    with raises_input_error(key="tasks"):
         _ = load_job({"suite": "klej", "tasks": ["glue"]}).tasks
 
 
@@ -74,7 +74,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
     assert load_job({}).suite.name == load_job({"suite": "auto"}).suite.name == "klej"
     (tmp_path / "elsewhere/klej_ar").mkdir(parents=True)
     assert load_job({"data_dir": "elsewhere"}).suite.name == "klej"
-    with raises_input_error():
+    with raises_input_error(key="data_dir"):
         load_job({"data_dir": "nowhere"})
 
 
@@ -124,7 +124,7 @@ def test_bad_settings_are_one_line(suite_file: Path, setting: str, complaint: st
 def test_keys_of_another_kind_of_embeddings_do_not_exist() -> None:
     elmo = load_job({"suite": "klej", "embeddings": "elmo", "embeddings.precision": "float32"}).config.embeddings
     assert isinstance(elmo, ElmoOptions) and not hasattr(elmo, "init_std")
-    with raises_input_error():
+    with raises_input_error(key="embeddings.precision"):
         load_job({"suite": "klej", "embeddings": "elmo", "embeddings.precision": "int8"})
     with raises_input_error():
         load_job({"suite": "klej", "embeddings": "elmo", "embeddings.dim": 3})
@@ -216,7 +216,7 @@ def test_an_embeddings_file_may_set_keys_of_the_training(tmp_path: Path) -> None
 def test_a_file_of_the_user_must_set_every_key(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text("name: random\ndim: 3\n", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="embeddings.dropout"):
         load_job({"suite": "klej-sample", "embeddings": str(path)})
     path.write_text("name: random\nglue: 3\n", encoding="utf-8")
     with raises_input_error():
@@ -285,7 +285,7 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
     assert not config.embeddings.trainable and config.embeddings.dim is None
     contradicting = folder / "tuned.yaml"
     contradicting.write_text("preset: tuned\nfinetune: {train_encoder: true}\n", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(key="finetune.train_encoder"):
         load_job({"suite": str(suite_file), "preset": str(contradicting)})
 
 

@@ -241,5 +241,5 @@ def test_a_setting_of_a_new_embedder_is_checked(suite: Path) -> None:
 
 
 def test_a_new_method_reads_the_common_keys_alone(suite: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(key="encoder.hidden_size"):
         job_of(suite, method="first-row", **{"encoder.hidden_size": 3})

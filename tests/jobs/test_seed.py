@@ -59,7 +59,7 @@ def test_it_runs_with_the_files_that_the_run_was_begun_with(begun: Job) -> None:
 def test_other_data_are_named(begun: Job, tmp_path: Path) -> None:
     with (tmp_path / "data/train.tsv").open("a", encoding="utf-8") as file:
         file.write("ny rad\tglad\n")
-    with raises_input_error():
+    with raises_input_error(file="run"):
         run_apart(begun, 1)
     assert not begun.folder.seed(1).exists()
 

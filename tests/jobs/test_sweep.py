@@ -543,7 +543,7 @@ def test_a_grid_is_counted_before_it_is_made(tmp_path: Path) -> None:
     keys = ("max_length", "held_out", "encoder.hidden_size", "head.hidden_size")
     values = list(range(1, 1001))
     text = "grid:\n" + "".join(f"  {key}: {values}\n" for key in keys)
-    with raises_input_error():
+    with raises_input_error(file="sweep.yaml", key="grid"):
         names(text, tmp_path)
 
 

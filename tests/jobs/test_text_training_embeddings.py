@@ -47,7 +47,7 @@ def test_an_elmo_is_trained_on_text_files_and_not_replaced(tmp_path: Path) -> No
     assert train_embeddings("elmo", text, SMALL_ELMO, str(out), "cpu") == out
     assert ELMo(out / "options.json", out / "weights.hdf5").layers([["ala", "ma"]])[0].shape == (3, 2, 16)
     assert json.loads((out / "training.json").read_text(encoding="utf-8"))["perplexity"]
-    with raises_input_error():
+    with raises_input_error(file="elmo"):
         train_embeddings("elmo", text, SMALL_ELMO, str(out), "cpu")
 
 
@@ -81,7 +81,7 @@ def test_wrong_arguments_are_one_line(
 
 def test_the_accelerator_must_exist(tmp_path: Path) -> None:
     text = TrainingText("a.txt", "sv")
-    with raises_input_error():
+    with raises_input_error(key="accelerator"):
         train_embeddings("elmo", text, {}, str(tmp_path / "elmo"), "warp")
 
 

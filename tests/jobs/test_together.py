@@ -77,13 +77,13 @@ def test_seeds_that_share_training_begin_after_the_one_that_trains(small: list[s
 def test_runs_that_no_engine_could_execute_together_are_refused(small: list[str], tmp_path: Path) -> None:
     path = tmp_path / "sweep.yaml"
     path.write_text("runs: [{}, {seeds_in_parallel: 3, name: b}]", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="sweep.yaml"):
         load_sweep(str(path), parse_settings(small))
 
 
 def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: Path) -> None:
     runs = [NamedRun(name, job([*small, f"run_dir={tmp_path / name}", "seeds_in_parallel=2"])) for name in ("a", "b")]
-    with runs[1].job.folder.locked(), raises_input_error():
+    with runs[1].job.folder.locked(), raises_input_error(file="b"):
         run_together(runs, "", lambda run: None)
     assert not (tmp_path / "a/config.yaml").exists()
 

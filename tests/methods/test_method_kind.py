@@ -108,9 +108,9 @@ def test_only_trained_networks_are_loaded_again() -> None:
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
     missing = {"suite": "klej-sample", "embeddings": "fasttext", "embeddings.path": str(tmp_path / "none.bin")}
     job = load_job(missing)
-    with raises_input_error():
+    with raises_input_error(file="none.bin"):
         METHODS["lstm"].check(job.config, job.suite)
-    with raises_input_error():
+    with raises_input_error(file="none.bin"):
         METHODS["word_vectors"].check(job.config, job.suite)
     for name in ("svm", "random"):
         METHODS[name].check(replace(job.config, method=name), job.suite)
@@ -154,5 +154,5 @@ def test_what_a_method_answers() -> None:
 
 def test_a_name_that_no_method_has() -> None:
     assert method_name("svm") == "svm"
-    with raises_input_error():
+    with raises_input_error(key="method"):
         method_name("bayes")

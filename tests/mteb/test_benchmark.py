@@ -51,9 +51,9 @@ def test_means_are_over_what_there_is(benchmark: Benchmark) -> None:
 def test_choosing_tasks(benchmark: Benchmark) -> None:
     assert benchmark.choose(["SICK-R-PL", "CBD"]) == ["CBD", "SICK-R-PL"]
     assert len(benchmark.choose(None)) == 28
-    with raises_input_error():
+    with raises_input_error(key="tasks"):
         benchmark.choose(["XYZ"])
-    with raises_input_error():
+    with raises_input_error(key="tasks"):
         benchmark.choose([])
 
 

@@ -199,7 +199,7 @@ def test_a_folder_that_lacks_a_split_does_not_stop_the_others(
 def test_rows_that_cannot_be_read_are_named_before_anything_is_encoded(tmp_path: Path, data_dir: Path) -> None:
     write_rows(data_dir / "SICK-R-PL", "test", [{"sentence1": "a", "sentence2": "b"}])
     opened = Opened()
-    with raises_input_error():
+    with raises_input_error(file="test.jsonl"):
         evaluate(tmp_path, opened, data_dir=str(data_dir))
     assert not opened.encoders
 
@@ -396,7 +396,7 @@ def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
             evaluate(tmp_path, Opened(), **{"data_dir": str(data_dir), **given})
         assert "\n" not in str(raised.value)
     write_rows(data_dir / "SICK-R-PL", "test", [{"text": "kot", "label": 1}])
-    with raises_input_error():
+    with raises_input_error(file="test.jsonl"):
         evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["SICK-R-PL"])
     write_rows(data_dir / "CBD", "test", labelled(10))
     with raises_input_error():

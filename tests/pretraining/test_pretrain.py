@@ -82,7 +82,7 @@ main({[*command, "config=tiny", "accelerator=cpu", *settings]!r})
 """
     assert subprocess.run([sys.executable, "-c", code]).returncode == -9
     assert not (tmp_path / "bert").exists()
-    with raises_input_error():
+    with raises_input_error(file="bert.unfinished"):
         pretrain(texts, small(seed=2), tmp_path / "bert")
     with caplog.at_level(logging.INFO, logger="mtl"):
         pretrain(texts, small(), tmp_path / "bert")
@@ -104,7 +104,7 @@ def test_a_finished_model_stays_as_it_is(
     monkeypatch.setattr(MaskedLanguageModelling, "run", None)
     pretrain(texts, small(threads=2), finished)
     assert not unfinished_folder(finished).exists()
-    with raises_input_error():
+    with raises_input_error(file="bert"):
         pretrain(texts, small(seed=3), finished)
 
 
@@ -113,7 +113,7 @@ def test_a_folder_with_a_log_that_says_nothing_is_not_a_finished_model(
     tmp_path: Path, texts: PretrainingTexts, log: str
 ) -> None:
     (tmp_path / "training.json").write_text(log, encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="training.json"):
         pretrain(texts, small(), tmp_path)
 
 
@@ -203,7 +203,7 @@ def test_a_training_with_lost_tokens_continues_when_they_are_written_again(
 
 def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000})())
-    with raises_input_error():
+    with raises_input_error(file="bert.unfinished"):
         pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")
     assert list(tmp_path.iterdir()) == []
 

@@ -59,7 +59,7 @@ def test_a_file_of_ones_own_may_lack_nothing(tmp_path: Path) -> None:
     with raises_input_error():
         read_settings(str(tmp_path / "own.yaml"), {})
     (tmp_path / "own.yaml").write_text("vocabsize: 100\n", encoding="utf-8")
-    with raises_input_error():
+    with raises_input_error(file="own.yaml"):
         read_settings(str(tmp_path / "own.yaml"), {})
     with raises_input_error():
         read_settings("huge", {})

@@ -63,7 +63,7 @@ def test_tokens_that_are_not_whole_are_one_line(tmp_path: Path, damage: Callable
     learnt = tokenizer()
     write_tokens(lines(), learnt, 0, tmp_path)
     damage(tmp_path / "tokens.bin")
-    with raises_input_error():
+    with raises_input_error(file="tokens.bin"):
         read_tokens(tmp_path, learnt.get_vocab_size())
 
 
@@ -79,7 +79,7 @@ def test_damaged_ends_of_documents_are_one_line(tmp_path: Path, content: bytes |
         path.write_bytes(content)
     else:
         np.save(path, content)
-    with raises_input_error():
+    with raises_input_error(file="documents.npy"):
         read_tokens(tmp_path, learnt.get_vocab_size())
 
 

@@ -34,9 +34,9 @@ def test_half_a_surrogate_pair_is_replaced() -> None:
 
 def test_missing_or_empty_texts_are_errors(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
-    with raises_input_error():
+    with raises_input_error(file="a"):
         PretrainingTexts([tmp_path / "a"]).check()
-    with raises_input_error():
+    with raises_input_error(file="b"):
         PretrainingTexts([tmp_path / "b"]).check()
     with raises_input_error():
         PretrainingTexts(texts=[" "]).check()

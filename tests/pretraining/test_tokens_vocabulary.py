@@ -66,7 +66,7 @@ def test_rare_characters_are_unknown() -> None:
 
 
 def test_more_characters_than_entries_are_an_error() -> None:
-    with raises_input_error():
+    with raises_input_error(key="vocab_size"):
         tokenizer(vocab_size=20)
 
 

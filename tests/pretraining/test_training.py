@@ -37,7 +37,7 @@ def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
 def test_the_checkpoint_of_another_model_is_one_line(tmp_path: Path) -> None:
     training(tmp_path, small(max_steps=1)).run("test")
     for other in (small(max_steps=2, hidden_size=16), small(max_steps=2, num_layers=1)):
-        with raises_input_error():
+        with raises_input_error(file="last.ckpt"):
             training(tmp_path, other).run("test")
 
 

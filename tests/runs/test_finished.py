@@ -189,6 +189,6 @@ def test_a_method_that_is_not_known_and_a_run_of_another_version(
 
 
 def test_bad_folders(tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="none"):
         find_runs(tmp_path / "none")
     assert find_runs(tmp_path) == []

@@ -25,7 +25,7 @@ def test_the_second_process_is_refused(tmp_path: Path) -> None:
     )
     try:
         assert holder.stdout is not None and holder.stdout.readline() == "held\n"
-        with raises_input_error(), RunFolder(tmp_path).locked():
+        with raises_input_error(file="TMP"), RunFolder(tmp_path).locked():
             pass
     finally:
         holder.kill()
@@ -62,16 +62,16 @@ def test_the_claim_of_a_configuration_and_its_inputs(tmp_path: Path) -> None:
     folder.check(config)
     folder.claim(config, {"a.tsv": "1", "embeddings": "2"}, "32-true")
     other = configured(**{"max_length": 7, "encoder.dropout": 0.1, "data_dir": "moved"})
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         folder.check(other)
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         folder.claim(config, {"a.tsv": "0", "b.tsv": "1", "embeddings": "2"}, "32-true")
 
 
 def test_a_task_that_is_no_longer_there_has_changed(tmp_path: Path) -> None:
     folder, config = RunFolder(tmp_path), configured()
     folder.claim(config, {"tasks.a": "1", "tasks.b": "2", "b.tsv": "3"}, "32-true")
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         folder.claim(config, {"tasks.a": "1"}, "32-true")
 
 
@@ -93,7 +93,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     inputs = read_json(folder.inputs)
     for older in ({**inputs, "format": "1"}, {"a.tsv": "1"}):
         write_json(folder.inputs, older)
-        with raises_input_error():
+        with raises_input_error(file="TMP"):
             folder.check(config)
 
 
@@ -107,7 +107,7 @@ def test_a_run_of_another_version_is_refused_before_its_data_are_read(tmp_path: 
         job = load_job(
             {"suite": "klej", "data_dir": str(tmp_path / "none"), "run_dir": str(folder.path), "seeds": [1, 2, 3]}
         )
-        with raises_input_error():
+        with raises_input_error(file="run"):
             run_baseline(job)
 
 

@@ -135,14 +135,14 @@ def test_a_link_to_a_folder_is_not_followed(copy: Path, uses: Uses) -> None:
     shutil.move(copy / "val", copy.parent / "elsewhere")
     (copy / "val").symlink_to(copy.parent / "elsewhere")
     for act in uses.values():
-        with raises_input_error():
+        with raises_input_error(file="val"):
             act(copy)
 
 
 def test_a_zip_that_is_a_pipe_is_one_line(uses: Uses, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s.zip")
     for act in uses.values():
-        with raises_input_error():
+        with raises_input_error(file="s.zip"):
             act(tmp_path / "s.zip")
 
 

@@ -205,21 +205,21 @@ def test_a_wrong_choice_word_or_task_without_training_rows(tmp_path: Path, old: 
 
 
 def test_files_that_are_no_suite(tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="none.yaml"):
         load_suite(tmp_path / "none.yaml")
     for content in (b"", b"- a\n", b"just text", b"\xff\xfe", b"name: x\n", b"name: x\ntasks: {}\n"):
         path = tmp_path / "bad.yaml"
         path.write_bytes(content)
-        with raises_input_error():
+        with raises_input_error(file="bad.yaml"):
             load_suite(path)
 
 
 def test_choose(suite_file: Path) -> None:
     suite = load_suite(suite_file)
     assert [task.id for task in suite.choose(["betyg", "kansla"])] == ["kansla", "betyg"]
-    with raises_input_error():
+    with raises_input_error(key="tasks"):
         suite.choose(["humor"])
-    with raises_input_error():
+    with raises_input_error(key="tasks"):
         suite.choose([])
 
 
@@ -276,7 +276,7 @@ def test_a_head_answers_only_tasks_with_the_same_spans(tmp_path: Path) -> None:
         if good:
             assert load_suite(path).tasks["answered"].marked == [(0, "a"), (0, "b")]
         else:
-            with raises_input_error():
+            with raises_input_error(file="spans.yaml"):
                 load_suite(path)
 
 

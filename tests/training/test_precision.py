@@ -33,7 +33,7 @@ def test_the_precision_that_is_used(has_instructions: bool) -> None:
 
 
 def test_16_mixed_needs_a_gpu() -> None:
-    with raises_input_error():
+    with raises_input_error(key="trainer.precision"):
         check_precision(trainer("16-mixed"))
 
 

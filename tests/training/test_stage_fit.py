@@ -392,7 +392,7 @@ def test_a_damaged_checkpoint_is_one_line_and_without_it_the_stage_starts_again(
             fit(module(), stage(folder), CPU)
     for value in ({"epoch": 1}, [1]):
         torch.save(value, last)
-        with raises_input_error():
+        with raises_input_error(file="last.ckpt"):
             fit(module(), stage(folder), CPU)
     last.unlink()
     again, plain = module(), module()

@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.lazy import lazy
 from mtl.base.untrusted import read_json
 from mtl.embedders.embedder import EmbedderKind, VectorFiles
-from mtl.settings.bounds import check_choice
+from mtl.settings.bounds import one_of
 from mtl.settings.schema import EmbedderOptions
 
 ACTIVATIONS = ("relu", "tanh")
@@ -142,13 +142,9 @@ class ElmoOptions(EmbedderOptions):
     """The keys of ELMo embeddings; configs/embeddings/elmo.yaml explains them."""
 
     path: str | None = None
-    precision: str = MISSING
+    precision: str = one_of("float16", "float32")
     exact: bool = MISSING
     cache: bool = MISSING
-
-    def check(self) -> None:
-        super().check()
-        check_choice("embeddings.precision", self.precision, ("float16", "float32"))
 
 
 def holds_elmo(folder: Path) -> bool:

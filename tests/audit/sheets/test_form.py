@@ -140,16 +140,16 @@ def test_encoding(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 def test_a_sheet_in_utf_16_gets_a_hint(tmp_path: Path, encoding: str) -> None:
-    with raises_input_error():
+    with raises_input_error(file="kansla_documentation_sheet.tsv"):
         read_sheet(write(tmp_path, complete().encode(encoding)))
 
 
 @pytest.mark.parametrize("text", ["", "text\tlabel\nsol\tglad\n", "{}\n", b"\x00\xff\n"])
 def test_a_file_that_is_no_sheet(tmp_path: Path, text: str | bytes) -> None:
     path = write(tmp_path, text)
-    with raises_input_error():
+    with raises_input_error(file="kansla_documentation_sheet.tsv"):
         read_sheet(path)
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         read_sheet(tmp_path)
 
 
@@ -161,8 +161,8 @@ def test_a_damaged_sheet_is_read_or_one_line(tmp_path: Path) -> None:
 
 def test_a_sheet_that_is_no_file_or_too_large_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe.tsv")
-    with raises_input_error():
+    with raises_input_error(file="pipe.tsv"):
         read_sheet(tmp_path / "pipe.tsv")
     monkeypatch.setattr("mtl.audit.sheets.form.SHEET_LIMIT", 10)
-    with raises_input_error():
+    with raises_input_error(file="kansla_documentation_sheet.tsv"):
         read_sheet(write(tmp_path, complete()))

@@ -52,12 +52,12 @@ def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None
     torch.testing.assert_close(gathered, made.uncached_sequences(TEXTS).gather(torch.tensor([1]))[0])
     assert reader().dim == made.dim
     write_elmo(tmp_path / "elmo", scale=0.9)
-    with raises_input_error():
+    with raises_input_error(file="elmo"):
         reader()
 
 
 def test_a_folder_without_an_elmo_is_one_line(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="none"):
         build(tmp_path / "none", tmp_path)
-    with raises_input_error():
+    with raises_input_error(file="TMP"):
         build(tmp_path, tmp_path)

@@ -139,7 +139,7 @@ def test_broken_shard_gives_a_one_line_error(elmo: ELMo, tmp_path: Path) -> None
     layer_cache = LayerCache(tmp_path, elmo, np.dtype("float32"))
     layer_cache.sequences([["a"]])
     next(tmp_path.glob("*.rows.npy")).write_bytes(b"")
-    with raises_input_error():
+    with raises_input_error(file="9ff807771f08be9d.rows.npy"):
         layer_cache.sequences([["a"]])
 
 

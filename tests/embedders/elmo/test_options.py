@@ -60,7 +60,7 @@ def test_file_without_options(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "options.json").write_bytes(content)
     with raises_input_error():
         read_options(tmp_path / "options.json")
-    with raises_input_error():
+    with raises_input_error(file="none.json"):
         read_options(tmp_path / "none.json")
 
 

@@ -73,7 +73,7 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
     monkeypatch.undo()
     assert not (tmp_path / "two/weights.hdf5").exists()
-    with raises_input_error():
+    with raises_input_error(file="two"):
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, lstm_dim=17))
     with caplog.at_level(logging.INFO, logger="mtl"):
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2, threads=0))

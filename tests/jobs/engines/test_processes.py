@@ -200,7 +200,7 @@ def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
     run(write_share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
     assert {(tmp_path / name).read_text(encoding="utf-8") for name in "abc"} == {"5 0"}
-    with raises_input_error():
+    with raises_input_error(key="resources.memory"):
         run(write_share, tmp_path, "a", needs=Needs(memory=11 * 10**9))
 
 

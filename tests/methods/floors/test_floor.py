@@ -230,7 +230,7 @@ def test_bad_settings(floor_settings: list[str], setting: str, message: str) -> 
 
 
 def test_overlap_has_no_features_of_joined_texts(floor_settings: list[str]) -> None:
-    with raises_input_error():
+    with raises_input_error(key="floor.features"):
         run_baseline(job([*floor_settings, "method=overlap", "floor.features=joined"]))
 
 
@@ -298,7 +298,7 @@ def test_uniform_and_majority(floor_settings: list[str], tmp_path: Path) -> None
 
 def test_new_rows_are_not_predicted(floor_settings: list[str], tmp_path: Path) -> None:
     run_baseline(job([*floor_settings, "method=constant", "seeds=[1]"]))
-    with raises_input_error():
+    with raises_input_error(file="run"):
         Predictor.load(tmp_path / "run")
 
 

@@ -59,7 +59,7 @@ def test_a_given_number(settings: list[str], tmp_path: Path) -> None:
     scorer = RougeScorer(["rouge1"])
     expected = [scorer.score(article(i)["summary"], FIRST)["rouge1"].fmeasure for i in range(6)]
     assert summary["tasks"]["referat"]["median"] == pytest.approx(100 * sum(expected) / 6)
-    with raises_input_error():
+    with raises_input_error(key="lead.sentences"):
         job([*settings, "method=lead", "lead.sentences=0"])
 
 

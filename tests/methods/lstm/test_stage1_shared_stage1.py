@@ -107,7 +107,7 @@ def test_another_tokenizer_trains_another_stage_1_and_does_not_continue_a_run(
     monkeypatch.setattr("sacremoses.__version__", "another")
     after, _, _ = begin(job([*settings, f"run_dir={tmp_path / 'two'}"]))
     assert not set(before.shared.values()) & set(after.shared.values())
-    with raises_input_error():
+    with raises_input_error(file="one"):
         begin(job([*settings, f"run_dir={tmp_path / 'one'}"]))
 
 

@@ -155,5 +155,5 @@ def test_a_missing_checkpoint_is_one_line(frozen: Trained, tmp_path: Path) -> No
         model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers
     )
     for task in (WORDS, OTHER):
-        with raises_input_error():
+        with raises_input_error(file="best.ckpt"):
             elsewhere.predict(task, texts_of(parts, task))

@@ -144,9 +144,9 @@ def test_another_elmo_is_not_the_run_s(settings: list[str], suite_file: Path, tm
     all_settings = given(settings, "elmo", tmp_path)
     run_baseline(job(all_settings))
     write_elmo(tmp_path / "elmo", scale=0.9, **ELMO)
-    with raises_input_error():
+    with raises_input_error(file="elmo"):
         mtl.load(suite_file.parent / "run")
-    with raises_input_error():
+    with raises_input_error(file="run"):
         (suite_file.parent / "run/summary.json").unlink()
         run_baseline(job(all_settings))
 

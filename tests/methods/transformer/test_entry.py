@@ -147,7 +147,7 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
     ]
     assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]))[1].facts
     monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    with raises_input_error():
+    with raises_input_error(file="run"):
         prepare(job(settings))
 
 

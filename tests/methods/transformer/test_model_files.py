@@ -71,7 +71,7 @@ def test_absurd_folders_are_refused(
 
 
 def test_a_run_s_own_folder_is_checked_too(bert: Path, tmp_path: Path) -> None:
-    with raises_input_error():
+    with raises_input_error(file="config.json", key="num_hidden_layers"):
         open_without_weights(changed(bert, tmp_path / "x", "config.json", num_hidden_layers=10**7))
     with raises_input_error():
         open_without_weights(changed(bert, tmp_path / "y", "config.json", hidden_size=10**6))

@@ -111,7 +111,7 @@ def test_weights_are_removed_unless_they_are_kept(runs: dict[str, Path]) -> None
     ]
     assert len(list(runs["joint"].rglob("final.ckpt"))) == 5
     assert list(runs["dropped"].rglob("*.ckpt")) == []
-    with raises_input_error():
+    with raises_input_error(file="dropped"):
         mtl.load(runs["dropped"])
 
 
@@ -141,11 +141,11 @@ def test_the_vector_is_the_mean_over_tokens(runs: dict[str, Path], folder: Path)
 
 
 def test_which_encoder_must_be_clear(runs: dict[str, Path]) -> None:
-    with raises_input_error():
+    with raises_input_error(key="task"):
         open_encoder(str(runs["finetune"]), {}).encode(["a"])
-    with raises_input_error():
+    with raises_input_error(key="task"):
         open_encoder(str(runs["finetune"]), {"task": "mood-elsewhere"}).encode(["a"])
-    with raises_input_error():
+    with raises_input_error(key="task"):
         open_encoder(str(runs["frozen"]), {"task": "mood"})
     shared = open_encoder(str(runs["joint"]), {}).encode(["the film"])
     assert not np.allclose(shared, open_encoder(str(runs["joint"]), {"task": "mood"}).encode(["the film"]), atol=1e-4)
