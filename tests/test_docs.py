@@ -121,6 +121,7 @@ def code_blocks(name: str, language: str) -> Iterator[str]:
     yield from re.findall(rf"^```{language}\n(.*?)^```$", read(name), flags=re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
     (example,) = code_blocks("docs/running.md", "yaml")
     path = tmp_path / "sweep.yaml"

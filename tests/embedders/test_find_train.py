@@ -171,6 +171,7 @@ def killed_training(path: Path, during: str) -> list[int]:
     return children
 
 
+@pytest.mark.slow
 def test_what_a_killed_training_leaves_is_removed(tmp_path: Path, trained_on: list[set[str]]) -> None:
     (tmp_path / "a.txt").write_text("ett", encoding="utf-8")
     path = tmp_path / "v.bin"
@@ -184,6 +185,7 @@ def test_what_a_killed_training_leaves_is_removed(tmp_path: Path, trained_on: li
     assert left == {"a.txt", "v.bin.source", *kept}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not end a process with its parent")
 def test_the_process_of_a_killed_training_ends(tmp_path: Path) -> None:
     (child,) = killed_training(tmp_path / "v.bin", "training")

@@ -151,6 +151,7 @@ def test_words_that_are_not_unicode(model: Path) -> None:
     assert read.found.tolist() == [False, False, True]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_buckets(tmp_path: Path) -> None:
     peaks = []
     for bucket in (50_000, 1_000_000):

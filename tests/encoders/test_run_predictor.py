@@ -98,6 +98,7 @@ def check_predictions(job: Job) -> None:
                     assert predicted == lines[: len(predicted)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "variant", "min_count", "trainable"),
     [
@@ -128,6 +129,7 @@ def test_a_run_s_rows_get_the_predictions_of_the_run(
     check_predictions(this)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["frozen", "finetune", "attention"])
 def test_every_target_kind_and_a_task_without_training_rows(
     tmp_path: Path, vectors: dict[str, list[str]], variant: str
@@ -234,6 +236,7 @@ def test_wrong_calls(run: Path, tmp_path: Path) -> None:
         mtl.load(broken, 1).predict("kansla", [["x"]])
 
 
+@pytest.mark.slow
 def test_words_that_the_run_never_saw_get_their_vectors(
     small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

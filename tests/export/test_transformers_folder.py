@@ -76,6 +76,7 @@ def test_labels(run: Path, tmp_path: Path) -> None:
     assert str(tmp_path) not in (tmp_path / "out" / "config.json").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ["raw", "scaled"])
 def test_a_number_is_that_of_its_range(folder: Path, run: Path, tmp_path: Path, loss: str) -> None:
     if loss == "scaled":
@@ -89,6 +90,7 @@ def test_a_number_is_that_of_its_range(folder: Path, run: Path, tmp_path: Path, 
         assert float(np.clip(number, *task.bounds)) == pytest.approx(float(said), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_roberta_reads_no_types(folder: Path, tmp_path: Path) -> None:
     run = made(folder, write_roberta(folder / "roberta", TEXTS), "roberta-run", "tasks=[mood]")
     export(run, tmp_path / "out")  # the run has one task

@@ -67,6 +67,7 @@ def test_later_layers_win(suite_file: Path) -> None:
     assert (config.embeddings.name, config.embeddings.path) == ("fasttext", "x.vec")
 
 
+@pytest.mark.slow
 def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert load_job({}).suite.name == "klej-sample"
@@ -240,6 +241,7 @@ JIANT_PARTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("embeddings", "parts"),
     [

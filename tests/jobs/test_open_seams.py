@@ -205,6 +205,7 @@ def job_of(suite: Path, **settings: Any) -> Job:
     )
 
 
+@pytest.mark.slow
 def test_entries_of_this_file_take_part_in_runs_tables_and_reports(suite: Path, tmp_path: Path) -> None:
     lstm, first = job_of(suite, embeddings="lengths", **{"embeddings.scale": 0.5}), job_of(suite, method="first-row")
     made = run_baseline(lstm)

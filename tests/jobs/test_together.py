@@ -33,6 +33,7 @@ def sweep_file(folder: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.shares_stage1
 def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -88,6 +89,7 @@ def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: 
     assert not (tmp_path / "a/config.yaml").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_is_named_and_the_others_end(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

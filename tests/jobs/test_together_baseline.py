@@ -41,6 +41,7 @@ def working_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("embedded")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("embeddings", "seeds"), [("random", [1, 2, 3]), ("fasttext", [1]), ("elmo", [2])])
 def test_the_embedded_suite_end_to_end(
     working_dir: Path,
@@ -142,6 +143,7 @@ def check_stage_2(folder: RunFolder, suite: Suite, summary: dict[str, Any]) -> N
     assert last < first
 
 
+@pytest.mark.slow
 def test_a_suite_of_the_user(settings: list[str], tmp_path: Path) -> None:
     rates = ["pretrain.learning_rate=0.02", "finetune.learning_rate=0.01"]
     summary = run_baseline(
@@ -163,6 +165,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return settings
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes(finished: list[str], tmp_path: Path) -> None:
     before = content(job(finished).folder.path)
     run_baseline(job([*finished, f"run_dir={tmp_path / 'same'}"]))

@@ -90,6 +90,7 @@ def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], 
     assert used == {torch.bfloat16}
 
 
+@pytest.mark.slow
 def test_without_instructions_it_uses_float32_and_says_so(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -107,6 +108,7 @@ def test_without_instructions_it_uses_float32_and_says_so(
     assert content(tmp_path / "run") == content(float32)
 
 
+@pytest.mark.slow
 def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     plain, forced = job([*settings, *MORE]), job([*settings, *FORCED])
     begin(plain)
@@ -121,6 +123,7 @@ def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypa
     assert run_baseline(forced)["precision"] == "32-true"
 
 
+@pytest.mark.slow
 def test_forcing_continues_a_run_of_a_cpu_with_instructions(
     settings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -167,6 +167,7 @@ def test_a_head_answers_a_task_without_training_rows(tmp_path: Path) -> None:
     assert answered["test"][[0, 2]].tolist() == test.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["frozen", "attention"])
 def test_without_any_dropout_to_leave_on_the_encoder_makes_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str

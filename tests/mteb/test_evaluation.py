@@ -76,6 +76,7 @@ def cosines(rows: list[dict[str, Any]]) -> np.ndarray:
     return (one * other).sum(1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_an_independent_computation(tmp_path: Path, data_dir: Path) -> None:
     opened = Opened()
     summary = evaluate(tmp_path, opened, data_dir=str(data_dir))
@@ -99,6 +100,7 @@ def test_scores_are_those_of_an_independent_computation(tmp_path: Path, data_dir
     assert changed["tasks"]["SICK-R-PL"] == tasks["SICK-R-PL"]
 
 
+@pytest.mark.slow
 def test_the_texts_of_all_tasks_that_are_not_recorded_are_learnt_at_once(tmp_path: Path, data_dir: Path) -> None:
     opened = Opened()
     evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"])
@@ -110,6 +112,7 @@ def test_the_texts_of_all_tasks_that_are_not_recorded_are_learnt_at_once(tmp_pat
     assert third == set()
 
 
+@pytest.mark.slow
 def test_another_metric_is_not_that_of_an_older_record(tmp_path: Path, data_dir: Path) -> None:
     opened, path = Opened(), tmp_path / "other.yaml"
     before = evaluate(tmp_path, opened, data_dir=str(data_dir), tasks=["PpcPC"])["tasks"]["PpcPC"]
@@ -124,6 +127,7 @@ def test_another_metric_is_not_that_of_an_older_record(tmp_path: Path, data_dir:
     assert after["score"] == pytest.approx(100 * best, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_another_metric_is_not_in_the_summary_of_other_tasks(tmp_path: Path, data_dir: Path) -> None:
     given = {"data_dir": str(data_dir)}
     assert list(evaluate(tmp_path, Opened(), **given)["tasks"]) == ["PpcPC", "SICK-R-PL"]
@@ -139,6 +143,7 @@ def test_another_metric_is_not_in_the_summary_of_other_tasks(tmp_path: Path, dat
     assert len(list((tmp_path / "runs").rglob("results/*/*/PpcPC.json"))) == 1
 
 
+@pytest.mark.slow
 def test_other_versions_of_the_software_evaluate_again(
     tmp_path: Path, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +162,7 @@ def test_other_versions_of_the_software_evaluate_again(
     assert record["versions"] == {**versions, "mtl": "2", "tokenizer": "2"}
 
 
+@pytest.mark.slow
 def test_rows_that_changed_with_the_same_time_are_other_rows(tmp_path: Path, data_dir: Path) -> None:
     rows = pairs(20, "labels", seed=5), pairs(20, "labels", seed=6)
     scores = []
@@ -176,6 +182,7 @@ def test_a_cache_that_cannot_be_written_to_is_one_line(tmp_path: Path, data_dir:
         evaluate(tmp_path, Opened(), data_dir=str(data_dir), tasks=["PpcPC"])
 
 
+@pytest.mark.slow
 def test_a_folder_that_lacks_a_split_does_not_stop_the_others(
     tmp_path: Path, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -210,6 +217,7 @@ def test_folders_that_all_lack_a_split_are_one_line(tmp_path: Path) -> None:
         evaluate(tmp_path, Opened(), data_dir=str(tmp_path / "rows"))
 
 
+@pytest.mark.slow
 def test_evaluations_on_other_rows_are_kept(tmp_path: Path, data_dir: Path) -> None:
     opened, rows = Opened(), {"first": pairs(20, "labels", seed=5), "second": pairs(24, "labels", seed=6)}
     for name, part in rows.items():
@@ -237,6 +245,7 @@ def test_evaluations_on_other_rows_are_kept(tmp_path: Path, data_dir: Path) -> N
     assert repeated["score"] == first["score"] and opened.encoders[-1].encoded == 40
 
 
+@pytest.mark.slow
 def test_a_score_that_is_not_finite_is_missing(
     tmp_path: Path, data_dir: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -382,6 +391,7 @@ def test_a_swedish_benchmark_is_another_file(tmp_path: Path, caplog: pytest.LogC
     assert of["data"] == "reduced" and 0 < of["score"] <= 100 and of["score"] == of["main_score"]
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_line(tmp_path: Path, data_dir: Path) -> None:
     for given, message in (
         ({"tasks": ["XYZ"]}, "tasks: benchmark pl-mteb has no task XYZ; it has CBD, "),

@@ -62,6 +62,7 @@ def test_the_folder_says_how_the_model_was_made(finished: Path, texts: Pretraini
     assert modes["model.safetensors"] == modes["config.json"]
 
 
+@pytest.mark.slow
 def test_a_killed_training_gives_the_same_weights_when_continued(
     tmp_path: Path, finished: Path, texts: PretrainingTexts, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -25,6 +25,7 @@ def made(folder: Path) -> list[Run]:
     return find_runs(folder)
 
 
+@pytest.mark.slow
 def test_the_deviation_is_over_the_medians_of_settings(tmp_path: Path) -> None:
     runs = made(tmp_path)
     (found,) = settings_spreads(runs, runs[0].suite)

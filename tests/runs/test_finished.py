@@ -13,6 +13,7 @@ from mtl.base.files import write_json
 from mtl.runs.finished import find_runs
 
 
+@pytest.mark.slow
 def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("klej/random-frozen", "klej/deep/er", "mine"):
         make_run(tmp_path / name, right(0.5))

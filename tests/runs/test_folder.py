@@ -97,6 +97,7 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
             folder.check(config)
 
 
+@pytest.mark.slow
 def test_a_run_of_another_version_is_refused_before_its_data_are_read(tmp_path: Path) -> None:
     """To prepare the vectors of an unfinished run may take hours."""
     folder = make_run(tmp_path / "run", right(0.5))

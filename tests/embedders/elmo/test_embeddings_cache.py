@@ -91,6 +91,7 @@ def test_complete_shards_are_kept_after_a_crash(elmo: ELMo, tmp_path: Path, monk
     assert not list(tmp_path.glob(".*.partial"))
 
 
+@pytest.mark.slow
 def test_two_processes_fill_one_cache(elmo_files: tuple[Path, Path], elmo: ELMo, tmp_path: Path) -> None:
     code = f"""if True:
         import numpy as np

@@ -41,6 +41,7 @@ def settings(**changes: object) -> ELMoTraining:
     return ELMoTraining(**{**SMALL, **changes})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_training_halves_both_perplexities(tmp_path: Path) -> None:
     train_elmo(lines(), tmp_path / "elmo", settings(epochs=20))
     report = json.loads((tmp_path / "elmo/training.json").read_text())
@@ -57,6 +58,7 @@ def test_training_halves_both_perplexities(tmp_path: Path) -> None:
     assert layers[0].shape == (3, 2, 16)
 
 
+@pytest.mark.slow
 def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

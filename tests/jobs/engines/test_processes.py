@@ -21,6 +21,8 @@ from mtl.jobs.engines.engine import Done, Needs, Unit, longest_first
 from mtl.jobs.engines.processes import BarLock, Processes
 from mtl.jobs.together import run_baseline
 
+pytestmark = pytest.mark.slow
+
 # Stage 1 takes until it is interrupted.
 LONG = ["seeds=[1,2]", "seeds_in_parallel=2", "pretrain.max_steps=100000", "pretrain.patience=100000"]
 NEEDS_PROC = pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")

@@ -26,6 +26,8 @@ from mtl.jobs.engines.engine import Needs, Unit
 from mtl.jobs.engines.ray_cluster import RayCluster, _difference
 from mtl.jobs.together import run_baseline
 
+pytestmark = pytest.mark.ray
+
 ray = pytest.importorskip("ray")
 
 

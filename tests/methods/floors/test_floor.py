@@ -163,6 +163,7 @@ def test_progress_is_logged(
         assert any(message.startswith(f"{step} · 1 of") for message in caplog.messages), step
 
 
+@pytest.mark.slow
 def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = [*floor_settings, "method=forest", "seeds=[1]", "floor.grid.n_estimators=[5]"]
     run_baseline(job([*run, f"run_dir={tmp_path}/whole"]))
@@ -184,6 +185,7 @@ def test_continued_it_ends_the_same(floor_settings: list[str], tmp_path: Path, m
     assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_in_parallel_it_is_the_same(
     floor_settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,11 +67,13 @@ def test_it_predicts_what_the_run_predicted(frozen: Trained) -> None:
     assert_predicts_the_same(frozen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["finetune", "attention"])
 def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: str) -> None:
     assert_predicts_the_same(trained_seed(tmp_path, f"variant={variant}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -108,6 +110,7 @@ def test_token_outputs_are_rounded_as_stage_2_rounds_them(
     np.testing.assert_allclose(predicted, predictions["numbers"], atol=1e-6 if disk == "full" else 1e-4)
 
 
+@pytest.mark.slow
 def test_a_trained_encoder_s_outputs_are_not_rounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained = trained_seed(tmp_path, "head.projection=6", "finetune.token_outputs=float16", "variant=finetune")
     given = rounded_inputs(monkeypatch)
@@ -115,6 +118,7 @@ def test_a_trained_encoder_s_outputs_are_not_rounded(tmp_path: Path, monkeypatch
     assert not any(given)
 
 
+@pytest.mark.slow
 def test_text_vectors_pool_the_joined_outputs(tmp_path: Path) -> None:
     parts, model, _ = trained_seed(tmp_path, "encoder.join_input=true", "boundary_words=true")
     texts = [parts.dataset.texts[5], "aldrig sett"]

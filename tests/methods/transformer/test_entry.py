@@ -52,6 +52,7 @@ def test_the_protocols() -> None:
     assert (superlim.method, superlim.max_length, superlim.loss.choice) == ("transformer", 128, "pairs")
 
 
+@pytest.mark.slow
 def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
     write_sample("superlim-sample", tmp_path)
     given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
@@ -111,6 +112,7 @@ def test_settings_that_contradict_each_other(settings: list[str], said: str) -> 
         TRANSFORMER.check(made.config, made.suite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "keys"),
     [
@@ -151,6 +153,7 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
         prepare(job(settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["finetune", "joint"])
 @pytest.mark.parametrize("keep", [False, True])
 def test_the_disk_space_that_a_run_still_needs(

@@ -27,6 +27,8 @@ from mtl.encoders.run import Predictor
 from mtl.tasks.targets import target_kind
 from mtl.training.checkpoints import WEIGHTS
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [f"the film number {i} was fine lovely bright awful gloomy dull very nice" for i in range(20)]
 TEXTS += [f"det var nog en ny bank fil lag mål nummer {i} och då log hon såg Anna Bo Carin" for i in range(20)]
 SMALL = ["transformer.epochs=2", "transformer.batch_size=16", "transformer.learning_rate=0.002", "transformer.warmup=2"]
