@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mtl.audit.findings import Finding, Part
 from mtl.data.examples import Example, make_inputs
-from mtl.tasks.kind import Target
+from mtl.tasks.target_kind import Target
 from mtl.tasks.task import Task
 
 LABELS = Task(id="kansla", kind="labels", text=["text"], target="label", labels=["glad", "arg"], metric="accuracy")

@@ -45,7 +45,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS:
         return []
     kind = target_kind(part.task)
-    targets = np.array([row.target for row in part.rows], dtype=kind.dtype)
+    targets = np.array([row.target for row in part.rows], dtype=kind.cells.dtype)
     try:
         fields = read_fields(data_dir / part.file)
     except InputError as error:  # a parquet file can be too large with all columns
@@ -63,7 +63,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
 def _finding(part: Part, targets: np.ndarray, found: Sequence[Guesses], scale: Scale) -> Finding:
     """One finding for all fields. targets: of the part's rows, (rows,)."""
     task, kind, rows = part.task, target_kind(part.task), _scored_rows(part, targets)
-    constant = kind.repeat(kind.constants(targets)[0], len(targets), rows.candidates)
+    constant = kind.simple.repeat(kind.simple.constants(targets)[0], len(targets), rows.candidates)
     subject = "a field that is no input predicts"
     if len(found) > 1:
         subject = f"{len(found)} fields that are no input predict"
@@ -103,12 +103,12 @@ def guess(
         others: dict[Value | None, list[int]] = defaultdict(list)
         for row in np.flatnonzero(folds != fold).tolist():
             others[values[row]].append(row)
-        overall = kind.constants(targets[folds != fold])[0]
-        answers = {value: kind.constants(targets[rows])[0] for value, rows in others.items()}
+        overall = kind.simple.constants(targets[folds != fold])[0]
+        answers = {value: kind.simple.constants(targets[rows])[0] for value, rows in others.items()}
         for row in np.flatnonzero(folds == fold).tolist():
             guessed[row] = answers.get(values[row], overall)
     # The constant answer knows all rows, so that the gain is not overstated where labels are equally frequent.
-    constant = np.full_like(targets, kind.constants(targets)[0])
+    constant = np.full_like(targets, kind.simple.constants(targets)[0])
     before, after = _errors(task, constant, targets), _errors(task, guessed, targets)
     gains = before - after
     removed = gains.sum() / before.sum() if before.any() else 0.0
@@ -119,7 +119,7 @@ def guess(
 
 def _errors(task: Task, predicted: np.ndarray, targets: np.ndarray) -> np.ndarray:
     """Each row's error, float64 (rows,): squared for numbers, else 1 for a wrong answer."""
-    if target_kind(task).estimator == "regressor":
+    if target_kind(task).simple.estimator == "regressor":
         return (predicted - targets) ** 2
     return (predicted != targets).astype(np.float64)
 
@@ -162,7 +162,7 @@ def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
     if not known:
         return None
     task = known[0].task
-    if task.candidates is not None or len(task.text) < 3 or target_kind(task).dtype is not object:
+    if task.candidates is not None or len(task.text) < 3 or target_kind(task).cells.dtype is not object:
         return None
     largest = max(known, key=lambda part: len(part.rows))
     return max(permutations(range(len(task.text)), 3), key=lambda columns: _right(largest, _answers(largest, columns)))

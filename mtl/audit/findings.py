@@ -15,7 +15,7 @@ from itertools import islice, zip_longest
 import numpy as np
 
 from mtl.data.examples import Example
-from mtl.tasks.kind import Target
+from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -363,13 +363,13 @@ def conflicts(part: Part) -> Finding | None:
     example = excerpt(groups[0][0].texts[0])
     what = f"{len(groups)} {texts} different targets, in {count} of {len(part.rows)} rows, such as {example}"
     kind = target_kind(part.task)
-    if distance := kind.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
+    if distance := kind.wording.distance([[row.target for row in rows if row.target is not None] for rows in groups]):
         what += f"; {distance}"
     meaning = "no prediction is right for all of these rows"
     ones = [{row.target: row for row in reversed(rows)}.values() for rows in groups]  # the first of each target
     shown = [
         ", ".join(
-            f"{row.line} {'' if row.target is None else kind.show(row.target)}"
+            f"{row.line} {'' if row.target is None else kind.wording.show(row.target)}"
             for row in sorted(rows, key=lambda row: row.line)
         )
         for rows in ones
@@ -383,7 +383,7 @@ def targets(part: Part) -> list[Finding]:
     if not values:
         return []
     kind = target_kind(part.task)
-    absent = kind.absent(np.array(list(values), dtype=kind.dtype))
+    absent = kind.wording.absent(np.array(list(values), dtype=kind.cells.dtype))
     if not absent:
         if len(values) > 1 or len(part.rows) < 2:
             return []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from mtl.audit.findings import Finding, Part, excerpt, places, plain
 from mtl.data.examples import Example
-from mtl.tasks.kind import Target
+from mtl.tasks.target_kind import Target
 
 Key = tuple[str, ...]
 Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows count as dev

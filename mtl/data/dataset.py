@@ -14,7 +14,7 @@ from mtl.data.examples import Example, span_texts
 from mtl.data.files import HashedFile, changed_splits, hash_files
 from mtl.data.splits import TaskExamples, check_present, missing_tasks, read_task
 from mtl.tasks.suite import Suite
-from mtl.tasks.targets import target_kind
+from mtl.tasks.targets import TARGET_KINDS, target_kind
 from mtl.tasks.task import ScoredRows, Task
 
 
@@ -23,7 +23,7 @@ class Split:
     """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate.
 
     texts: int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair.
-    targets: (rows,), see `mtl.tasks.kind`; NaN or None where they are not known.
+    targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
     sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row has one.
     columns: the task's `further_columns`, by name, one string per row.
     overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no head reads it.
@@ -101,7 +101,7 @@ class Dataset:
     """The tasks of a run and their distinct texts.
 
     splits: by task id and split name. held_out: by task id, the lines of the train file that are used as dev rows. answers: by task
-    id, the words that the outputs of its head mean (`mtl.tasks.kind`), for tasks that have them. fingerprints: as `fingerprints`
+    id, the words that the outputs of its head mean (`mtl.tasks.target_kind`), for tasks that have them. fingerprints: as `fingerprints`
     returns. changed: by task id, the splits whose files differ from those whose checksums the suite names. scored_rows: by task id, as
     `describe_rows` returns.
     """
@@ -200,7 +200,9 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
     answers = {
         part.task.id: found
         for part in read
-        if "train" in part.rows and (found := target_kind(part.task).answers(splits[part.task.id]["train"].targets))
+        if "train" in part.rows
+        and TARGET_KINDS[part.task.kind].head is not None
+        and (found := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
     }
     return Dataset(
         [part.task for part in read],
@@ -215,8 +217,8 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
     """The rows of a task as a split. index: the index of each text in the dataset."""
     kind = target_kind(task)
-    unknown = None if kind.dtype is object else np.nan
-    targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.dtype)
+    unknown = None if kind.cells.dtype is object else np.nan
+    targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.cells.dtype)
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
     sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
     names = task.further_columns

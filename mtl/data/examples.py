@@ -11,7 +11,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.files import read_lines
 from mtl.data.records import Record, Value, column_names, is_typed, read_records, text
-from mtl.tasks.kind import Target, TargetKind
+from mtl.tasks.target_kind import Target, TaskTargets
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -130,25 +130,25 @@ def read_targets(task: Task, path: Path) -> np.ndarray:
 
     Raises InputError for a target that is not valid, with its line.
     """
-    return _read_column(target_kind(task), path, target_kind(task).parse)
+    return _read_column(target_kind(task), path, target_kind(task).cells.parse)
 
 
 def read_predicted(task: Task, path: Path) -> np.ndarray:
-    """As `read_targets`, but predictions, where `TargetKind.parse_prediction` says what is valid."""
-    return _read_column(target_kind(task), path, target_kind(task).parse_prediction)
+    """As `read_targets`, but predictions, where `Cells.parse_prediction` says what is valid."""
+    return _read_column(target_kind(task), path, target_kind(task).cells.parse_prediction)
 
 
-def _read_column(kind: TargetKind, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
+def _read_column(kind: TaskTargets, path: Path, parse: Callable[[str], Target]) -> np.ndarray:
     values = []
     for number, line in enumerate(read_lines(path)[1:], start=2):
         try:
-            values.append(parse(kind.line_cell(line)))
+            values.append(parse(kind.cells.line_cell(line)))
         except ValueError as error:
             raise InputError(str(error), path=path, line=number) from None
-    return np.array(values, dtype=kind.dtype)
+    return np.array(values, dtype=kind.cells.dtype)
 
 
-def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: bool, typed: bool) -> Example:
+def _example(task: Task, kind: TaskTargets, path: Path, record: Record, targets: bool, typed: bool) -> Example:
     columns = task.text_columns
     count = len(columns) + len(task.span_columns)
     inputs = make_inputs(task, _texts(columns, path, record))
@@ -163,7 +163,7 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
         return Example(record.line, inputs, spans=spans)
     try:
         cell = _target_cell(kind, record.values[count], typed)
-        target = kind.parse(cell, None if task.candidates is None else len(inputs))
+        target = kind.cells.parse(cell, None if task.candidates is None else len(inputs))
     except ValueError as error:
         raise InputError(f"column {task.target!r}: {error}", path=path, line=record.line) from None
     names = [*([task.group] if task.group else []), *task.further_columns]
@@ -199,10 +199,10 @@ def span_end(value: Value) -> Value:
     return int(value) if isinstance(value, str) and INTEGER.fullmatch(value) else value
 
 
-def _target_cell(kind: TargetKind, value: Value, typed: bool) -> str:
+def _target_cell(kind: TaskTargets, value: Value, typed: bool) -> str:
     """The cell for a target. typed: whether the file's values have types. Raises ValueError for a value of another type."""
-    if typed and not kind.has_type(value):
-        raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.types_name}")
+    if typed and not kind.cells.has_type(value):
+        raise ValueError(f"target {json.dumps(value, ensure_ascii=False)} must be {kind.cells.types_name}")
     return text(value)
 
 

@@ -69,7 +69,7 @@ def _grouped_by_source(task: Task, examples: Sequence[Example]) -> list[Example]
     kind = target_kind(task)
     sources = DisjointSet([(side, text) for example in examples for side, text in enumerate(example.texts)])
     for example in examples:
-        if example.target is not None and kind.format(example.target) == task.same_source:
+        if example.target is not None and kind.cells.format(example.target) == task.same_source:
             sources.merge((0, example.texts[0]), (1, example.texts[1]))
     # A source's name must not depend on the order of the rows.
     names = {node: min(source)[1] for source in sources.subsets() for node in source}
@@ -86,7 +86,7 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     groups = _groups(examples)
     order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
     kind = target_kind(task)
-    strata = [kind.stratum(example.target) for example in examples]
+    strata = [kind.simple.stratum(example.target) for example in examples]
     counts = {key: Counter(strata[place] for place in groups[key]) for key in order}
     dev = {place for key in _stratified(counts, share) for place in groups[key]}
     return (

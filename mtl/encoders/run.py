@@ -133,7 +133,7 @@ class Predictor:
                 raise InputError(f"task {task} takes rows, each a list of {_form(known)}; {row!r} {error}") from None
         if not rows:
             return []
-        return list(map(target_kind(known).format, self.model.predict(known, rows).tolist()))
+        return list(map(target_kind(known).cells.format, self.model.predict(known, rows).tolist()))
 
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], pooling: str | None = None, progress: bool = False) -> np.ndarray:

@@ -20,9 +20,9 @@ from mtl.export.model_card import NOT_STATED, code_block, task_title
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
 from mtl.methods.transformer.pretrained import ExactLinear
-from mtl.tasks.kind import TargetKind
 from mtl.tasks.metrics import METRICS
-from mtl.tasks.targets import Number
+from mtl.tasks.target_kind import HeadTargets
+from mtl.tasks.targets import NumberHead
 from mtl.tasks.task import Task
 
 TOLERANCE = 1e-5  # of an output, as a share of the largest one where that is above 1
@@ -57,9 +57,9 @@ def _problem(task: Task) -> str | None:
     return None
 
 
-def _ends(kind: TargetKind) -> tuple[float, float]:
+def _ends(kind: HeadTargets) -> tuple[float, float]:
     """The numbers that the outputs 0 and 1 of a head mean: those of the range, unless the head has learnt the numbers themselves."""
-    return kind.ends if isinstance(kind, Number) else (0.0, 1.0)
+    return kind.ends if isinstance(kind, NumberHead) else (0.0, 1.0)
 
 
 def _set_labels(model: Any, task: Task, low: float, high: float) -> None:

@@ -31,7 +31,7 @@ from mtl.training.module import TaskScore
 
 @dataclass(frozen=True)
 class Coded:
-    """A dataset with its targets as codes (`mtl.tasks.kind`).
+    """A dataset with its targets as codes (`mtl.tasks.target_kind`).
 
     overlap: whether the rows of pairs have their overlap. scale: how progress shows scores.
     """
@@ -50,14 +50,14 @@ class Coded:
             if self.overlap and task.is_pair:
                 splits = {name: with_overlap(split, self.dataset.texts) for name, split in splits.items()}
             coded[task.id] = {
-                name: replace(split, targets=kind.encode(split.targets, answers)) for name, split in splits.items()
+                name: replace(split, targets=kind.head.encode(split.targets, answers)) for name, split in splits.items()
             }
         return coded
 
     @cached_property
     def outputs(self) -> dict[str, int]:
         """The number of outputs of each task's head for one input, by task id."""
-        return {task.id: target_kind(task).outputs(self.answers(task)) for task in self.dataset.tasks}
+        return {task.id: target_kind(task).head.outputs(self.answers(task)) for task in self.dataset.tasks}
 
     def answers(self, task: Task) -> list[str]:
         """The words that the outputs of the task's head mean; empty for kinds without words. The head may be another task's."""
@@ -76,9 +76,10 @@ class Coded:
             if task.id not in network.kinds:
                 continue
             if loss.class_weights and METRICS[task.metric].one_label:
-                network.kinds[task.id].balance(self.splits[task.id]["train"].targets, loss.class_weights)
+                codes = self.splits[task.id]["train"].targets
+                network.kinds[task.id] = network.kinds[task.id].balanced(codes, loss.class_weights)
             if loss.choice == "pairs":
-                network.kinds[task.id].separate()
+                network.kinds[task.id] = network.kinds[task.id].separated()
 
     def dev_score(self, task: Task) -> TaskScore:
         """The task's metric on its dev rows."""

@@ -236,7 +236,7 @@ def matches(key: str, names: Sequence[str]) -> bool:
 
 def reads_texts(task: Task) -> bool:
     """Whether a method that reads texts, not single words, and predicts with heads or estimators can answer a task."""
-    return task.level == "text" and TARGET_KINDS[task.kind].has_head
+    return task.level == "text" and TARGET_KINDS[task.kind].head is not None
 
 
 # Configuration keys that every method reads; a name that ends in a dot means all keys that begin with it.

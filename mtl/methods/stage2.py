@@ -130,7 +130,7 @@ class Finetuning:
                 batches, order = self._batches(split), self._in_order(split)
                 with mixed_precision(self.config.trainer, device):
                     codes = predict_rows(network, batches, order, device)
-                predictions[name] = kind.decode(codes, answers)
+                predictions[name] = kind.head.decode(codes, answers)
         network.to("cpu")
         return predictions
 

@@ -117,11 +117,11 @@ AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
 
 
 class TaskNetwork(nn.Module):
-    """A network that answers some tasks: what training and prediction need of it. kinds: of the tasks' targets, by task id."""
+    """A network that answers some tasks: what training and prediction need of it. kinds: what heads need of the tasks' targets, by task id."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
-        self.kinds = {task.id: target_kind(task) for task in tasks}
+        self.kinds = {task.id: target_kind(task).head for task in tasks}
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:

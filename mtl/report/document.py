@@ -198,7 +198,7 @@ def _details(run: Run, scale: Scale) -> dict[str, Any]:
         "config": {key: _plain(value) for key, value in summary["config"].items()},
         "inputs": summary["inputs"],
         "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
-        "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).chart},
+        "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).wording.chart},
     }
 
 
@@ -235,7 +235,7 @@ def _classes(run: Run, task: Task) -> dict[str, Any]:
     gold = run.rows(task).targets
     predicted = run.seed_predictions(task, seed)
     kind = target_kind(task)
-    if kind.chart == "points":
+    if kind.wording.chart == "points":
         chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
         return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in chosen]}
     size = len(task.labels or ())

@@ -87,7 +87,7 @@ def file_problems(
         try:
             known = candidates is not None and number - 2 < len(candidates)
             count = int(candidates[number - 2]) if known and candidates is not None else None
-            kind.parse_prediction(kind.line_cell(line), count)
+            kind.cells.parse_prediction(kind.cells.line_cell(line), count)
         except ValueError as error:
             problems.append(f":{number}: {error}")
     if rows is not None and len(lines) - 1 != rows:
@@ -103,14 +103,16 @@ def submission_remarks(path: Path, suite: Suite) -> list[str]:
     return [
         f"{path}/{name}: {remark}"
         for name, predicted in predictions.items()
-        if (remark := target_kind(files[name]).remark(predicted))
+        if (remark := target_kind(files[name]).cells.remark(predicted))
     ]
 
 
 def _targets(task: Task, lines: Sequence[str]) -> np.ndarray:
     """The targets (rows,) that the lines of a file of valid predictions mean."""
     kind = target_kind(task)
-    return np.array([kind.parse_prediction(kind.line_cell(line)) for line in lines[1:]], dtype=kind.dtype)
+    return np.array(
+        [kind.cells.parse_prediction(kind.cells.line_cell(line)) for line in lines[1:]], dtype=kind.cells.dtype
+    )
 
 
 def _rows(task: Task, data_dir: Path) -> int | None:
@@ -192,7 +194,7 @@ def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows | None:
     """These rows, which all have targets, as metrics read them; None if there are none."""
     if not examples:
         return None
-    targets = np.array([example.target for example in examples], dtype=target_kind(task).dtype)
+    targets = np.array([example.target for example in examples], dtype=target_kind(task).cells.dtype)
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
     columns = {
         name: [example.columns[place] for example in examples] for place, name in enumerate(task.further_columns)

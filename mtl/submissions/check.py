@@ -304,7 +304,9 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         }
         kind = target_kind(task)
         notes += [
-            f"{files[split].name}: {note}" for split, targets in predicted.items() if (note := kind.remark(targets))
+            f"{files[split].name}: {note}"
+            for split, targets in predicted.items()
+            if (note := kind.cells.remark(targets))
         ]
     problems += _entry_problems(path, suite, found, read_template(suite, data_dir), missing, figures)
     problems += foreign_problems(path, suite, others, "a submission")

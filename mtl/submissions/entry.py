@@ -20,9 +20,9 @@ from mtl.data.examples import read_examples
 from mtl.data.files import is_changed, read_bytes, split_lines
 from mtl.data.records import parse_row
 from mtl.runs.predictions import scored_rows
-from mtl.tasks.kind import Target
 from mtl.tasks.metrics import score
 from mtl.tasks.suite import Suite
+from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
@@ -72,7 +72,7 @@ class RowFile:
                 targets.append(prediction_target(self.task, row))
             except ValueError as error:
                 raise InputError(str(error), path=self.name, line=number) from None
-        return np.array(targets, dtype=target_kind(self.task).dtype)
+        return np.array(targets, dtype=target_kind(self.task).cells.dtype)
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
@@ -103,17 +103,17 @@ def label_of(task: Task, row: dict[str, Any]) -> Any:
     kind = target_kind(task)
     try:
         value = value_of(row, task.target)
-        kind.parse(text(value), _candidates(task, row))
+        kind.cells.parse(text(value), _candidates(task, row))
     except ValueError:
         return None
-    return value if kind.has_type(value) else None
+    return value if kind.cells.has_type(value) else None
 
 
 def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence[RowFile]) -> list[Any]:
     """Predictions as JSON values in the form of the labels: that in which these files of the task have the label, or the kind's own."""
     kind = target_kind(task)
     forms = {text(label): label for file in files for label in file.labels if label is not None}
-    return [forms.get(kind.format(target), kind.to_json(target)) for target in predictions]
+    return [forms.get(kind.cells.format(target), kind.cells.to_json(target)) for target in predictions]
 
 
 def prediction_target(task: Task, row: dict[str, Any]) -> Target:
@@ -121,12 +121,12 @@ def prediction_target(task: Task, row: dict[str, Any]) -> Target:
     if PREDICTION not in row:
         raise ValueError(f"no key {PREDICTION!r}")
     value, label, kind = row[PREDICTION], label_of(task, row), target_kind(task)
-    if not kind.has_type(value):
-        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.types_name}")
+    if not kind.cells.has_type(value):
+        raise ValueError(f"{PREDICTION} {show(value)} must be {kind.cells.types_name}")
     if label is not None and _form(value) != _form(label):
         raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
     try:
-        return kind.parse_prediction(text(value), _candidates(task, row))
+        return kind.cells.parse_prediction(text(value), _candidates(task, row))
     except ValueError as error:
         raise ValueError(f"{PREDICTION}: {error}") from None
 
@@ -205,7 +205,7 @@ def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Targe
     task = replace(file.task, breakdown=None, group=None)  # no score needs these columns
     rows = scored_rows(task, read_examples(task, Path(file.name)))
     assert rows is not None
-    predicted = np.array(predictions, dtype=target_kind(task).dtype)
+    predicted = np.array(predictions, dtype=target_kind(task).cells.dtype)
     figures: dict[str, float] = {}
     for name, metrics in suite.submission.measures.items():
         known = _measured(task, metrics)

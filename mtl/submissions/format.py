@@ -21,12 +21,12 @@ from mtl.tasks.task import Task
 
 
 def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, one a line (`TargetKind.to_line`), after a header.
+    """Write predicted targets (rows,) in row order, one a line (`Cells.to_line`), after a header.
 
     header: "task" for the name of the task's target column, else the header is the word "target".
     """
     name = task.target if header == "task" else "target"
-    lines = map(target_kind(task).to_line, predictions.tolist())
+    lines = map(target_kind(task).cells.to_line, predictions.tolist())
     write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
 
 

@@ -24,9 +24,9 @@ from mtl.submissions.entry import (
     unfilled,
 )
 from mtl.submissions.format import Submitted
-from mtl.tasks.kind import Target
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import Suite
+from mtl.tasks.target_kind import Target
 
 Files = dict[str, dict[str, RowFile]]
 """Files of rows by task id and split."""

@@ -31,7 +31,7 @@ from unicodedata import category
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.tasks.kind import Target
+from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Formula, ScoredRows, Task
 
@@ -185,7 +185,7 @@ def lowest_score(task: Task) -> float:
 
 
 def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
-    """The task's metric × 100 over all rows. predictions: targets, (rows,), see `mtl.tasks.kind`.
+    """The task's metric × 100 over all rows. predictions: targets, (rows,), see `mtl.tasks.target_kind`.
 
     A correlation with a constant is 0. F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such labels out.
     Raises ValueError for predictions or targets that are not finite: no metric is defined for them.
@@ -373,10 +373,10 @@ def best_constant(task: Task, train: ScoredRows) -> Target:
 
     train: the training rows.
     """
-    candidates = target_kind(task).constants(train.targets)
+    candidates = target_kind(task).simple.constants(train.targets)
     return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))
 
 
 def constant_score(task: Task, answer: Target, rows: ScoredRows) -> float:
     """The metric × 100 if every row gets the same answer."""
-    return score(task, target_kind(task).repeat(answer, len(rows.targets), rows.candidates), rows)
+    return score(task, target_kind(task).simple.repeat(answer, len(rows.targets), rows.candidates), rows)

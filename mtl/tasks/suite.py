@@ -16,7 +16,7 @@ from omegaconf import MISSING
 from mtl.base.errors import InputError
 from mtl.base.untrusted import is_inside, read_yaml, typed_content
 from mtl.tasks.metrics import METRICS
-from mtl.tasks.targets import TARGET_KINDS
+from mtl.tasks.targets import TARGET_KINDS, names_of_kind
 from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, Scale, Source, Task
 
 
@@ -208,7 +208,7 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
     for key in ("labels", "range", "candidates"):
         if getattr(task, key) is not None and key != TARGET_KINDS[task.kind].declared_by:
             return f"{key}: a task of kind {task.kind} has no {key}"
-    if problem := TARGET_KINDS[task.kind].problem(task):
+    if problem := TARGET_KINDS[task.kind].cells.problem(task):
         return problem
     if any(isinstance(label, bool) for label in labels):
         return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
@@ -229,7 +229,7 @@ def _metric_problem(task: Task, key: str) -> str | None:
         return f"{key}: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
     metric = METRICS[task.metric]
     # A metric also fits kinds that are derived from its kinds.
-    if not issubclass(TARGET_KINDS[task.kind], tuple(TARGET_KINDS[kind] for kind in metric.kinds)):
+    if not set(names_of_kind(task.kind)) & set(metric.kinds):
         return f"{key}: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
     return metric.problem(task)
 

@@ -1,36 +1,254 @@
-"""Target kinds: labels, numbers and words, and the table of all kinds. `mtl.tasks.kind` describes what they have in common.
-
-A choice among a row's candidates as a target kind.
-The target kind of texts, such as summaries, and how a text is written into one line of a file.
-"""
+"""The target kinds: labels, numbers, choices among a row's candidates, words, texts. `mtl.tasks.target_kind` describes their parts."""
 
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.kind import Target, TargetKind
+from mtl.tasks.target_kind import Cells, HeadTargets, SimpleAnswers, Target, TargetKind, TaskTargets, Wording
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 MOST_DIGITS = 6  # in the index of a candidate
+LARGEST = 1e100  # what a predicted number may be, so that the sum of many squares is finite
 
 
-class Choice(TargetKind):
-    """One of a row's candidates: a target is the index of the right one, from 0. The head gives each candidate one output."""
+class _Labelled:
+    """The labels of a task, in the order of their indices."""
 
-    declared_by = "candidates"
-    types = (int,)
-    types_name = "an integer"
+    task: Task
+
+    @property
+    def labels(self) -> list[str]:
+        return self.task.labels or []
+
+
+class LabelCells(_Labelled, Cells):
+    """One of a fixed list of labels: a target is the label's index."""
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if task.labels is None or len(task.labels) < 2 or len(set(task.labels)) < len(task.labels):
+            return "labels: needs at least two, all different"
+        return None
+
+    def has_type(self, value: object) -> bool:
+        """A label is a string. Labels that are whole numbers ("0", "1"), or "true" and "false", may have the JSON type, too."""
+        return isinstance(value, str) or (isinstance(value, int) and str(value).lower() in self.labels)
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        if cell not in self.labels:
+            raise ValueError(f"unknown label {cell!r}, expected one of {', '.join(self.labels)}")
+        return float(self.labels.index(cell))
+
+    def format(self, target: Target) -> str:
+        return self.labels[int(target)]
+
+
+class LabelHead(_Labelled, HeadTargets):
+    """One output for each label."""
+
+    weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return len(self.labels)
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Cross-entropy, weighted in what `balanced` returns."""
+        from torch.nn import functional as F
+
+        weights = None if self.weights is None else outputs.new_tensor(self.weights)
+        return F.cross_entropy(outputs, codes.long(), weight=weights)
+
+    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The sum of the rows' weights."""
+        if self.weights is None:
+            return super().loss_weight(codes, sizes)
+        return codes.new_tensor(self.weights)[codes.long()].sum()
+
+    def balanced(self, codes: np.ndarray, power: float) -> Self:
+        """Label c has the weight (rows / (labels * rows of c)) ** power; a label that no training row has, the weight 1."""
+        counts = np.bincount(codes.astype(int), minlength=len(self.labels))
+        shares = counts * len(self.labels) / len(codes)
+        weighted = copy(self)
+        weighted.weights = np.where(counts > 0, np.maximum(shares, 1e-12) ** -power, 1.0).astype(np.float32)
+        return weighted
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        return outputs.argmax(dim=1)
+
+
+class LabelAnswers(_Labelled, SimpleAnswers):
+    """Labels as answers."""
+
+    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
+        return targets.astype(np.int64)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each of the task's labels is equally probable, whether it occurs or not."""
+        return rng.integers(len(self.labels), size=rows).astype(np.float64)
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """Every label, the most frequent first."""
+        counts = np.bincount(train.astype(np.int64), minlength=len(self.labels))
+        return [float(label) for label in np.argsort(-counts, kind="stable")]
+
+    def stratum(self, target: Target | None) -> Hashable:
+        return target
+
+
+class LabelWording(_Labelled, Wording):
+    """Labels and their shares."""
+
+    chart = "confusion"
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """Labels with their shares."""
+        first, last = min(self.labels), max(self.labels)
+        alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
+        common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
+        shares = np.bincount(targets.astype(int), minlength=len(self.labels)) / len(targets)
+        names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in self.labels]
+        return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
+
+    def absent(self, targets: np.ndarray) -> list[str]:
+        return [label for index, label in enumerate(self.labels) if index not in targets]
+
+
+class NumberCells(Cells):
+    """A number within a range."""
+
+    types = (int, float)
+
+    types_name = "a number"
+
+    @classmethod
+    def problem(cls, task: Task) -> str | None:
+        if task.range is None or len(task.range) != 2 or not -np.inf < task.range[0] < task.range[1] < np.inf:
+            return "range: must be [smallest, largest], two finite numbers"
+        return None
+
+    def parse(self, cell: str, candidates: int | None = None) -> float:
+        low, high = self.task.bounds
+        number = _number(cell)
+        if not low <= number <= high:
+            raise ValueError(f"target {cell} is outside {low:g} to {high:g}")
+        return number
+
+    def parse_prediction(self, cell: str, candidates: int | None = None) -> float:
+        """Any number that metrics can square: they are defined outside the range, too, and regressors predict such numbers."""
+        number = _number(cell)
+        if not abs(number) <= LARGEST:
+            raise ValueError(f"target {cell} is not finite, or beyond {LARGEST:g}")
+        return number
+
+    def to_json(self, target: Target) -> float:
+        return float(target)
+
+    def format(self, target: Target) -> str:
+        return repr(float(target))
+
+    def remark(self, predictions: np.ndarray) -> str | None:
+        """How many predictions are outside the range."""
+        low, high = self.task.bounds
+        outside = int(((predictions < low) | (predictions > high)).sum())
+        return f"{outside} of {len(predictions)} predictions are outside {low:g} to {high:g}" if outside else None
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ValueError(f"target {cell!r} is not a number") from None
+
+
+class NumberHead(HeadTargets):
+    """One output, a number."""
+
+    by_cosine = True
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
-        self.separately = False  # whether the loss judges each candidate by itself
+        self.ends = task.bounds  # the numbers that the outputs 0 and 1 mean
+
+    def outputs(self, answers: Sequence[str]) -> int:
+        return 1
+
+    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
+        """Numbers clipped to the range, in float64: float32 rounds an end such as 0.8 to a number outside."""
+        return np.clip(codes, *self.task.bounds)
+
+    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """The squared error of targets scaled to 0 … 1; in what `unscaled` returns, of the targets."""
+        from torch.nn import functional as F
+
+        low, high = self.ends
+        return F.mse_loss(outputs[:, 0], (codes - low) / (high - low))
+
+    def unscaled(self) -> Self:
+        unscaled = copy(self)
+        unscaled.ends = (0.0, 1.0)
+        return unscaled
+
+    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+        """Numbers that may be outside the range; `decode` clips them."""
+        low, high = self.ends
+        return low + (high - low) * outputs[:, 0].float()
+
+
+class NumberAnswers(SimpleAnswers):
+    """Numbers as answers."""
+
+    estimator = "regressor"
+
+    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
+        return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
+
+    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
+        """Each number between the smallest and the largest of the training rows is equally probable."""
+        return rng.uniform(train.min(), train.max(), size=rows)
+
+    def commonest(self, train: np.ndarray) -> Target:
+        """The mean."""
+        return float(train.mean())
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """The mean, then the median of the distinct numbers.
+
+        All constants have the correlation 0. In 1 - wMAE, the error of a constant a on each row with rating c is |a - c|, so
+        its total error is the mean of |a - c| over the distinct ratings, which is smallest at their median.
+        """
+        return [float(train.mean()), float(np.median(np.unique(train)))]
+
+
+class NumberWording(Wording):
+    """Numbers as people read them."""
+
+    chart = "points"
+
+    def show(self, target: Target) -> str:
+        return f"{float(target):g}"
+
+    def distribution(self, targets: np.ndarray) -> str:
+        """Mean, standard deviation, smallest and largest."""
+        return f"mean {targets.mean():.2f}, sd {targets.std():.2f}, {targets.min():g} to {targets.max():g}"
+
+    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
+        largest = max(max(map(float, group)) - min(map(float, group)) for group in groups)
+        return f"the targets differ by up to {largest:g}"
+
+
+class ChoiceCells(Cells):
+    """One of a row's candidates: a target is the index of the right one, from 0."""
+
+    types = (int,)
+
+    types_name = "an integer"
 
     @classmethod
     def problem(cls, task: Task) -> str | None:
@@ -47,17 +265,23 @@ class Choice(TargetKind):
             raise ValueError(f"target {cell} is not the index of one of the row's {candidates} candidates")
         return float(cell)
 
+    def to_json(self, target: Target) -> int:
+        return int(target)
+
     def format(self, target: Target) -> str:
         return str(int(target))
 
-    def to_json(self, target: Target) -> int:
-        return int(target)
+
+class ChoiceHead(HeadTargets):
+    """One output for each candidate."""
+
+    separately = False  # whether the loss judges each candidate by itself
 
     def outputs(self, answers: Sequence[str]) -> int:
         return 1
 
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy over the candidates of each row; after `separate`, binary cross-entropy of each candidate."""
+        """Cross-entropy over the candidates of each row; in what `separated` returns, binary cross-entropy of each candidate."""
         from torch.nn import functional as F
 
         if self.separately:
@@ -65,16 +289,39 @@ class Choice(TargetKind):
         return F.cross_entropy(_by_row(outputs, sizes), codes.long())
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The number of rows; after `separate`, that of their candidates."""
+        """The number of rows; in what `separated` returns, that of their candidates."""
         if sizes is None or not self.separately:
             return super().loss_weight(codes, sizes)
         return codes.new_tensor(int(sizes.sum()))
 
-    def separate(self) -> None:
-        self.separately = True
+    def separated(self) -> Self:
+        separated = copy(self)
+        separated.separately = True
+        return separated
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return _by_row(outputs, sizes).argmax(dim=1)
+
+
+def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """Head outputs (inputs, 1) as one row per row of the task, (rows, candidates), padded with -inf after the last candidate."""
+    from torch.nn.utils.rnn import pad_sequence
+
+    assert sizes is not None
+    rows = outputs[:, 0].float().split(sizes.tolist())
+    return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
+
+
+def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
+    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
+    assert sizes is not None
+    right = codes.new_zeros(int(sizes.sum()))
+    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
+    return right
+
+
+class ChoiceAnswers(SimpleAnswers):
+    """Candidates as answers."""
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """1 for a row's right candidate, 0 for its others."""
@@ -110,275 +357,8 @@ class Choice(TargetKind):
         return 0.0
 
 
-def _by_row(outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-    """Head outputs (inputs, 1) as one row per row of the task, (rows, candidates), padded with -inf after the last candidate."""
-    from torch.nn.utils.rnn import pad_sequence
-
-    assert sizes is not None
-    rows = outputs[:, 0].float().split(sizes.tolist())
-    return pad_sequence(rows, batch_first=True, padding_value=-np.inf)
-
-
-def _is_right(codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-    """1 for the right candidate of each row, 0 for the others: (inputs,). codes: of the right ones, (rows,)."""
-    assert sizes is not None
-    right = codes.new_zeros(int(sizes.sum()))
-    right[(sizes.cumsum(0) - sizes).to(codes.device) + codes.long()] = 1
-    return right
-
-
-ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-CHARACTERS = {escape: character for character, escape in ESCAPES.items()}
-
-
-def escape(text: str) -> str:
-    """The text in one line: a backslash, a tab, a line feed and a carriage return become two characters, as in JSON."""
-    return re.sub(r"[\\\t\n\r]", lambda found: ESCAPES[found[0]], text)
-
-
-def unescape(line: str) -> str:
-    """The text that `escape` wrote. Raises ValueError for a backslash that begins no escape."""
-
-    def character(found: re.Match[str]) -> str:
-        if found[0] not in CHARACTERS:
-            raise ValueError(
-                f"{found[0]!r} is no escape; write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
-            )
-        return CHARACTERS[found[0]]
-
-    return re.sub(r"\\.?", character, line)
-
-
-class Text(TargetKind):
-    """A text. No head predicts it: only methods that write texts do."""
-
-    dtype = object
-    has_head = False
-
-    def parse(self, cell: str, candidates: int | None = None) -> str:
-        if not cell.strip():
-            raise ValueError("the target is an empty text")
-        return cell
-
-    def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
-        """The text. A predicted text may be empty."""
-        return cell
-
-    def to_line(self, target: Target) -> str:
-        """The text with its tabs, line ends and backslashes escaped."""
-        return escape(str(target))
-
-    def line_cell(self, line: str) -> str:
-        """The text of a line."""
-        return unescape(line)
-
-    def constants(self, train: np.ndarray) -> list[Target]:
-        """The most frequent text alone: scoring more of them on all training rows takes long, and most texts occur once."""
-        return [text for text, _ in Counter(train.tolist()).most_common(1)]
-
-    def outputs(self, answers: Sequence[str]) -> int:
-        return 0
-
-    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        raise NotImplementedError("no head predicts a text")
-
-    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        raise NotImplementedError("no head predicts a text")
-
-
-LARGEST = 1e100  # what a predicted number may be, so that the sum of many squares is finite
-
-
-class Labels(TargetKind):
-    """One of a fixed list of labels: a target is the label's index."""
-
-    chart = "confusion"
-    declared_by = "labels"
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self.labels = task.labels or []
-        self.weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
-
-    @classmethod
-    def problem(cls, task: Task) -> str | None:
-        if task.labels is None or len(task.labels) < 2 or len(set(task.labels)) < len(task.labels):
-            return "labels: needs at least two, all different"
-        return None
-
-    def has_type(self, value: object) -> bool:
-        """A label is a string. Labels that are whole numbers ("0", "1"), or "true" and "false", may have the JSON type, too."""
-        return isinstance(value, str) or (isinstance(value, int) and str(value).lower() in self.labels)
-
-    def parse(self, cell: str, candidates: int | None = None) -> float:
-        if cell not in self.labels:
-            raise ValueError(f"unknown label {cell!r}, expected one of {', '.join(self.labels)}")
-        return float(self.labels.index(cell))
-
-    def format(self, target: Target) -> str:
-        return self.labels[int(target)]
-
-    def outputs(self, answers: Sequence[str]) -> int:
-        return len(self.labels)
-
-    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Cross-entropy, weighted after `balance`."""
-        from torch.nn import functional as F
-
-        weights = None if self.weights is None else outputs.new_tensor(self.weights)
-        return F.cross_entropy(outputs, codes.long(), weight=weights)
-
-    def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The sum of the rows' weights."""
-        if self.weights is None:
-            return super().loss_weight(codes, sizes)
-        return codes.new_tensor(self.weights)[codes.long()].sum()
-
-    def balance(self, codes: np.ndarray, power: float) -> None:
-        """Give label c the weight (rows / (labels * rows of c)) ** power; a label that no training row has, the weight 1."""
-        counts = np.bincount(codes.astype(int), minlength=len(self.labels))
-        shares = counts * len(self.labels) / len(codes)
-        self.weights = np.where(counts > 0, np.maximum(shares, 1e-12) ** -power, 1.0).astype(np.float32)
-
-    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        return outputs.argmax(dim=1)
-
-    def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
-        return targets.astype(np.int64)
-
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Each of the task's labels is equally probable, whether it occurs or not."""
-        return rng.integers(len(self.labels), size=rows).astype(np.float64)
-
-    def constants(self, train: np.ndarray) -> list[Target]:
-        """Every label, the most frequent first."""
-        counts = np.bincount(train.astype(np.int64), minlength=len(self.labels))
-        return [float(label) for label in np.argsort(-counts, kind="stable")]
-
-    def stratum(self, target: Target | None) -> Hashable:
-        return target
-
-    def distribution(self, targets: np.ndarray) -> str:
-        """Labels with their shares."""
-        first, last = min(self.labels), max(self.labels)
-        alike = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), 0)
-        common = first[: first.rfind("_", 0, alike) + 1]  # as in __label__meta_zero
-        shares = np.bincount(targets.astype(int), minlength=len(self.labels)) / len(targets)
-        names = [f"{'…' if common else ''}{label.removeprefix(common)}" for label in self.labels]
-        return ", ".join(f"{name} {share:.1%}" for name, share in zip(names, shares, strict=True))
-
-    def absent(self, targets: np.ndarray) -> list[str]:
-        return [label for index, label in enumerate(self.labels) if index not in targets]
-
-
-class Number(TargetKind):
-    """A number within a range."""
-
-    estimator = "regressor"
-    chart = "points"
-    declared_by = "range"
-    types = (int, float)
-    types_name = "a number"
-    by_cosine = True
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self.ends = task.bounds  # the numbers that the outputs 0 and 1 mean
-
-    @classmethod
-    def problem(cls, task: Task) -> str | None:
-        if task.range is None or len(task.range) != 2 or not -np.inf < task.range[0] < task.range[1] < np.inf:
-            return "range: must be [smallest, largest], two finite numbers"
-        return None
-
-    def parse(self, cell: str, candidates: int | None = None) -> float:
-        low, high = self.task.bounds
-        number = _number(cell)
-        if not low <= number <= high:
-            raise ValueError(f"target {cell} is outside {low:g} to {high:g}")
-        return number
-
-    def parse_prediction(self, cell: str, candidates: int | None = None) -> float:
-        """Any number that metrics can square: they are defined outside the range, too, and regressors predict such numbers."""
-        number = _number(cell)
-        if not abs(number) <= LARGEST:
-            raise ValueError(f"target {cell} is not finite, or beyond {LARGEST:g}")
-        return number
-
-    def remark(self, predictions: np.ndarray) -> str | None:
-        """How many predictions are outside the range."""
-        low, high = self.task.bounds
-        outside = int(((predictions < low) | (predictions > high)).sum())
-        return f"{outside} of {len(predictions)} predictions are outside {low:g} to {high:g}" if outside else None
-
-    def format(self, target: Target) -> str:
-        return repr(float(target))
-
-    def to_json(self, target: Target) -> float:
-        return float(target)
-
-    def outputs(self, answers: Sequence[str]) -> int:
-        return 1
-
-    def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The squared error of targets scaled to 0 … 1; after `unscale`, of the targets."""
-        from torch.nn import functional as F
-
-        low, high = self.ends
-        return F.mse_loss(outputs[:, 0], (codes - low) / (high - low))
-
-    def unscale(self) -> None:
-        self.ends = (0.0, 1.0)
-
-    def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """Numbers that may be outside the range; `decode` clips them."""
-        low, high = self.ends
-        return low + (high - low) * outputs[:, 0].float()
-
-    def decode(self, codes: np.ndarray, answers: Sequence[str]) -> np.ndarray:
-        """Numbers clipped to the range, in float64: float32 rounds an end such as 0.8 to a number outside."""
-        return np.clip(codes, *self.task.bounds)
-
-    def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
-        return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
-
-    def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
-        """Each number between the smallest and the largest of the training rows is equally probable."""
-        return rng.uniform(train.min(), train.max(), size=rows)
-
-    def commonest(self, train: np.ndarray) -> Target:
-        """The mean."""
-        return float(train.mean())
-
-    def constants(self, train: np.ndarray) -> list[Target]:
-        """The mean, then the median of the distinct numbers.
-
-        All constants have the correlation 0. In 1 - wMAE, the error of a constant a on each row with rating c is |a - c|, so
-        its total error is the mean of |a - c| over the distinct ratings, which is smallest at their median.
-        """
-        return [float(train.mean()), float(np.median(np.unique(train)))]
-
-    def show(self, target: Target) -> str:
-        return f"{float(target):g}"
-
-    def distribution(self, targets: np.ndarray) -> str:
-        """Mean, standard deviation, smallest and largest."""
-        return f"mean {targets.mean():.2f}, sd {targets.std():.2f}, {targets.min():g} to {targets.max():g}"
-
-    def distance(self, groups: Sequence[Sequence[Target]]) -> str:
-        largest = max(max(map(float, group)) - min(map(float, group)) for group in groups)
-        return f"the targets differ by up to {largest:g}"
-
-
-def _number(cell: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise ValueError(f"target {cell!r} is not a number") from None
-
-
-class Word(TargetKind):
-    """A word without a fixed list of labels. A trained model chooses among the targets of the training rows."""
+class WordCells(Cells):
+    """A word without a fixed list of labels."""
 
     dtype = object
 
@@ -388,6 +368,19 @@ class Word(TargetKind):
                 f"target {cell!r} is not a word: it is empty, has a tab or a line end, or is not valid Unicode"
             )
         return cell
+
+
+def is_word(text: str) -> bool:
+    """Whether a prediction file can hold this text as a word: it is not blank, has no tab or line end, and can be written in UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, or bytes of a file that are not UTF-8
+        return False
+    return bool(text.strip()) and not any(mark in text for mark in "\t\n\r")
+
+
+class WordHead(HeadTargets):
+    """One output for each target of the training rows."""
 
     def answers(self, train: np.ndarray) -> list[str]:
         return sorted(set(train.tolist()))
@@ -412,29 +405,85 @@ class Word(TargetKind):
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return outputs.argmax(dim=1)
 
+
+class WordAnswers(SimpleAnswers):
+    """Words as answers."""
+
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         return targets.astype(str)
 
 
-def is_word(text: str) -> bool:
-    """Whether a prediction file can hold this text as a word: it is not blank, has no tab or line end, and can be written in UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half a surrogate pair, or bytes of a file that are not UTF-8
-        return False
-    return bool(text.strip()) and not any(mark in text for mark in "\t\n\r")
+ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+CHARACTERS = {escape: character for character, escape in ESCAPES.items()}
+
+
+def escape(text: str) -> str:
+    """The text in one line: a backslash, a tab, a line feed and a carriage return become two characters, as in JSON."""
+    return re.sub(r"[\\\t\n\r]", lambda found: ESCAPES[found[0]], text)
+
+
+def unescape(line: str) -> str:
+    """The text that `escape` wrote. Raises ValueError for a backslash that begins no escape."""
+
+    def character(found: re.Match[str]) -> str:
+        if found[0] not in CHARACTERS:
+            raise ValueError(
+                f"{found[0]!r} is no escape; write \\\\ for a backslash, \\t for a tab, \\n and \\r for line ends"
+            )
+        return CHARACTERS[found[0]]
+
+    return re.sub(r"\\.?", character, line)
+
+
+class TextCells(Cells):
+    """A text, such as a summary."""
+
+    dtype = object
+
+    def parse(self, cell: str, candidates: int | None = None) -> str:
+        if not cell.strip():
+            raise ValueError("the target is an empty text")
+        return cell
+
+    def parse_prediction(self, cell: str, candidates: int | None = None) -> str:
+        """The text. A predicted text may be empty."""
+        return cell
+
+    def to_line(self, target: Target) -> str:
+        """The text with its tabs, line ends and backslashes escaped."""
+        return escape(str(target))
+
+    def line_cell(self, line: str) -> str:
+        """The text of a line."""
+        return unescape(line)
+
+
+class TextAnswers(SimpleAnswers):
+    """Texts as answers."""
+
+    def constants(self, train: np.ndarray) -> list[Target]:
+        """The most frequent text alone: scoring more of them on all training rows takes long, and most texts occur once."""
+        return [text for text, _ in Counter(train.tolist()).most_common(1)]
 
 
 # By the value of `kind` in a suite file.
-TARGET_KINDS: dict[str, type[TargetKind]] = {
-    "labels": Labels,
-    "number": Number,
-    "choice": Choice,
-    "word": Word,
-    "text": Text,
+TARGET_KINDS: dict[str, TargetKind] = {
+    "labels": TargetKind(LabelCells, LabelHead, LabelAnswers, LabelWording, declared_by="labels"),
+    "number": TargetKind(NumberCells, NumberHead, NumberAnswers, NumberWording, declared_by="range"),
+    "choice": TargetKind(ChoiceCells, ChoiceHead, ChoiceAnswers, declared_by="candidates"),
+    "word": TargetKind(WordCells, WordHead, WordAnswers),
+    "text": TargetKind(TextCells, None, TextAnswers),  # only methods that write texts predict it
 }
 
 
-def target_kind(task: Task) -> TargetKind:
-    """The kind of the task's targets. The task must have been checked, as `mtl.tasks.suite.load_suite` does."""
-    return TARGET_KINDS[task.kind](task)
+def target_kind(task: Task) -> TaskTargets:
+    """The targets of the task. The task must have been checked, as `mtl.tasks.suite.load_suite` does."""
+    return TaskTargets(TARGET_KINDS[task.kind], task)
+
+
+def names_of_kind(name: str) -> list[str]:
+    """The name of a kind and of those that it is derived from."""
+    names = [name]
+    while (base := TARGET_KINDS[names[-1]].derived_from) is not None:
+        names.append(base)
+    return names

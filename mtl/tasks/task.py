@@ -226,7 +226,7 @@ class Task:
 class ScoredRows:
     """The rows that predictions are compared with.
 
-    targets: (rows,), see `mtl.tasks.kind`. candidates: int64 (rows,), the number of candidates of each row; None unless the task is
+    targets: (rows,), see `mtl.tasks.target_kind`. candidates: int64 (rows,), the number of candidates of each row; None unless the task is
     a choice. columns: the values of the task's `further_columns` by name, one string per row.
     """
 

@@ -30,7 +30,7 @@ class BatchDataset(Dataset[Batch]):
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        """splits: by task id, with codes as targets (`mtl.tasks.kind`). vectors: (texts, dim)."""
+        """splits: by task id, with codes as targets (`mtl.tasks.target_kind`). vectors: (texts, dim)."""
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}

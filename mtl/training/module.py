@@ -131,7 +131,7 @@ class TaskScore(torchmetrics.Metric):
     full_state_update = False
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str]) -> None:
-        """answers: the words that the head's outputs mean, see `mtl.tasks.kind`."""
+        """answers: the words that the head's outputs mean, see `mtl.tasks.target_kind`."""
         super().__init__()
         self.task, self.dev, self.answers = task, dev, answers
         self.codes: list[Tensor]
@@ -152,7 +152,7 @@ class TaskScore(torchmetrics.Metric):
             raise DivergedError("the outputs for dev rows are not finite")
         codes = torch.empty(len(self.dev.targets), dtype=torch.float64)
         codes[torch.cat(self.rows)] = torch.cat(self.codes).cpu().double()
-        predictions = target_kind(self.task).decode(codes.numpy(), self.answers)
+        predictions = target_kind(self.task).head.decode(codes.numpy(), self.answers)
         return score(self.task, predictions, self.dev)
 
 

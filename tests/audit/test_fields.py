@@ -11,7 +11,7 @@ from sklearn.model_selection import PredefinedSplit
 
 from mtl.audit.fields import FOLDS, field_findings, guess, non_inputs
 from mtl.audit.findings import Finding, Part
-from mtl.tasks.kind import Target
+from mtl.tasks.target_kind import Target
 from mtl.tasks.task import PERCENT, SCALES, Scale, Task
 
 ROWS = 100

@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from mtl.model.sequences import ArraySequences
 from mtl.report.report import write_report
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.metrics import METRICS, Metric
-from mtl.tasks.targets import TARGET_KINDS, Labels
+from mtl.tasks.targets import TARGET_KINDS, LabelHead
 from mtl.tasks.task import ScoredRows, Task
 
 DIM = 6
@@ -48,8 +48,8 @@ def within_writers(task: Task, predicted: np.ndarray, rows: ScoredRows, weights:
     return shares.sum(axis=1) / present.sum(axis=1)
 
 
-class Ordered(Labels):
-    """A target kind of its own: labels in an order, predicted by their expected place."""
+class OrderedHead(LabelHead):
+    """What is new in a target kind of its own: labels in an order, predicted by their expected place."""
 
     def loss(self, outputs: Tensor, codes: Tensor, sizes: Tensor | None) -> Tensor:
         return (self._place(outputs) - codes).square().mean()
@@ -168,7 +168,9 @@ class FirstRow:
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     """One entry in each registry, and nothing else."""
     monkeypatch.setitem(METRICS, "within", Metric("within writers", ("ordered",), within_writers))
-    monkeypatch.setitem(TARGET_KINDS, "ordered", Ordered)
+    monkeypatch.setitem(
+        TARGET_KINDS, "ordered", replace(TARGET_KINDS["labels"], head=OrderedHead, derived_from="labels")
+    )
     monkeypatch.setitem(
         EMBEDDERS,
         "lengths",

@@ -5,8 +5,8 @@ import pytest
 from sklearn.metrics import accuracy_score, f1_score
 
 from mtl.tasks import metrics as constant
-from mtl.tasks.kind import MOST_CONSTANTS
 from mtl.tasks.metrics import best_constant, constant_score
+from mtl.tasks.target_kind import MOST_CONSTANTS
 from mtl.tasks.task import ScoredRows, Task
 
 

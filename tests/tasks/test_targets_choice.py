@@ -7,20 +7,20 @@ import pytest
 import torch
 from scipy.special import log_softmax
 
-from mtl.tasks.targets import Choice
+from mtl.tasks.targets import ChoiceCells, target_kind
 from mtl.tasks.task import Task
 
 TASK = Task("t", kind="choice", text=["x"], target="y", metric="accuracy", candidates=["z[]"])
-CHOICE = Choice(TASK)
+CHOICE = target_kind(TASK)
 SIZES = np.array([2, 4, 12, 1])  # candidates of each row
 
 
 def test_a_choice_has_one_text_beside_its_candidates_or_none() -> None:
     choice = replace(TASK)
     choice.text = []
-    assert Choice.problem(choice) is None
+    assert ChoiceCells.problem(choice) is None
     choice.text = ["a", "b"]
-    assert Choice.problem(choice) == "text: a choice has at most one text column beside its candidates"
+    assert ChoiceCells.problem(choice) == "text: a choice has at most one text column beside its candidates"
 
 
 def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> None:
@@ -29,15 +29,17 @@ def test_the_loss_of_a_choice_is_cross_entropy_over_the_row_s_candidates() -> No
     targets = np.array([1, 3, 7, 0])
     expected = -np.mean([log_softmax(row)[target] for row, target in zip(rows, targets, strict=True)])
     outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.from_numpy(SIZES)
-    assert float(CHOICE.loss(outputs, torch.from_numpy(targets).double(), sizes)) == pytest.approx(expected, rel=1e-5)
-    assert CHOICE.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
+    assert float(CHOICE.head.loss(outputs, torch.from_numpy(targets).double(), sizes)) == pytest.approx(
+        expected, rel=1e-5
+    )
+    assert CHOICE.head.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
     # The candidates of another row change nothing.
-    assert CHOICE.predict(-outputs.abs() - 5, sizes).tolist() == [int((-abs(row)).argmax()) for row in rows]
+    assert CHOICE.head.predict(-outputs.abs() - 5, sizes).tolist() == [int((-abs(row)).argmax()) for row in rows]
 
 
 def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
-    kind = Choice(TASK)
-    kind.separate()
+    kind = target_kind(TASK)
+    kind.head = kind.head.separated()
     rng = np.random.default_rng(2)
     rows = [rng.normal(size=size) for size in (2, 1, 2)]
     targets = np.array([1, 0, 0])
@@ -47,28 +49,28 @@ def test_separate_candidates_are_rows_of_a_yes_no_problem() -> None:
             probability = 1 / (1 + np.exp(-output))
             losses.append(-np.log(probability if place == target else 1 - probability))
     outputs, sizes = torch.from_numpy(np.concatenate(rows)).float()[:, None], torch.tensor([2, 1, 2])
-    assert float(kind.loss(outputs, torch.from_numpy(targets).float(), sizes)) == pytest.approx(
+    assert float(kind.head.loss(outputs, torch.from_numpy(targets).float(), sizes)) == pytest.approx(
         np.mean(losses), rel=1e-5
     )
     # The prediction is the candidate with the highest output, as ever.
-    assert kind.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
+    assert kind.head.predict(outputs, sizes).tolist() == [int(row.argmax()) for row in rows]
 
 
 @pytest.mark.parametrize("separately", [False, True])
 def test_the_mean_of_a_batch_is_the_weighted_mean_of_its_parts(separately: bool) -> None:
-    kind = Choice(TASK)
+    kind = target_kind(TASK)
     if separately:
-        kind.separate()
+        kind.head = kind.head.separated()
     outputs, codes, sizes = torch.arange(7.0)[:, None], torch.tensor([1.0, 0.0, 3.0]), torch.tensor([2, 1, 4])
-    first = kind.loss(outputs[:2], codes[:1], sizes[:1]) * kind.loss_weight(codes[:1], sizes[:1])
-    second = kind.loss(outputs[2:], codes[1:], sizes[1:]) * kind.loss_weight(codes[1:], sizes[1:])
-    mean = (first + second) / kind.loss_weight(codes, sizes)
-    torch.testing.assert_close(kind.loss(outputs, codes, sizes), mean)
+    first = kind.head.loss(outputs[:2], codes[:1], sizes[:1]) * kind.head.loss_weight(codes[:1], sizes[:1])
+    second = kind.head.loss(outputs[2:], codes[1:], sizes[1:]) * kind.head.loss_weight(codes[1:], sizes[1:])
+    mean = (first + second) / kind.head.loss_weight(codes, sizes)
+    torch.testing.assert_close(kind.head.loss(outputs, codes, sizes), mean)
 
 
 def test_random_choices_are_even_among_the_row_s_candidates() -> None:
     sizes = np.repeat([2, 5], 3000)
-    drawn = CHOICE.draw(np.array([0.0, 3, 11, 0]), sizes, 6000, np.random.default_rng(4))
+    drawn = CHOICE.simple.draw(np.array([0.0, 3, 11, 0]), sizes, 6000, np.random.default_rng(4))
     assert drawn.dtype == np.float64
     for half, size in ((drawn[:3000], 2), (drawn[3000:], 5)):
         shares = np.bincount(half.astype(int), minlength=size) / 3000

@@ -202,7 +202,7 @@ def _rows_with(sizes: Sizes, splits: Sequence[str], label: str) -> int | None:
         return None
     kind = target_kind(sizes.task)
     return sum(
-        Counter(kind.format(row.target) for row in sizes.files[split].rows if row.target is not None)[label]
+        Counter(kind.cells.format(row.target) for row in sizes.files[split].rows if row.target is not None)[label]
         for split in splits
     )
 

@@ -155,9 +155,9 @@ def _balance(part: Part) -> Iterator[str]:
         return
     kind = target_kind(part.task)
     if part.task.labels is None:
-        yield f"{part.task.target}: {kind.distribution(np.array(known, dtype=kind.dtype))}"
+        yield f"{part.task.target}: {kind.wording.distribution(np.array(known, dtype=kind.cells.dtype))}"
         return
-    counts = Counter(map(kind.format, known))
+    counts = Counter(map(kind.cells.format, known))
     yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(known):.1%})" for label in part.task.labels)
 
 

@@ -6,13 +6,13 @@ from typing import Any
 from mtl.base.lazy import lazy
 from mtl.methods.method import MethodKind, reads_texts
 from mtl.settings.schema import Config
-from mtl.tasks.targets import target_kind
+from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import Task
 
 
 def has_head(task: Task) -> bool:
     """Whether the task's targets are numbers or one of finitely many answers."""
-    return target_kind(task).has_head
+    return TARGET_KINDS[task.kind].head is not None
 
 
 def summarizes(task: Task) -> bool:

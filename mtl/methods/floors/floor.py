@@ -139,7 +139,7 @@ class Floor:
         """The settings to try: of the vectorizer, if there are several, and of the estimator."""
         floor = self.config.floor
         vectorizers = [{VECTORIZER: name} for name in floor.vectorizers] if self.joined else [dict[str, Any]()]
-        estimators = list(settings(self.config.method, target_kind(task).estimator, floor.grid))
+        estimators = list(settings(self.config.method, target_kind(task).simple.estimator, floor.grid))
         return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
     def _trial(self, task: Task, chosen: Mapping[str, Any], seed: int) -> "Learned":
@@ -152,7 +152,7 @@ class Floor:
     def _fit(self, task: Task, chosen: dict[str, Any], seed: int, features: Matrix) -> Any:
         estimator = new_estimator(self.config.method, task, chosen, seed, torch.get_num_threads())
         kind, targets = target_kind(task), self._training(task).targets
-        if kind.estimator == "classifier" and len(np.unique(targets)) == 1:
+        if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the scores on dev show it
@@ -249,5 +249,5 @@ def _settings_text(chosen: dict[str, Any]) -> str:
 
 def _decided(task: Task, learned: Learned, features: Matrix, rows: Split) -> np.ndarray:
     """Predicted targets (rows,); of equal candidates, the first one. features: of the rows' model inputs."""
-    predicted = target_kind(task).from_estimator(learned.estimator, features, rows.sizes)
+    predicted = target_kind(task).simple.from_estimator(learned.estimator, features, rows.sizes)
     return predicted if rows.sizes is None else first_choices(predicted, rows.texts, rows.sizes)

@@ -267,13 +267,13 @@ class TrainedLstm:
         sequences = self.sequences(placer.texts())
         sizes = {head: batch_rows(split, self.config.finetune.batch_size)}
         order = SortedSampler({head: row_lengths(split, sequences.lengths.numpy())}, sizes)
-        network = self._networks.get(head) or self._network(replace(task, id=head), kind.outputs(answers))
+        network = self._networks.get(head) or self._network(replace(task, id=head), kind.head.outputs(answers))
         self._networks = {head: network}
         device = self.encoder.device
         read = sequences if network.encoder else self._outputs(sequences)
         with mixed_precision(self.config.trainer, device):
             codes = predict_rows(network, BatchDataset({head: split}, read), order, device)
-        return kind.decode(codes, answers)
+        return kind.head.decode(codes, answers)
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""

@@ -204,10 +204,10 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
         if all(codes[name].shape == (count,) for name, count in rows.items()):
-            found = {name: kind.decode(codes[name], answers) for name in rows}
+            found = {name: kind.head.decode(codes[name], answers) for name in rows}
             if all(np.isfinite(codes[name]).all() for name in rows):
                 for targets in found.values():  # a code that stands for nothing raises LookupError
-                    deque(map(kind.format, targets), maxlen=0)
+                    deque(map(kind.cells.format, targets), maxlen=0)
                 return found
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass

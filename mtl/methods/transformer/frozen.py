@@ -201,7 +201,7 @@ class TrainedFrozen(TransformerEncoder):
         network = Network([answering], self._open_heads(answering), None).to(self.device)
         with mixed_precision(self.config.trainer, self.device):
             codes = predict_rows(network, BatchDataset({head: split}, vectors=vectors), order, self.device)
-        return kind.decode(codes, answers)
+        return kind.head.decode(codes, answers)
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:
@@ -220,7 +220,7 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
         raise InputError(f"{pretrained.name}: is not the transformer of the run {request.folder} any more; restore it")
 
     def heads(task: Task) -> Heads:
-        outputs = target_kind(task).outputs(request.answers.get(task.id, []))
+        outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
         made = new_heads(config, [task], {task.id: outputs}, pretrained.dim)
         path = finetune_folder(request.seed_folder, task.id) / WEIGHTS["best"]
         fill(made, weights_below(read_weights(path), "heads."), path)

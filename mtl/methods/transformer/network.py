@@ -36,8 +36,7 @@ class TransformerNetwork(TaskNetwork):
         self.has_types = has_types
         self.number_loss = number_loss
         if number_loss == "raw":
-            for kind in self.kinds.values():
-                kind.unscale()
+            self.kinds = {id: kind.unscaled() for id, kind in self.kinds.items()}
 
     @property
     def body(self) -> Any:

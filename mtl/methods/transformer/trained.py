@@ -238,7 +238,7 @@ class TrainedTransformer(TransformerEncoder):
         network = self.network(task)
         with mixed_precision(self.trainer, self.device):
             codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.device)
-        return kind.decode(codes, answers)
+        return kind.head.decode(codes, answers)
 
     def network(self, task: Task) -> TransformerNetwork:
         """The network with the head that answers a task, with its weights, on the device to compute on."""
@@ -269,7 +269,7 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
         )
 
     def network(task: Task) -> TransformerNetwork:
-        outputs = target_kind(task).outputs(request.answers.get(task.id, []))
+        outputs = target_kind(task).head.outputs(request.answers.get(task.id, []))
         # Prediction needs no gradients, so none are computed again.
         settings = replace(config.transformer, gradient_checkpointing=False)
         made = new_network(pretrained, [task], {task.id: outputs}, 0, config.trainer, request.device, settings)

@@ -1,13 +1,20 @@
-"""The interface of a target kind: how a target is read and written, what a head outputs for it, the loss, and how outputs become
-predictions.
+"""What a target kind is: four small interfaces, each of which a part of mtl reads.
+
+- `Cells`: how a target is read and written.
+- `HeadTargets`: what a head outputs for it, the loss, and how outputs become predictions.
+- `SimpleAnswers`: what floors, constant answers and held-out rows need of it.
+- `Wording`: how audits and reports describe it.
 
 A target is a float (the index of a label, a number, or the index of a candidate) or a string (a word or a text). Arrays of targets
-have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings."""
+have the shape (rows,) and the dtype float64, or object for strings. A row without a target has NaN, or None for strings.
+"""
 
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,27 +29,13 @@ Target = float | str
 MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the best constant answer
 
 
-class TargetKind(ABC):
-    """What a task predicts. A subclass is one kind; an object of it belongs to one task.
+class Cells(ABC):
+    """How the targets of a task are read and written."""
 
-    Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. `sizes`, int64
-    (rows,), is the number of inputs of each row, or None if each row has one. A head is trained on codes, float (rows,): a code is
-    the index of an output, or a number. `answers` are the words that the outputs of a head mean; they come from the training rows.
-    Kinds without words have no answers.
-    """
-
-    estimator: ClassVar[str] = (
-        "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
-    )
-    chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
     # The types of a target in a file with types (JSON, parquet), and what messages call them. A truth value is of none.
     types: ClassVar[tuple[type, ...]] = (str,)
     types_name: ClassVar[str] = "a string"
-    dtype: ClassVar[Any] = np.float64  # the dtype of arrays of targets
-    declared_by: ClassVar[str | None] = None  # the key that declares this kind: labels, range or candidates
-    # Whether a head on text vectors, or an estimator, can predict it: a number, or one of finitely many answers.
-    has_head: ClassVar[bool] = True
-    by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
+    dtype: ClassVar[Any] = np.float64  # of arrays of targets
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -84,6 +77,21 @@ class TargetKind(ABC):
         """What the user should know of valid predictions (rows,), in words, or None."""
         return None
 
+
+class HeadTargets(ABC):
+    """What a head needs of the targets of a task.
+
+    Head outputs have the shape (inputs, outputs). A row has one input; in a choice, it has one for each candidate. `sizes`, int64
+    (rows,), is the number of inputs of each row, or None if each row has one. A head is trained on codes, float (rows,): a code is
+    the index of an output, or a number. `answers` are the words that the outputs of a head mean; they come from the training rows.
+    Kinds without words have no answers.
+    """
+
+    by_cosine: ClassVar[bool] = False  # whether a head may predict it from the cosine of a pair's two vectors alone
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+
     def answers(self, train: np.ndarray) -> list[str]:
         """The words that the outputs of a head mean. train: the targets of the training rows, (rows,)."""
         return []
@@ -108,25 +116,39 @@ class TargetKind(ABC):
         """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights. codes: (rows,)."""
         return codes.new_tensor(len(codes))
 
-    def balance(self, codes: np.ndarray, power: float) -> None:
-        """Let the loss count rare labels more, from now on: see `loss.class_weights`. codes: of the training rows, (rows,).
+    def balanced(self, codes: np.ndarray, power: float) -> Self:
+        """The same with a loss that counts rare labels more (`loss.class_weights`). Kinds without labels ignore this.
 
-        Kinds without labels ignore this.
+        Args:
+            codes: of the training rows, (rows,).
+            power: how much more; 0: every row counts the same.
         """
-        return
+        return self
 
-    def separate(self) -> None:
-        """Let the loss judge each input by itself, from now on: see `loss.choice`. Kinds with one input a row ignore this."""
-        return
+    def separated(self) -> Self:
+        """The same with a loss that judges each input by itself (`loss.choice`). Kinds with one input a row ignore this."""
+        return self
 
-    def unscale(self) -> None:
-        """Let outputs mean numbers as they stand in the data, from now on: see `transformer.number_loss`. Kinds without numbers ignore
+    def unscaled(self) -> Self:
+        """The same with outputs that mean numbers as they stand in the data (`transformer.number_loss`). Kinds without numbers ignore
         this."""
-        return
+        return self
 
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows,) that a head predicts. outputs: (inputs, outputs)."""
+
+
+class SimpleAnswers:
+    """What methods without a head need of the targets of a task: constant and random answers, scikit-learn's estimators, strata."""
+
+    estimator: ClassVar[str] = (
+        "classifier"  # which of a floor's two scikit-learn estimators fits: classifier or regressor
+    )
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.task = cells.task
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
         """The targets (inputs,) that a scikit-learn estimator is trained on. targets: (rows,)."""
@@ -134,12 +156,12 @@ class TargetKind(ABC):
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
         """The targets (rows,) that a trained scikit-learn estimator predicts. features: (inputs, features)."""
-        predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.dtype)
+        predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.cells.dtype)
         return predicted
 
     def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
         """The same answer for every row: targets (rows,)."""
-        return np.full(rows, answer, dtype=self.dtype)
+        return np.full(rows, answer, dtype=self.cells.dtype)
 
     def draw(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,) with the same distribution as the targets of the training rows."""
@@ -147,13 +169,13 @@ class TargetKind(ABC):
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Random targets (rows,). Each answer that occurs in the training rows is equally probable."""
-        answers = np.array(sorted(set(train.tolist())), dtype=self.dtype)
+        answers = np.array(sorted(set(train.tolist())), dtype=self.cells.dtype)
         return rng.choice(answers, size=rows)
 
     def commonest(self, train: np.ndarray) -> Target:
         """The most frequent target of the training rows; among equally frequent ones, the first in the order of their cells."""
         counts = Counter(train.tolist())
-        return min(counts, key=lambda target: (-counts[target], self.format(target)))
+        return min(counts, key=lambda target: (-counts[target], self.cells.format(target)))
 
     def constants(self, train: np.ndarray) -> list[Target]:
         """The answers that may be the best constant answer. Among equal scores, the first one is preferred."""
@@ -163,9 +185,19 @@ class TargetKind(ABC):
         """The stratum of a row with this target; held-out rows keep the proportions of the strata."""
         return None
 
+
+class Wording:
+    """How audits and reports describe the targets of a task."""
+
+    chart: ClassVar[str | None] = None  # how the report draws predictions against targets: confusion, points or None
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.task = cells.task
+
     def show(self, target: Target) -> str:
         """The target as people read it."""
-        return self.format(target)
+        return self.cells.format(target)
 
     def distribution(self, targets: np.ndarray) -> str:
         """How the targets (rows,) of a split are distributed, in words."""
@@ -178,3 +210,58 @@ class TargetKind(ABC):
     def distance(self, groups: Sequence[Sequence[Target]]) -> str:
         """How far apart the targets within each group are, in words; empty for kinds without a distance."""
         return ""
+
+
+@dataclass(frozen=True)
+class TargetKind:
+    """What a task predicts: an entry of `mtl.tasks.targets.TARGET_KINDS`.
+
+    Attributes:
+        cells: how a target is read and written.
+        head: what a head needs; None if no head on text vectors, and no estimator, can predict it.
+        simple: what methods without a head need.
+        wording: how it is described.
+        declared_by: the key that declares this kind: labels, range or candidates; None: only `kind` does.
+        derived_from: the name of the kind whose metrics fit this one too.
+    """
+
+    cells: type[Cells]
+    head: type[HeadTargets] | None
+    simple: type[SimpleAnswers] = SimpleAnswers
+    wording: type[Wording] = Wording
+    declared_by: str | None = None
+    derived_from: str | None = None
+
+    @property
+    def by_cosine(self) -> bool:
+        """Whether a head may predict it from the cosine of a pair's two vectors alone."""
+        return self.head is not None and self.head.by_cosine
+
+
+class TaskTargets:
+    """The targets of one task, as each part of mtl sees them."""
+
+    def __init__(self, kind: TargetKind, task: Task) -> None:
+        self.kind = kind
+        self.task = task
+
+    @cached_property
+    def cells(self) -> Cells:
+        """How they are read and written."""
+        return self.kind.cells(self.task)
+
+    @cached_property
+    def head(self) -> HeadTargets:
+        """What a head needs of them. Only for kinds that have a head."""
+        assert self.kind.head is not None, f"no head predicts {self.task.kind}"
+        return self.kind.head(self.task)
+
+    @cached_property
+    def simple(self) -> SimpleAnswers:
+        """What methods without a head need of them."""
+        return self.kind.simple(self.cells)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """How they are described."""
+        return self.kind.wording(self.cells)
