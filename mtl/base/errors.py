@@ -77,6 +77,16 @@ class InputError(Exception):
         error.__dict__.update({name: fspath(part) if name == "path" else part for name, part in where.items()})
         return error
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it is copied and sent between processes: without its constructor, whose arguments a subclass may change."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[Exception], arguments: tuple[Any, ...], attributes: dict[str, Any]) -> Exception:
+    error = kind.__new__(kind, *arguments)
+    error.__dict__.update(attributes)
+    return error
+
 
 class BusyError(InputError):
     """Another process is at work on what the command would do."""

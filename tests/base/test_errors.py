@@ -1,10 +1,13 @@
 import errno
+import pickle
+from pathlib import Path
 
 import pytest
 import torch
 from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError, InputError, resources_as_input
+from mtl.settings.bounds import UnknownKey
 
 
 def allocate() -> None:
@@ -57,3 +60,15 @@ def test_other_errors_stay_what_they_are(error: Exception) -> None:
     with pytest.raises(type(error)) as caught, resources_as_input():
         raise error
     assert caught.value is error
+
+
+def test_an_error_says_where_and_keeps_it_between_processes() -> None:
+    error = InputError("must be 1", path=Path("a/train.tsv"), line=3, key="x.y", value=None)
+    assert str(error) == "a/train.tsv:3: x.y=None: must be 1"
+    assert str(InputError("must be 1", key="x")) == "x: must be 1"
+    for other in (pickle.loads(pickle.dumps(error)), error.located(line=3)):
+        assert str(other) == str(error) and (other.path, other.line, other.key) == ("a/train.tsv", 3, "x.y")
+    unknown = UnknownKey("sede", {"seed"}, "s.")
+    for other in (pickle.loads(pickle.dumps(unknown)), unknown.located(path="own.yaml")):
+        assert (type(other), other.unknown, other.known) == (UnknownKey, "sede", {"seed"})
+    assert str(unknown.located(path="own.yaml")) == f"own.yaml: {unknown}"

@@ -130,7 +130,7 @@ def test_settings_are_of_the_kind_s_own_training() -> None:
         ("word2vec", {}, "embeddings.name=word2vec: must be one of random, fasttext, elmo"),
         ("fasttext", {"dimension": 3}, "unknown key 'dimension'; "),
         ("fasttext", {"dim": "wide"}, "dim=wide: "),
-        ("fasttext", {"dim": 0}, "dim=0: too small"),
+        ("fasttext", {"dim": 0}, "dim=0: must be at least 1"),
         ("fasttext", {"lstm_dim": 3}, "unknown key 'lstm_dim'"),
     ],
 )

@@ -10,6 +10,7 @@ from mtl.base.errors import InputError
 from mtl.data.text import BOUNDARIES, Vocabulary
 from mtl.embedders.random import RandomOptions, random_embeddings
 from mtl.embedders.words import WordEmbeddings
+from mtl.settings.bounds import check_bounds
 
 
 def options(**changes: object) -> RandomOptions:
@@ -67,6 +68,6 @@ def test_the_spread_of_the_first_vectors(suite_file: Path) -> None:
 
 @pytest.mark.parametrize("key", ["dim", "min_count", "max_words", "init_std"])
 def test_options_must_be_positive(key: str) -> None:
-    options().check()
+    check_bounds(options(), "embeddings.")
     with pytest.raises(InputError, match=f"^embeddings.{key}=0: must (be|lie)"):
-        options(**{key: 0}).check()
+        check_bounds(options(**{key: 0}), "embeddings.")

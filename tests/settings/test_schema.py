@@ -11,7 +11,7 @@ from input_errors import raises_input_error
 from mtl.base.errors import InputError
 from mtl.embedders import EMBEDDERS
 from mtl.jobs.job import load_job
-from mtl.settings.schema import INDIFFERENT, LISTS, LOCATIONS, Config
+from mtl.settings.schema import INDIFFERENT, LISTS, LOCATIONS, Config, check_config
 
 
 def keys(section: type, prefix: str = "") -> dict[str, Any]:
@@ -93,11 +93,11 @@ def defaults() -> Config:
 )
 def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value: object, complaint: str) -> None:
     config = copy.deepcopy(defaults)
-    config.check()
+    check_config(config)
     section, _, name = key.rpartition(".")
     setattr(attrgetter(section)(config) if section else config, name, value)
     with pytest.raises(InputError) as caught:
-        config.check()
+        check_config(config)
     assert complaint in str(caught.value) and "\n" not in str(caught.value)
 
 
@@ -107,7 +107,7 @@ def test_a_value_that_makes_no_sense_is_named(defaults: Config, key: str, value:
 def test_resources(defaults: Config, gpu: float | None, memory: float | None) -> None:
     config = copy.deepcopy(defaults)
     config.resources.gpu, config.resources.memory = gpu, memory
-    config.check()
+    check_config(config)
 
 
 def test_the_dropout_of_an_encoder_that_is_trained_is_not_an_ablation() -> None:

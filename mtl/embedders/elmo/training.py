@@ -64,9 +64,15 @@ class ELMoTraining:
     threads: int = bounded(Interval(0, LARGEST), 0)  # 0: one per core
 
     def check(self) -> None:
-        for width, number in self.filters:
-            if not (1 <= width <= MAX_CHARACTERS and 1 <= number <= LARGEST):
-                raise InputError("out of range", key="filters", value=self.filters)
+        pairs = [
+            pair for pair in self.filters if len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and COUNT.holds(pair[1])
+        ]
+        if not pairs or len(pairs) < len(self.filters):
+            raise InputError(
+                f"must be pairs of a width of 1 to {MAX_CHARACTERS} characters and a number of filters",
+                key="filters",
+                value=self.filters,
+            )
         if self.final_learning_rate > self.learning_rate:
             raise InputError(
                 f"must lie between 0 and learning_rate={self.learning_rate}",

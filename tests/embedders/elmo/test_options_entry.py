@@ -4,6 +4,7 @@ from elmo_files import write_elmo
 from input_errors import raises_input_error
 
 from mtl.embedders.elmo.options import ElmoOptions, holds_elmo, problem
+from mtl.settings.bounds import check_bounds
 
 
 def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> None:
@@ -25,6 +26,6 @@ def test_only_a_file_in_the_folder_s_place_is_a_problem(tmp_path: Path) -> None:
 
 def test_the_precision_is_one_of_two() -> None:
     for precision in ("float16", "float32"):
-        ElmoOptions("elmo", dropout=0.2, precision=precision, exact=True, cache=True).check()
+        check_bounds(ElmoOptions("elmo", dropout=0.2, precision=precision, exact=True, cache=True))
     with raises_input_error(key="embeddings.precision"):
-        ElmoOptions("elmo", dropout=0.2, precision="float64", exact=True, cache=True).check()
+        check_bounds(ElmoOptions("elmo", dropout=0.2, precision="float64", exact=True, cache=True), "embeddings.")

@@ -155,12 +155,12 @@ def test_training_works_in_a_folder_where_it_failed_before(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"lstm_dim": 0}, "lstm_dim=0: out of range"),
-        ({"filters": [[1]]}, r"filters=\[\[1\]\]: out of range"),
-        ({"filters": []}, r"filters=\[\]: out of range"),
+        ({"lstm_dim": 0}, "lstm_dim=0: must lie between 1 and"),
+        ({"filters": [[1]]}, r"filters=\[\[1\]\]: must be pairs"),
+        ({"filters": []}, r"filters=\[\]: must be pairs"),
         ({"filters": [[1, "x"]]}, r"filters=\[\[1, 'x'\]\]: "),
         ({"seed": 99999999999999999999999}, "seed=9"),
-        ({"lstm_dim": 100000000000}, "lstm_dim=100000000000: out of range"),
+        ({"lstm_dim": 100000000000}, "lstm_dim=100000000000: must lie between"),
         ({"held_out": 0}, "held_out=0"),
         ({"dropout": 1}, "dropout=1"),
         ({"learning_rate": 1e-9}, "final_learning_rate=0.0002: must lie between 0 and learning_rate=1e-09"),

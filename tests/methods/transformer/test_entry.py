@@ -83,7 +83,7 @@ def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
             ["method=transformer", "transformer.accumulate=3"],
             "transformer.accumulate=3: must divide transformer.batch_size=32",
         ),
-        (["method=transformer", "transformer.layer_decay=2"], "transformer.layer_decay=2.0: must be at most 1"),
+        (["method=transformer", "transformer.layer_decay=2"], "transformer.layer_decay=2.0: must lie between 0 and 1"),
         (
             ["method=transformer", "transformer.patience=2"],
             "transformer.patience=2: is for transformer.checkpoint=best",
