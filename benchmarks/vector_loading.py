@@ -141,7 +141,7 @@ def measure(reader: str, model: Path) -> None:
 
 
 def prepare_ours() -> Callable[[Path, list[str]], Any]:
-    from mtl.embedders.vectors import read_vectors
+    from mtl.embedders.vector_files.vector_file import read_vectors
 
     return lambda model, words: read_vectors(model, words).vectors
 

@@ -1,9 +1,9 @@
 """Word embeddings: one registry entry for each kind."""
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo.options import ELMO
-from mtl.embedders.embedder import EmbedderKind
+from mtl.embedders.elmo import ELMO
 from mtl.embedders.fasttext import FASTTEXT
+from mtl.embedders.interface import EmbedderKind
 from mtl.embedders.random import RANDOM
 
 # By name, as in configs/embeddings, on the command line and in run folders.
@@ -13,5 +13,5 @@ EMBEDDERS: dict[str, EmbedderKind] = {"random": RANDOM, "fasttext": FASTTEXT, "e
 def embedder_kind(name: str) -> EmbedderKind:
     """The kind of embeddings with this name. Raises InputError for an unknown name."""
     if name not in EMBEDDERS:
-        raise InputError(f"embeddings.name={name}: must be one of {', '.join(EMBEDDERS)}")
+        raise InputError(f"must be one of {', '.join(EMBEDDERS)}", key="embeddings.name", value=name)
     return EMBEDDERS[name]

@@ -1,8 +1,4 @@
-"""Averaged word vectors: sentence vectors without any training.
-
-How much each word of a text counts in the mean of its word vectors.
-The settings of averaged word vectors, and what they name: word vectors, a language, and texts to count words in.
-"""
+"""Averaged word vectors: sentence vectors without any training. A weighting says how much each word of a text counts."""
 
 import hashlib
 import math
@@ -25,9 +21,11 @@ from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.embedder import OpenRequest, Reader
-from mtl.embedders.find import PLAIN_HELD_OUT, embedder_options, vector_file
-from mtl.encoders.encoder import Description, check_language, encode_blocks, mean_vector, text_blocks
+from mtl.embedders.find import embedder_options
+from mtl.embedders.interface import Reader, VectorReaderRequest
+from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
+from mtl.encoders.blocks import encode_blocks, mean_vector, text_blocks
+from mtl.encoders.encoder import Choices, Description, check_language
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
 from mtl.settings.bounds import check_choice, check_least, typed_settings
@@ -35,90 +33,28 @@ from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
 
-
-@dataclass
-class WordCounts:
-    """How often words occur in texts.
-
-    texts: their number. tokens: the number of all their tokens. counts: of each word. documents: in how many texts each word occurs.
-    """
-
-    texts: int = 0
-    tokens: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    documents: Counter[str] = field(default_factory=Counter)
-
-    def add(self, texts: TokenizedTexts) -> None:
-        """Count distinct texts."""
-        words = len(texts.types)
-        numbers = np.repeat(np.arange(len(texts)), texts.lengths)
-        pairs = np.unique(numbers * words + texts.tokens)
-        self.texts += len(texts)
-        self.tokens += len(texts.tokens)
-        for total, found in ((self.counts, texts.tokens), (self.documents, pairs % words)):
-            total.update(dict(zip(texts.types, np.bincount(found, minlength=words).tolist(), strict=True)))
-
-
-def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCounts:
-    """Count the words of distinct texts, each cut to its first `max_length` tokens."""
-    counts = WordCounts()
-    with Progress("counting words", len(texts), "texts") as shown:
-        for _, block in text_blocks(texts):
-            with hidden_progress():
-                counts.add(TokenizedTexts(block, language, max_length))
-            shown.advance(len(block))
-    return counts
-
-
-def inverse_document_frequency(counts: WordCounts, word: str) -> float:
-    """ln((1 + texts) / (1 + texts with the word)) + 1, as scikit-learn's TfidfVectorizer has it by default."""
-    return math.log((1 + counts.texts) / (1 + counts.documents[word])) + 1
-
-
-SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
-
-
-def smooth_inverse_frequency(counts: WordCounts, word: str) -> float:
-    """a / (a + p), where p is the word's share of all tokens (Arora et al. 2017, "A simple but tough-to-beat baseline", section 3)."""
-    return SMOOTHING / (SMOOTHING + counts.counts[word] / counts.tokens)
-
-
-@dataclass(frozen=True)
-class Weighting:
-    """One way to weight words: an entry of WEIGHTINGS.
-
-    title: as in a table; None: the title does not name it. weight: of a word. by_weight: whether the mean is over the sum of weights; else
-    over the number of words. removes_component: whether vectors lack their projection on the first singular vector of the texts'
-    vectors. reads_texts: whether `weight` needs the counts.
-    """
-
-    title: str | None
-    weight: Callable[[WordCounts, str], float]
-    by_weight: bool = True
-    removes_component: bool = False
-    reads_texts: bool = True
-
-
-# By name, as in `weighting=`.
-WEIGHTINGS: Mapping[str, Weighting] = {
-    "none": Weighting(None, lambda counts, word: 1.0, reads_texts=False),
-    "tfidf": Weighting("TF-IDF", inverse_document_frequency),
-    "sif": Weighting("SIF", smooth_inverse_frequency, by_weight=False, removes_component=True),
-}
-
-
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 SECTION = "embeddings."
-NEEDS_TEXTS = "texts: weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
+NEEDS_TEXTS = "weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
 
 
 @dataclass
 class AverageSettings:
     """The settings beside those of the embeddings.
 
-    language: of the tokenizer; None: the suite's. pooling: mean, max, or both: mean and max joined. layer: of embeddings with layers;
-    None: their mean. seed: of random vectors. centre: subtract the mean vector of the texts. texts: a file of texts, one per line, for
-    weighting and centre. suite, data_dir, held_out: a suite whose training texts serve instead.
+    Attributes:
+        embeddings: the name or path of an embeddings file.
+        language: of the tokenizer; None: the suite's.
+        pooling: mean, max, or both: mean and max joined.
+        weighting: a key of WEIGHTINGS.
+        layer: of embeddings with layers; None: their mean.
+        seed: of random vectors.
+        centre: subtract the mean vector of the texts.
+        max_length: tokens of a text.
+        texts: a file of texts, one per line, for weighting and centre.
+        suite, data_dir, held_out: a suite whose training texts serve instead.
+        embeddings_dir: the folder of recipes' vectors.
+        device: where to compute.
     """
 
     embeddings: str = "fasttext"
@@ -149,27 +85,35 @@ class AverageSettings:
         if self.language is not None:
             check_language(self.language)
         if not 0 < self.held_out < 1:
-            raise InputError(f"held_out={self.held_out}: must lie between 0 and 1")
+            raise InputError("must lie between 0 and 1", key="held_out", value=self.held_out)
         if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
-            raise InputError(f"weighting={self.weighting}: weights a mean; set pooling=mean or pooling=both")
+            message = "weights a mean; set pooling=mean or pooling=both"
+            raise InputError(message, key="weighting", value=self.weighting)
         if self.texts is not None and not self.reads_texts:
-            raise InputError(
-                f"texts={self.texts}: nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
-            )
+            message = "nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
+            raise InputError(message, key="texts", value=self.texts)
         if self.texts is not None and self.data_dir is not None:
-            raise InputError(f"data_dir={self.data_dir}: texts={self.texts} are read instead; drop one of them")
+            message = f"texts={self.texts} are read instead; drop one of them"
+            raise InputError(message, key="data_dir", value=self.data_dir)
         if self.data_dir is not None and self.suite is None:
-            raise InputError(f"data_dir={self.data_dir}: name the suite that it belongs to: suite=NAME")
+            raise InputError("name the suite that it belongs to: suite=NAME", key="data_dir", value=self.data_dir)
         if self.reads_texts and self.texts is None and self.suite is None:
-            raise InputError(NEEDS_TEXTS)
+            raise InputError(NEEDS_TEXTS, key="texts")
 
 
 @dataclass(frozen=True)
 class AverageParts:
     """What averaged vectors are made of.
 
-    texts: distinct; empty if nothing reads them. suite: its name, if one is named. seen: the tasks whose training texts are among the
-    texts, as in "klej/cbd".
+    Attributes:
+        settings: checked.
+        options: of the embeddings.
+        reader: of the word vectors.
+        language: of the tokenizer.
+        suite: its name, if one is named.
+        texts: distinct; empty if nothing reads them.
+        seen: the tasks whose training texts are among the texts, as in "klej/cbd".
+        device: where to compute.
     """
 
     settings: AverageSettings
@@ -192,7 +136,8 @@ def average_parts(given: Mapping[str, Any]) -> AverageParts:
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:
-        raise InputError("language: name the texts' language, for the tokenizer: language=CODE, as in language=pl")
+        message = "name the texts' language, for the tokenizer: language=CODE, as in language=pl"
+        raise InputError(message, key="language")
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, seen = _texts(settings, suite) if settings.reads_texts else ([], ())
     device = device_of(settings.device, "device")
@@ -206,23 +151,25 @@ def _check_read(embeddings: str, given: Mapping[str, Any]) -> None:
     read = EMBEDDERS[embeddings].open_keys
     for key in given:
         if (key in optional or key.startswith(SECTION)) and key not in read:
-            raise InputError(f"{key}: averaged {embeddings} vectors do not read it; they read {', '.join(read)}")
+            message = f"averaged {embeddings} vectors do not read it; they read {', '.join(read)}"
+            raise InputError(message, key=key)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
     kind = EMBEDDERS[options.name]
     if kind.open is None:
-        known = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
-        raise InputError(f"embeddings={options.name}: have no vectors without a run; averages take {known}")
+        names = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
+        message = f"have no vectors without a run; averages take {names}"
+        raise InputError(message, key="embeddings", value=options.name)
     path = None
     if kind.files is not None:
-        named = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
-        if named is None:
-            raise InputError(f"{SECTION}path: name the {kind.title} vectors: {SECTION}path=PATH")
-        path, _ = vector_file(named, Path(settings.embeddings_dir), settings.held_out)
+        vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
+        if vectors is None:
+            raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
+        path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
         if not kind.files.exists(path):
-            raise InputError(f"{path}: {kind.files.problem(path) or f'no such vectors; set {SECTION}path=PATH'}")
-    reader = kind.open(OpenRequest(options, path, settings.layer, settings.seed, device))
+            raise InputError(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
+    reader = kind.open(VectorReaderRequest(options, path, settings.layer, settings.seed, device))
     reader.embedder.to(device)
     return reader
 
@@ -232,13 +179,35 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
     if settings.texts is not None:
         texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
         if not texts:
-            raise InputError(f"{settings.texts}: has no texts")
+            raise InputError("has no texts", path=settings.texts)
         return texts, ()
     assert suite is not None
     data_dir = Path(settings.data_dir or f"data/{suite.name}")
     texts = training_texts(suite, data_dir, settings.held_out)
     trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)
+
+
+def open_average(name: str, settings: Mapping[str, Any]) -> "AverageEncoder":
+    """Averaged word vectors with these settings. Raises InputError."""
+    return AverageEncoder(average_parts(settings))
+
+
+def average_choices() -> Choices:
+    """All poolings, centred or not."""
+    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, _fit)
+
+
+def _fit(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
+    if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
+        raise InputError(NEEDS_TEXTS, key="texts")
+    weighted = settings.get("weighting", "none") != "none"
+    if weighted and settings.get("pooling") == "max":
+        return None
+    if weighted or settings.get("centre"):
+        return settings
+    return {key: value for key, value in settings.items() if key != "texts"}
 
 
 NAME = "average"
@@ -282,6 +251,12 @@ class AverageEncoder:
         if settings.centre:
             names.append("centred")
             titles.append("centred")
+        # What the vectors depend on, defaults included, in words.
+        in_words = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[options.name].open_keys else []
+        in_words.append(f"pooling {settings.pooling}")
+        if settings.weighting != "none":
+            in_words.append(f"weighting {settings.weighting}")
+        in_words.append("centred" if settings.centre else "not centred")
         return Description(
             name="-".join(names),
             title=", ".join(titles),
@@ -295,15 +270,8 @@ class AverageEncoder:
             trained_on=self.parts.seen,
             suite=self.parts.suite,
             seed=None,
-            settings=", ".join(self._settings()),
+            settings=", ".join(in_words),
         )
-
-    def _settings(self) -> list[str]:
-        """What the vectors depend on, defaults included, in words."""
-        settings = self.settings
-        seed = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[self.parts.options.name].open_keys else []
-        weights = [] if settings.weighting == "none" else [f"weighting {settings.weighting}"]
-        return [*seed, f"pooling {settings.pooling}", *weights, f"{'' if settings.centre else 'not '}centred"]
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""
@@ -315,19 +283,19 @@ class AverageEncoder:
         vectors = encode_blocks(texts, self._pooled, self.dim, progress)
         return vectors if self.centre is None else vectors - self.centre
 
-    def fingerprint(self) -> str:
-        """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
-        return self._fingerprint
-
     def versions(self) -> dict[str, str]:
         """Those of mtl and of the tokenizer."""
         return {"mtl": mtl.__version__, "tokenizer": moses_version()}
 
+    def fingerprint(self) -> str:
+        """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
+        return self._fingerprint
+
     @cached_property
     def _fingerprint(self) -> str:
         settings = self.settings
-        chosen = (self.parts.language, settings.pooling, settings.weighting, settings.max_length)
-        content = hashlib.sha256(repr((self.parts.reader.fingerprint(), chosen)).encode())
+        values = (self.parts.language, settings.pooling, settings.weighting, settings.max_length)
+        content = hashlib.sha256(repr((self.parts.reader.fingerprint(), values)).encode())
         if settings.reads_texts:
             content.update(repr((settings.centre, self.parts.texts)).encode("utf-8", "surrogatepass"))
         return content.hexdigest()
@@ -339,15 +307,14 @@ class AverageEncoder:
         """
         texts, dim = self.parts.texts, self.parts.reader.dim
         products = np.zeros((dim, dim))
-        with Progress("the first component", len(texts), "texts") as shown:
+        with Progress("the first component", len(texts), "texts") as bar:
             for _, block in text_blocks(texts):
                 means = self._pooled(block)[:, :dim].astype(np.float64)
                 products += means.T @ means
-                shown.advance(len(block))
+                bar.advance(len(block))
         if not products.any():
-            raise InputError(
-                f"weighting={self.settings.weighting}: no word of the texts has a vector; name other texts or other embeddings"
-            )
+            message = "no word of the texts has a vector; name other texts or other embeddings"
+            raise InputError(message, key="weighting", value=self.settings.weighting)
         component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
         return component
 
@@ -356,17 +323,17 @@ class AverageEncoder:
     def _pooled(self, texts: Sequence[str]) -> np.ndarray:
         """The texts' vectors before centring, float32 (texts, dim). texts: at least one."""
         with hidden_progress():
-            known = TokenizedTexts(texts, self.parts.language, self.settings.max_length)
-        sequences = self.parts.reader.sequences(known)
-        weights = ArraySequences(self._type_weights(known)[known.tokens], known.starts[:-1], known.lengths)
-        vectors = np.empty((len(known), self.dim), dtype=np.float32)
-        for places in batches_by_length(sequences.lengths):
-            tokens, _ = sequences.gather(places)
+            tokenized = TokenizedTexts(texts, self.parts.language, self.settings.max_length)
+        sequences = self.parts.reader.sequences(tokenized)
+        type_weights = self._type_weights(tokenized)
+        weights = ArraySequences(type_weights[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
+        vectors = np.empty((len(tokenized), self.dim), dtype=np.float32)
+        for batch in batches_by_length(sequences.lengths):
+            tokens, _ = sequences.gather(batch)
             embedded = self.parts.reader.embedder(tokens.to(self.parts.device))
-            pooled = self._pool(embedded, weights.gather(places)[0].to(embedded.device))
-            vectors[places.numpy()] = pooled.cpu().numpy()
-        numbers = [known.index[text] for text in texts]
-        return vectors[numbers]
+            pooled = self._pool(embedded, weights.gather(batch)[0].to(embedded.device))
+            vectors[batch.numpy()] = pooled.cpu().numpy()
+        return vectors[[tokenized.index[text] for text in texts]]
 
     def _pool(self, vectors: Tensor, weights: Tensor) -> Tensor:
         """Word vectors (batch, time, dim) and weights (batch, time), 0 for words without a vector -> text vectors (batch, dim)."""
@@ -387,17 +354,89 @@ class AverageEncoder:
 
     def _type_weights(self, texts: TokenizedTexts) -> np.ndarray:
         """The weight of each of `texts.types`, float32 (types,); 0 for words without a vector, and for the token of an empty text."""
-        known = self.parts.reader.known(texts)
-        weight, counts = self.weighting.weight, self.counts
+        have_vectors = self.parts.reader.have_vectors(texts).tolist()
         return np.array(
             [
-                weight(counts, word) if has_vector and word != UNKNOWN else 0.0
-                for word, has_vector in zip(texts.types, known.tolist(), strict=True)
+                self.weighting.weight(self.counts, word) if has_vector and word != UNKNOWN else 0.0
+                for word, has_vector in zip(texts.types, have_vectors, strict=True)
             ],
             dtype=np.float32,
         )
 
 
-def open_average(name: str, settings: Mapping[str, Any]) -> AverageEncoder:
-    """Averaged word vectors with these settings (`mtl.encoders.average`). Raises InputError."""
-    return AverageEncoder(average_parts(settings))
+@dataclass
+class WordCounts:
+    """How often words occur in texts.
+
+    Attributes:
+        texts: their number.
+        tokens: the number of all their tokens.
+        counts: how often each word occurs.
+        documents: in how many texts each word occurs.
+    """
+
+    texts: int = 0
+    tokens: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    documents: Counter[str] = field(default_factory=Counter)
+
+    def add(self, texts: TokenizedTexts) -> None:
+        """Count distinct texts."""
+        words = len(texts.types)
+        numbers = np.repeat(np.arange(len(texts)), texts.lengths)
+        pairs = np.unique(numbers * words + texts.tokens)  # each distinct pair of a text and a word as one number
+        self.texts += len(texts)
+        self.tokens += len(texts.tokens)
+        for total, indices in ((self.counts, texts.tokens), (self.documents, pairs % words)):
+            total.update(dict(zip(texts.types, np.bincount(indices, minlength=words).tolist(), strict=True)))
+
+
+def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCounts:
+    """Count the words of distinct texts, each cut to its first `max_length` tokens."""
+    counts = WordCounts()
+    with Progress("counting words", len(texts), "texts") as bar:
+        for _, block in text_blocks(texts):
+            with hidden_progress():
+                counts.add(TokenizedTexts(block, language, max_length))
+            bar.advance(len(block))
+    return counts
+
+
+def inverse_document_frequency(counts: WordCounts, word: str) -> float:
+    """ln((1 + texts) / (1 + texts with the word)) + 1, as scikit-learn's TfidfVectorizer has it by default."""
+    return math.log((1 + counts.texts) / (1 + counts.documents[word])) + 1
+
+
+SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
+
+
+def smooth_inverse_frequency(counts: WordCounts, word: str) -> float:
+    """a / (a + p), where p is the word's share of all tokens (Arora et al. 2017, "A simple but tough-to-beat baseline", section 3)."""
+    return SMOOTHING / (SMOOTHING + counts.counts[word] / counts.tokens)
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """One way to weight words: an entry of WEIGHTINGS.
+
+    Attributes:
+        title: as in a table; None: the title does not name it.
+        weight: returns a word's weight.
+        by_weight: whether the mean is over the sum of weights; else over the number of words.
+        removes_component: whether vectors lack their projection on the first singular vector of the texts' vectors.
+        reads_texts: whether `weight` needs the counts.
+    """
+
+    title: str | None
+    weight: Callable[[WordCounts, str], float]
+    by_weight: bool = True
+    removes_component: bool = False
+    reads_texts: bool = True
+
+
+# By name, as in `weighting=`.
+WEIGHTINGS: Mapping[str, Weighting] = {
+    "none": Weighting(None, lambda counts, word: 1.0, reads_texts=False),
+    "tfidf": Weighting("TF-IDF", inverse_document_frequency),
+    "sif": Weighting("SIF", smooth_inverse_frequency, by_weight=False, removes_component=True),
+}

@@ -22,7 +22,7 @@ from mtl.base.progress import Progress
 from mtl.embedders.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
 from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
-from mtl.embedders.embedder import note_source
+from mtl.embedders.interface import note_source
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
@@ -57,9 +57,10 @@ class ELMoTraining:
     seed: int = 1
     threads: int = 0  # 0: one per core
 
-    def wrong(self) -> str | None:
-        """A message about the first setting that is out of range; None if all are in range."""
+    def check(self) -> None:
+        """Raise InputError for the first setting that is out of range."""
         for key, value in vars(self).items():
+            message = "out of range"
             if key == "filters":
                 good = value and all(
                     len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST for pair in value
@@ -68,18 +69,14 @@ class ELMoTraining:
                 good = 0 <= value < 1 and (value or key == "dropout")
             elif key == "final_learning_rate":
                 good = 0 <= value <= self.learning_rate
+                message = f"must lie between 0 and learning_rate={self.learning_rate}"
             elif key == "seed":
                 good = 0 <= value < 2**32
             else:
                 limit = 100 if key in ("n_layers", "n_highway") else math.inf if key == "max_steps" else LARGEST
                 good = value is None or 0 < value <= limit or (value == 0 and key in ("n_highway", "threads"))
             if not good:
-                return f"{key}={value}: " + (
-                    f"must lie between 0 and learning_rate={self.learning_rate}"
-                    if key == "final_learning_rate"
-                    else "out of range"
-                )
-        return None
+                raise InputError(message, key=key, value=value)
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         """Call `train_elmo` with these settings. Raises InputError, as it does, and for sizes that this machine's memory cannot hold."""
@@ -118,10 +115,17 @@ def train_elmo(
 
     An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
     already holds an ELMo, nothing happens.
-    source: identifies the texts and their tokenization, so that a change is noticed. device: Apple GPUs lack operations that
-    the training needs; the CPU is used instead.
-    Raises InputError for texts that are too short, and for a folder with the checkpoint of another training; DivergedError
-    if the training diverges, in which case the last good checkpoint remains.
+
+    Args:
+        lines: the words of each line.
+        folder: where to write.
+        settings: of the training.
+        source: identifies the texts and their tokenization, so that a change is noticed.
+        device: where to train. Apple GPUs lack operations that the training needs; the CPU is used instead.
+
+    Raises:
+        InputError: for texts that are too short, and for a folder with the checkpoint of another training.
+        DivergedError: if the training diverges; the last good checkpoint remains.
     """
     device = CPU if device.type == "mps" else device
     with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
@@ -208,7 +212,8 @@ class _Trainer(ResumableTraining[np.ndarray]):
         # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
         torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
         sample = self.network.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
-        rate = self._learning_rate()
+        initial, final = self.settings.learning_rate, self.settings.final_learning_rate
+        rate = initial + (final - initial) * self.step / self.steps
         forward, backward = self.network.losses(lines, sample)
         loss: Tensor = (forward.mean() + backward.mean()) / 2
         loss.backward()
@@ -219,10 +224,6 @@ class _Trainer(ResumableTraining[np.ndarray]):
             optimizer.step()
             optimizer.zero_grad()
         return loss
-
-    def _learning_rate(self) -> float:
-        first, last = self.settings.learning_rate, self.settings.final_learning_rate
-        return first + (last - first) * self.step / self.steps
 
     def validate(self) -> dict[str, float]:
         """The perplexities on the held-out lines over all classes, including the unknown word."""

@@ -13,7 +13,7 @@ from torch import nn
 
 from mtl.base.device import device_of
 from mtl.data.dataset import Dataset
-from mtl.embedders.embedder import Embeddings
+from mtl.embedders.interface import Embeddings
 from mtl.methods.coded import new_heads
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.model.encoder import Encoder

@@ -11,7 +11,7 @@ from gensim.models import FastText, KeyedVectors
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
 from mtl.base.errors import InputError
-from mtl.embedders.vectors import read_vectors
+from mtl.embedders.vector_files.vector_file import read_vectors
 
 DIM = 8
 
@@ -37,10 +37,10 @@ def test_gensim_fasttext_vectors(tmp_path: Path, minn: int) -> None:
     for name in ("model", "vectors.kv"):
         read = read_vectors(tmp_path / name, words)
         np.testing.assert_allclose(read.vectors, [trained.wv[word] for word in words], atol=1e-6)
-        assert read.found.tolist() == [word in LEXICON for word in words]
-        assert read.known[words.index("gżegżółka")]
-        assert read.known[words.index("x")]
-    assert read_vectors(tmp_path / "model", LEXICON).found.all()
+        assert read.in_file.tolist() == [word in LEXICON for word in words]
+        assert read.has_vector[words.index("gżegżółka")]
+        assert read.has_vector[words.index("x")]
+    assert read_vectors(tmp_path / "model", LEXICON).in_file.all()
 
 
 def test_bad_gensim_files_are_rejected(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from gensim.models import FastText, KeyedVectors
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, has_surrogates
 
 from mtl.base.errors import InputError
-from mtl.embedders import gensim_file, text_vectors, word_index
-from mtl.embedders.vectors import VectorFile, read_vectors
+from mtl.embedders.vector_files import gensim, text, word_index
+from mtl.embedders.vector_files.vector_file import VectorFile, read_vectors
 
 
 def write(path: Path) -> Path:
@@ -32,12 +32,12 @@ def test_any_number_of_calls(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     path = write(tmp_path / name)
     expected = read_vectors(path, WANTED)
     passes = []
-    for module, function in ((gensim_file, "_load"), (text_vectors, "_opened")):
-        known = getattr(module, function)
+    for module, function in ((gensim, "_load"), (text, "_open")):
+        original = getattr(module, function)
 
-        def counted(*arguments: Any, known: Any = known) -> Any:
+        def counted(*arguments: Any, original: Any = original) -> Any:
             passes.append(arguments)
-            return known(*arguments)
+            return original(*arguments)
 
         monkeypatch.setattr(module, function, counted)
     file = VectorFile(path)
@@ -45,7 +45,7 @@ def test_any_number_of_calls(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     for position, word in enumerate(WANTED):
         read = file.read([word])
         np.testing.assert_array_equal(read.vectors[0], expected.vectors[position])
-        assert read.found[0] == expected.found[position]
+        assert read.in_file[0] == expected.in_file[position]
     np.testing.assert_array_equal(file.read(WANTED[::-1]).vectors, expected.vectors[::-1])
     assert file.read([]).vectors.shape == (0, 3)
     assert len(passes) == 1
@@ -69,7 +69,7 @@ def test_words_with_the_same_hash_are_distinguished(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(word_index, "hash", lambda word: len(word) % 2, raising=False)
     read = VectorFile(path).read(WANTED)
     np.testing.assert_array_equal(read.vectors, expected.vectors)
-    np.testing.assert_array_equal(read.found, expected.found)
+    np.testing.assert_array_equal(read.in_file, expected.in_file)
 
 
 def test_no_space_to_unpack_a_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
