@@ -78,7 +78,7 @@ def fasttext_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
     """
     from mtl.data.text import BOUNDARIES, Vocabulary
-    from mtl.embedders.vector_files.vector_file import read_vectors
+    from mtl.embedders.vector_files.vector_file import VectorFile
     from mtl.embedders.words import WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
 
     options, texts, path = request.options, request.texts, request.path
@@ -90,7 +90,7 @@ def fasttext_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     if not words:
         message = "no word occurs so often in the training texts; set a smaller one"
         raise InputError(message, key="embeddings.min_count", value=options.min_count)
-    read = read_vectors(path, words)
+    read = VectorFile(path).read_once(words)
     _check_dim(path, read.dim, options.dim)
     has_vector = read.has_vector if options.missing == "unknown" else read.in_file
     if not has_vector.any():

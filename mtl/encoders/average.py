@@ -101,58 +101,206 @@ class AverageSettings:
             raise InputError(NEEDS_TEXTS, key="texts")
 
 
-@dataclass(frozen=True)
-class AverageParts:
-    """What averaged vectors are made of.
-
-    Attributes:
-        settings: checked.
-        options: of the embeddings.
-        reader: of the word vectors.
-        language: of the tokenizer.
-        suite: its name, if one is named.
-        texts: distinct; empty if nothing reads them.
-        seen: the tasks whose training texts are among the texts, as in "klej/cbd".
-        device: where to compute.
-    """
-
-    settings: AverageSettings
-    options: EmbedderOptions
-    reader: Reader
-    language: str
-    suite: str | None
-    texts: list[str]
-    seen: tuple[str, ...]
-    device: torch.device
-
-
-def average_parts(given: Mapping[str, Any]) -> AverageParts:
-    """Check these settings and open what they name. Raises InputError."""
-    of_embeddings = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
+def open_average(name: str, given: Mapping[str, Any]) -> "AverageEncoder":
+    """Averaged word vectors with these settings. Raises InputError."""
+    embeddings_given = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
     settings = typed_settings(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
     settings.check()
-    options = embedder_options(settings.embeddings, of_embeddings)
-    _check_read(options.name, given)
+    options = embedder_options(settings.embeddings, embeddings_given)
+    optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
+    read = EMBEDDERS[options.name].open_keys
+    for key in given:
+        if (key in optional or key.startswith(SECTION)) and key not in read:
+            message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
+            raise InputError(message, key=key)
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:
         message = "name the texts' language, for the tokenizer: language=CODE, as in language=pl"
         raise InputError(message, key="language")
-    # Texts are read first: what is wrong with them shows before large files are opened.
-    texts, seen = _texts(settings, suite) if settings.reads_texts else ([], ())
-    device = device_of(settings.device, "device")
-    reader = _open(settings, options, suite, device)
-    return AverageParts(settings, options, reader, language, None if suite is None else suite.name, texts, seen, device)
+    return AverageEncoder(settings, options, suite, language)
 
 
-def _check_read(embeddings: str, given: Mapping[str, Any]) -> None:
-    """Raise InputError for a setting that vectors of this kind do not depend on without a run."""
-    optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
-    read = EMBEDDERS[embeddings].open_keys
-    for key in given:
-        if (key in optional or key.startswith(SECTION)) and key not in read:
-            message = f"averaged {embeddings} vectors do not read it; they read {', '.join(read)}"
-            raise InputError(message, key=key)
+def average_choices() -> Choices:
+    """All poolings, centred or not."""
+    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, _fit)
+
+
+def _fit(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
+    if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
+        raise InputError(NEEDS_TEXTS, key="texts")
+    weighted = settings.get("weighting", "none") != "none"
+    if weighted and settings.get("pooling") == "max":
+        return None
+    if weighted or settings.get("centre"):
+        return settings
+    return {key: value for key, value in settings.items() if key != "texts"}
+
+
+NAME = "average"
+FLOAT = 4  # bytes of a number
+
+
+class AverageEncoder:
+    """`mtl.encoders.encoder.SentenceEncoder` that pools the vectors of a text's words.
+
+    A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
+    """
+
+    def __init__(self, settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, language: str) -> None:
+        """Open what the settings name. Raises InputError.
+
+        Args:
+            settings, options: checked.
+            suite: the one that is named, if any.
+            language: of the tokenizer.
+        """
+        self.settings = settings
+        self.options = options
+        self.suite = suite
+        self.language = language
+        # Texts are read first: what is wrong with them shows before large files are opened.
+        self.texts, self.seen = _texts(settings, suite) if settings.reads_texts else ([], ())
+        self.device = device_of(settings.device, "device")
+        self.reader = _open(settings, options, suite, self.device)
+        self.weighting = WEIGHTINGS[settings.weighting]
+        self.dim = self.reader.dim * (2 if settings.pooling == "both" else 1)
+        self.counts = WordCounts()
+        if self.weighting.reads_texts:
+            self.counts = count_words(self.texts, language, settings.max_length)
+        self.component: np.ndarray | None = None  # which _pooled reads
+        if self.weighting.removes_component:
+            self.component = self._first_component()
+        self.centre = mean_vector(self.texts, self._pooled, "the mean of the texts") if settings.centre else None
+
+    @cached_property
+    def description(self) -> Description:
+        """What the encoder is."""
+        settings, options = self.settings, self.options
+        names, titles = [NAME, options.name], [f"{POOLINGS[settings.pooling]} of word vectors"]
+        titles.append(EMBEDDERS[options.name].title)
+        if settings.layer is not None:
+            names.append(f"layer{settings.layer}")
+            titles.append(f"layer {settings.layer}")
+        names.append(settings.pooling)
+        if self.weighting.title is not None:
+            names.append(settings.weighting)
+            titles.append(self.weighting.title)
+        if settings.centre:
+            names.append("centred")
+            titles.append("centred")
+        # What the vectors depend on, defaults included, in words.
+        in_words = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[options.name].open_keys else []
+        in_words.append(f"pooling {settings.pooling}")
+        if settings.weighting != "none":
+            in_words.append(f"weighting {settings.weighting}")
+        in_words.append("centred" if settings.centre else "not centred")
+        return Description(
+            name="-".join(names),
+            title=", ".join(titles),
+            family=NAME,
+            dim=self.dim,
+            language=self.language,
+            parameters=self.reader.parameters(),
+            parameters_without_embeddings=0,
+            memory=FLOAT * self.reader.parameters(),
+            max_length=settings.max_length,
+            trained_on=self.seen,
+            suite=None if self.suite is None else self.suite.name,
+            seed=None,
+            settings=", ".join(in_words),
+        )
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up the words of these texts at once."""
+        with hidden_progress():
+            self.reader.learn(TokenizedTexts(texts, self.language, self.settings.max_length).types)
+
+    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
+        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
+        vectors = encode_blocks(texts, self._pooled, self.dim, progress)
+        return vectors if self.centre is None else vectors - self.centre
+
+    def versions(self) -> dict[str, str]:
+        """Those of mtl and of the tokenizer."""
+        return {"mtl": mtl.__version__, "tokenizer": moses_version()}
+
+    def fingerprint(self) -> str:
+        """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        settings = self.settings
+        values = (self.language, settings.pooling, settings.weighting, settings.max_length)
+        content = hashlib.sha256(repr((self.reader.fingerprint(), values)).encode())
+        if settings.reads_texts:
+            content.update(repr((settings.centre, self.texts)).encode("utf-8", "surrogatepass"))
+        return content.hexdigest()
+
+    def _first_component(self) -> np.ndarray:
+        """The first right singular vector of the matrix of the texts' weighted means, which is not centred, float32 (dim,).
+
+        Raises InputError if the matrix is zero.
+        """
+        texts, dim = self.texts, self.reader.dim
+        products = np.zeros((dim, dim))
+        with Progress("the first component", len(texts), "texts") as bar:
+            for _, block in text_blocks(texts):
+                means = self._pooled(block)[:, :dim].astype(np.float64)
+                products += means.T @ means
+                bar.advance(len(block))
+        if not products.any():
+            message = "no word of the texts has a vector; name other texts or other embeddings"
+            raise InputError(message, key="weighting", value=self.settings.weighting)
+        component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
+        return component
+
+    @exact_arithmetic()
+    @torch.no_grad()
+    def _pooled(self, texts: Sequence[str]) -> np.ndarray:
+        """The texts' vectors before centring, float32 (texts, dim). texts: at least one."""
+        with hidden_progress():
+            tokenized = TokenizedTexts(texts, self.language, self.settings.max_length)
+        sequences = self.reader.sequences(tokenized)
+        type_weights = self._type_weights(tokenized)
+        weights = ArraySequences(type_weights[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
+        vectors = np.empty((len(tokenized), self.dim), dtype=np.float32)
+        for batch in batches_by_length(sequences.lengths):
+            tokens, _ = sequences.gather(batch)
+            embedded = self.reader.embedder(tokens.to(self.device))
+            pooled = self._pool(embedded, weights.gather(batch)[0].to(embedded.device))
+            vectors[batch.numpy()] = pooled.cpu().numpy()
+        return vectors[[tokenized.index[text] for text in texts]]
+
+    def _pool(self, vectors: Tensor, weights: Tensor) -> Tensor:
+        """Word vectors (batch, time, dim) and weights (batch, time), 0 for words without a vector -> text vectors (batch, dim)."""
+        counted = weights > 0
+        parts = []
+        if self.settings.pooling != "max":
+            sizes = weights if self.weighting.by_weight else counted
+            total = sizes.sum(dim=1, keepdim=True)
+            mean = (vectors * weights[..., None]).sum(dim=1) / total.masked_fill(total == 0, 1)
+            if self.component is not None:
+                component = torch.from_numpy(self.component).to(mean.device)
+                mean = mean - (mean @ component)[:, None] * component
+            parts.append(mean)
+        if self.settings.pooling != "mean":
+            highest = vectors.masked_fill(~counted[..., None], -torch.inf).amax(dim=1)
+            parts.append(highest.masked_fill(~counted.any(dim=1, keepdim=True), 0))
+        return torch.cat(parts, dim=1)
+
+    def _type_weights(self, texts: TokenizedTexts) -> np.ndarray:
+        """The weight of each of `texts.types`, float32 (types,); 0 for words without a vector, and for the token of an empty text."""
+        have_vectors = self.reader.have_vectors(texts).tolist()
+        return np.array(
+            [
+                self.weighting.weight(self.counts, word) if has_vector and word != UNKNOWN else 0.0
+                for word, has_vector in zip(texts.types, have_vectors, strict=True)
+            ],
+            dtype=np.float32,
+        )
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
@@ -188,182 +336,6 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)
 
 
-def open_average(name: str, settings: Mapping[str, Any]) -> "AverageEncoder":
-    """Averaged word vectors with these settings. Raises InputError."""
-    return AverageEncoder(average_parts(settings))
-
-
-def average_choices() -> Choices:
-    """All poolings, centred or not."""
-    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, _fit)
-
-
-def _fit(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
-    if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
-        raise InputError(NEEDS_TEXTS, key="texts")
-    weighted = settings.get("weighting", "none") != "none"
-    if weighted and settings.get("pooling") == "max":
-        return None
-    if weighted or settings.get("centre"):
-        return settings
-    return {key: value for key, value in settings.items() if key != "texts"}
-
-
-NAME = "average"
-FLOAT = 4  # bytes of a number
-
-
-class AverageEncoder:
-    """`mtl.encoders.encoder.SentenceEncoder` that pools the vectors of a text's words.
-
-    A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
-    """
-
-    def __init__(self, parts: AverageParts) -> None:
-        self.parts = parts
-        self.settings = parts.settings
-        self.weighting = WEIGHTINGS[self.settings.weighting]
-        self.dim = parts.reader.dim * (2 if self.settings.pooling == "both" else 1)
-        self.counts = WordCounts()
-        if self.weighting.reads_texts:
-            self.counts = count_words(parts.texts, parts.language, self.settings.max_length)
-        self.component: np.ndarray | None = None
-        if self.weighting.removes_component:
-            self.component = self._first_component()
-        self.centre: np.ndarray | None = None
-        if self.settings.centre:
-            self.centre = mean_vector(parts.texts, self._pooled, "the mean of the texts")
-
-    @cached_property
-    def description(self) -> Description:
-        """What the encoder is."""
-        settings, options = self.settings, self.parts.options
-        names, titles = [NAME, options.name], [f"{POOLINGS[settings.pooling]} of word vectors"]
-        titles.append(EMBEDDERS[options.name].title)
-        if settings.layer is not None:
-            names.append(f"layer{settings.layer}")
-            titles.append(f"layer {settings.layer}")
-        names.append(settings.pooling)
-        if self.weighting.title is not None:
-            names.append(settings.weighting)
-            titles.append(self.weighting.title)
-        if settings.centre:
-            names.append("centred")
-            titles.append("centred")
-        # What the vectors depend on, defaults included, in words.
-        in_words = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[options.name].open_keys else []
-        in_words.append(f"pooling {settings.pooling}")
-        if settings.weighting != "none":
-            in_words.append(f"weighting {settings.weighting}")
-        in_words.append("centred" if settings.centre else "not centred")
-        return Description(
-            name="-".join(names),
-            title=", ".join(titles),
-            family=NAME,
-            dim=self.dim,
-            language=self.parts.language,
-            parameters=self.parts.reader.parameters(),
-            parameters_without_embeddings=0,
-            memory=FLOAT * self.parts.reader.parameters(),
-            max_length=settings.max_length,
-            trained_on=self.parts.seen,
-            suite=self.parts.suite,
-            seed=None,
-            settings=", ".join(in_words),
-        )
-
-    def learn(self, texts: Sequence[str]) -> None:
-        """Look up the words of these texts at once."""
-        with hidden_progress():
-            self.parts.reader.learn(TokenizedTexts(texts, self.parts.language, self.settings.max_length).types)
-
-    def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
-        """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
-        vectors = encode_blocks(texts, self._pooled, self.dim, progress)
-        return vectors if self.centre is None else vectors - self.centre
-
-    def versions(self) -> dict[str, str]:
-        """Those of mtl and of the tokenizer."""
-        return {"mtl": mtl.__version__, "tokenizer": moses_version()}
-
-    def fingerprint(self) -> str:
-        """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
-        return self._fingerprint
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        settings = self.settings
-        values = (self.parts.language, settings.pooling, settings.weighting, settings.max_length)
-        content = hashlib.sha256(repr((self.parts.reader.fingerprint(), values)).encode())
-        if settings.reads_texts:
-            content.update(repr((settings.centre, self.parts.texts)).encode("utf-8", "surrogatepass"))
-        return content.hexdigest()
-
-    def _first_component(self) -> np.ndarray:
-        """The first right singular vector of the matrix of the texts' weighted means, which is not centred, float32 (dim,).
-
-        Raises InputError if the matrix is zero.
-        """
-        texts, dim = self.parts.texts, self.parts.reader.dim
-        products = np.zeros((dim, dim))
-        with Progress("the first component", len(texts), "texts") as bar:
-            for _, block in text_blocks(texts):
-                means = self._pooled(block)[:, :dim].astype(np.float64)
-                products += means.T @ means
-                bar.advance(len(block))
-        if not products.any():
-            message = "no word of the texts has a vector; name other texts or other embeddings"
-            raise InputError(message, key="weighting", value=self.settings.weighting)
-        component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
-        return component
-
-    @exact_arithmetic()
-    @torch.no_grad()
-    def _pooled(self, texts: Sequence[str]) -> np.ndarray:
-        """The texts' vectors before centring, float32 (texts, dim). texts: at least one."""
-        with hidden_progress():
-            tokenized = TokenizedTexts(texts, self.parts.language, self.settings.max_length)
-        sequences = self.parts.reader.sequences(tokenized)
-        type_weights = self._type_weights(tokenized)
-        weights = ArraySequences(type_weights[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
-        vectors = np.empty((len(tokenized), self.dim), dtype=np.float32)
-        for batch in batches_by_length(sequences.lengths):
-            tokens, _ = sequences.gather(batch)
-            embedded = self.parts.reader.embedder(tokens.to(self.parts.device))
-            pooled = self._pool(embedded, weights.gather(batch)[0].to(embedded.device))
-            vectors[batch.numpy()] = pooled.cpu().numpy()
-        return vectors[[tokenized.index[text] for text in texts]]
-
-    def _pool(self, vectors: Tensor, weights: Tensor) -> Tensor:
-        """Word vectors (batch, time, dim) and weights (batch, time), 0 for words without a vector -> text vectors (batch, dim)."""
-        counted = weights > 0
-        parts = []
-        if self.settings.pooling != "max":
-            sizes = weights if self.weighting.by_weight else counted
-            total = sizes.sum(dim=1, keepdim=True)
-            mean = (vectors * weights[..., None]).sum(dim=1) / total.masked_fill(total == 0, 1)
-            if self.component is not None:
-                component = torch.from_numpy(self.component).to(mean.device)
-                mean = mean - (mean @ component)[:, None] * component
-            parts.append(mean)
-        if self.settings.pooling != "mean":
-            highest = vectors.masked_fill(~counted[..., None], -torch.inf).amax(dim=1)
-            parts.append(highest.masked_fill(~counted.any(dim=1, keepdim=True), 0))
-        return torch.cat(parts, dim=1)
-
-    def _type_weights(self, texts: TokenizedTexts) -> np.ndarray:
-        """The weight of each of `texts.types`, float32 (types,); 0 for words without a vector, and for the token of an empty text."""
-        have_vectors = self.parts.reader.have_vectors(texts).tolist()
-        return np.array(
-            [
-                self.weighting.weight(self.counts, word) if has_vector and word != UNKNOWN else 0.0
-                for word, has_vector in zip(texts.types, have_vectors, strict=True)
-            ],
-            dtype=np.float32,
-        )
-
-
 @dataclass
 class WordCounts:
     """How often words occur in texts.
@@ -380,16 +352,6 @@ class WordCounts:
     counts: Counter[str] = field(default_factory=Counter)
     documents: Counter[str] = field(default_factory=Counter)
 
-    def add(self, texts: TokenizedTexts) -> None:
-        """Count distinct texts."""
-        words = len(texts.types)
-        numbers = np.repeat(np.arange(len(texts)), texts.lengths)
-        pairs = np.unique(numbers * words + texts.tokens)  # each distinct pair of a text and a word as one number
-        self.texts += len(texts)
-        self.tokens += len(texts.tokens)
-        for total, indices in ((self.counts, texts.tokens), (self.documents, pairs % words)):
-            total.update(dict(zip(texts.types, np.bincount(indices, minlength=words).tolist(), strict=True)))
-
 
 def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCounts:
     """Count the words of distinct texts, each cut to its first `max_length` tokens."""
@@ -397,7 +359,16 @@ def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCou
     with Progress("counting words", len(texts), "texts") as bar:
         for _, block in text_blocks(texts):
             with hidden_progress():
-                counts.add(TokenizedTexts(block, language, max_length))
+                tokenized = TokenizedTexts(block, language, max_length)
+            types, words = tokenized.types, len(tokenized.types)
+            numbers = np.repeat(np.arange(len(tokenized)), tokenized.lengths)
+            pairs = np.unique(
+                numbers * words + tokenized.tokens
+            )  # each distinct pair of a text and a word as one number
+            counts.texts += len(tokenized)
+            counts.tokens += len(tokenized.tokens)
+            for total, indices in ((counts.counts, tokenized.tokens), (counts.documents, pairs % words)):
+                total.update(dict(zip(types, np.bincount(indices, minlength=words).tolist(), strict=True)))
             bar.advance(len(block))
     return counts
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mtl.encoders.scikit_learn import TextTransformer
 
 
+@dataclass(eq=False, repr=False)
 class Predictor:
     """The models of one seed of a run.
 
@@ -47,32 +48,13 @@ class Predictor:
     (2, 2048)
     """
 
-    def __init__(
-        self,
-        folder: RunFolder,
-        config: Config,
-        suite: Suite,
-        tasks: Sequence[str],
-        seed: int,
-        model: Model,
-        device: str,
-    ) -> None:
-        """Hold what `load` has read.
-
-        Args:
-            folder, config, suite: the run's.
-            tasks: the ids of the run's tasks.
-            seed: of the model.
-            model: that of the seed.
-            device: as in `load`.
-        """
-        self.folder = folder
-        self.device = device
-        self.config = config
-        self.suite = suite
-        self.tasks = list(tasks)
-        self.seed = seed
-        self.model = model
+    folder: RunFolder
+    config: Config
+    suite: Suite
+    tasks: list[str]  # the ids of the run's tasks
+    seed: int
+    model: Model  # that of the seed
+    device: str  # as in `load`
 
     @classmethod
     def load(

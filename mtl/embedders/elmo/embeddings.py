@@ -96,20 +96,12 @@ def elmo_files(folder: Path) -> tuple[Path, Path]:
 
 @dataclass(frozen=True)
 class ElmoEmbeddings:
-    """An ELMo and the cache of its vectors.
-
-    Attributes:
-        elmo: computes the vectors.
-        digest: the SHA-256 of its options and weights.
-        precision: of the vectors that the encoder reads, float16 or float32.
-        cache_dir: the folder of caches; None: the vectors are computed in every step.
-        coverage: all words have a vector.
-    """
+    """An ELMo and the cache of its vectors."""
 
     elmo: ELMo
-    digest: str
-    precision: str
-    cache_dir: Path | None
+    digest: str  # the SHA-256 of its options and weights
+    precision: str  # of the vectors that the encoder reads: float16 or float32
+    cache_dir: Path | None  # None: the vectors are computed in every step
     coverage: Coverage
 
     @property
@@ -150,23 +142,18 @@ class ElmoEmbeddings:
         """Do nothing: a run reads ELMo's files from their own folder."""
 
 
+@dataclass(frozen=True)
 class ElmoReader:
-    """An ELMo, without a cache."""
+    """An ELMo without a cache; its attributes are those of `ElmoEmbeddings`, and the embedder, which makes a vector of a token's layers."""
 
-    def __init__(self, elmo: ELMo, digest: str, precision: str, embedder: "ElmoEmbedder | ElmoLayer") -> None:
-        """Read with this ELMo.
+    elmo: ELMo
+    digest: str
+    precision: str
+    embedder: "ElmoEmbedder | ElmoLayer"
 
-        Args:
-            elmo: computes the vectors.
-            digest: the SHA-256 of its options and weights.
-            precision: of its vectors, float16 or float32.
-            embedder: makes a token's vector from its layers.
-        """
-        self.elmo = elmo
-        self.digest = digest
-        self.precision = precision
-        self.dim = elmo.dim
-        self.embedder = embedder
+    @property
+    def dim(self) -> int:
+        return self.elmo.dim
 
     def learn(self, words: Sequence[str]) -> None:
         """Do nothing: a word's vector depends on its text."""

@@ -65,7 +65,12 @@ def read_binary(path: Path, words: Sequence[bytes]) -> Arrays:
     """
     with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as bar:
         header = _read_header(path, file)
-        rows = _find_words(path, file, header, words, bar)
+        positions = {word: position for position, word in enumerate(words)}
+        rows = np.full(len(words), -1, dtype=np.int64)
+        for row, (word, _) in enumerate(_entries(path, file, header, bar)):
+            position = positions.get(word)
+            if position is not None and row < header.words:
+                rows[position] = row
         start = _find_matrix(path, file, header)
         return _vectors(file, header, start, words, rows, bar)
 
@@ -181,17 +186,6 @@ def _read_header(path: Path, file: BufferedReader) -> _Header:
     if version == 11 and kind == _SUPERVISED:
         maxn = 0  # these models had no character n-grams, even if their arguments have a maxn
     return _Header(dim, words, labels, buckets if maxn > 0 else 0, minn, maxn, words + buckets)
-
-
-def _find_words(path: Path, file: BufferedReader, header: _Header, words: Sequence[bytes], bar: Progress) -> np.ndarray:
-    """Read the dictionary up to its end. Returns each word's row in the matrix, or -1 (int64)."""
-    index = {word: position for position, word in enumerate(words)}
-    rows = np.full(len(words), -1, dtype=np.int64)
-    for row, (word, _) in enumerate(_entries(path, file, header, bar)):
-        position = index.get(word)
-        if position is not None and row < header.words:
-            rows[position] = row
-    return rows
 
 
 def _entries(path: Path, file: BufferedReader, header: _Header, bar: Progress) -> Iterator[tuple[bytes, int]]:

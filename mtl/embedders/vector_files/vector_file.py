@@ -144,11 +144,6 @@ class VectorFile:
             raise InputError(message, path=self.path)
 
 
-def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
-    """The vectors of `words` from a file, as `VectorFile.read_once` gives them."""
-    return VectorFile(path).read_once(words)
-
-
 def _encode(word: str) -> bytes:
     """A word's bytes in UTF-8. Bytes that were not UTF-8 when the word was read are restored."""
     try:

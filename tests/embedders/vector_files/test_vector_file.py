@@ -17,7 +17,7 @@ from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, asser
 from mtl.base.errors import InputError
 from mtl.embedders.vector_files import fasttext_binary, word_index
 from mtl.embedders.vector_files.fasttext_binary import ngram_hashes
-from mtl.embedders.vector_files.vector_file import VectorFile, read_vectors
+from mtl.embedders.vector_files.vector_file import VectorFile
 
 DIM = 8
 THREADS = 12  # fastText 0.9.3 with fewer than 11 threads leaves a part of the matrix uninitialized
@@ -86,7 +86,7 @@ def test_model_gives_the_same_vectors_as_fasttext(tmp_path: Path, settings: dict
     vocabulary = set(reference.get_words())
     words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
     random.Random(1).shuffle(words)
-    read = read_vectors(path, words)
+    read = VectorFile(path).read_once(words)
     expected = np.array([reference.get_word_vector(word) for word in words])
     short = np.array([len(word) < 50 for word in words])
     np.testing.assert_allclose(read.vectors[short], expected[short], rtol=2e-6, atol=1e-6)
@@ -104,10 +104,10 @@ def test_model_gives_the_same_vectors_as_fasttext(tmp_path: Path, settings: dict
 def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = train(tmp_path / "model.bin", minn=2, maxn=4)
     words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
-    whole = read_vectors(path, words)
+    whole = VectorFile(path).read_once(words)
     for name, value in {"_CHUNK": 7, "_BLOCK": 1000, "_GAP": 100, "_BLOCK_PAIRS": 20, "_HASHED_WORDS": 5}.items():
         monkeypatch.setattr(f"mtl.embedders.vector_files.fasttext_binary.{name}", value)
-    in_parts = read_vectors(path, words)
+    in_parts = VectorFile(path).read_once(words)
     np.testing.assert_allclose(in_parts.vectors, whole.vectors, atol=1e-6)
     assert (in_parts.in_file == whole.in_file).all()
     assert (in_parts.from_ngrams == whole.from_ngrams).all()
@@ -116,7 +116,7 @@ def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("bucket", [5000, 0])
 def test_model_without_ngrams_knows_only_its_words(tmp_path: Path, bucket: int) -> None:
     path = train(tmp_path / "model.bin", minn=0, maxn=0, bucket=bucket)
-    read = read_vectors(path, ["kot", "gżegżółka"])
+    read = VectorFile(path).read_once(["kot", "gżegżółka"])
     assert read.has_vector.tolist() == read.in_file.tolist() == [True, False]
     np.testing.assert_allclose(
         read.vectors[0], fasttext.load_model(str(path)).get_word_vector("kot"), rtol=2e-6, atol=1e-6
@@ -139,14 +139,14 @@ def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
 
 
 def test_repeated_words_and_no_words(model: Path) -> None:
-    read = read_vectors(model, ["kot", "nowe", "kot", "nowe"])
+    read = VectorFile(model).read_once(["kot", "nowe", "kot", "nowe"])
     assert (read.vectors[:2] == read.vectors[2:]).all()
     assert read.in_file.tolist() == [True, False, True, False]
-    assert read_vectors(model, []).vectors.shape == (0, DIM)
+    assert VectorFile(model).read_once([]).vectors.shape == (0, DIM)
 
 
 def test_words_that_are_not_unicode(model: Path) -> None:
-    read = read_vectors(model, ["\udcff\udc80", "\ud83d", "kot"])
+    read = VectorFile(model).read_once(["\udcff\udc80", "\ud83d", "kot"])
     assert read.in_file.tolist() == [False, False, True]
 
 
@@ -154,9 +154,9 @@ def test_memory_does_not_grow_with_the_buckets(tmp_path: Path) -> None:
     peaks = []
     for bucket in (50_000, 1_000_000):
         path = train(tmp_path / "model.bin", minn=2, maxn=5, bucket=bucket, dim=32)
-        read_vectors(path, LEXICON)  # a first call for what is allocated only once
+        VectorFile(path).read_once(LEXICON)  # a first call for what is allocated only once
         tracemalloc.start()
-        read_vectors(path, LEXICON)
+        VectorFile(path).read_once(LEXICON)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert path.stat().st_size > 128_000_000
@@ -234,14 +234,14 @@ def rows(table: dict[str, list[float]] = TABLE, end: str = "\n") -> str:
 def test_text(tmp_path: Path, header: str, end: str) -> None:
     path = tmp_path / "vectors.vec"
     path.write_bytes((header + rows(end=end)).encode())
-    assert_table(read_vectors(path, WANTED), WANTED)
+    assert_table(VectorFile(path).read_once(WANTED), WANTED)
 
 
 def test_gzipped_text_of_several_members(tmp_path: Path) -> None:
     data = ("4 3\n" + rows()).encode()
     path = tmp_path / "vectors.vec.gz"
     path.write_bytes(gzip.compress(data[:20]) + gzip.compress(data[20:]))
-    assert_table(read_vectors(path, WANTED), WANTED)
+    assert_table(VectorFile(path).read_once(WANTED), WANTED)
 
 
 def test_text_in_fasttext_s_format(model: Path, tmp_path: Path) -> None:
@@ -251,26 +251,26 @@ def test_text_in_fasttext_s_format(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_text(f"{len(words)} {DIM}\n" + rows(vectors, " \n"), encoding="utf-8")
     np.testing.assert_allclose(
-        read_vectors(path, words).vectors, read_vectors(model, words).vectors, rtol=2e-6, atol=1e-6
+        VectorFile(path).read_once(words).vectors, VectorFile(model).read_once(words).vectors, rtol=2e-6, atol=1e-6
     )
 
 
 def test_first_of_duplicate_rows_is_used(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_text("2 1\nkot 1\nkot 2\n")
-    assert read_vectors(path, ["kot"]).vectors.tolist() == [[1]]
+    assert VectorFile(path).read_once(["kot"]).vectors.tolist() == [[1]]
 
 
 def test_two_spaces_may_follow_a_word(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_text("1 2\nkot  1 2\n")
-    assert read_vectors(path, ["kot"]).vectors.tolist() == [[1, 2]]
+    assert VectorFile(path).read_once(["kot"]).vectors.tolist() == [[1, 2]]
 
 
 def test_rows_that_are_not_utf8_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_bytes(b"2 1\n\xff\x80 1\nkot 2\n")
-    read = read_vectors(path, ["kot", b"\xff\x80".decode("utf-8", "surrogateescape"), "\ud83d"])
+    read = VectorFile(path).read_once(["kot", b"\xff\x80".decode("utf-8", "surrogateescape"), "\ud83d"])
     assert read.vectors.tolist() == [[2], [1], [0]]
 
 
@@ -325,7 +325,7 @@ def test_missing_files_and_directories_are_rejected(tmp_path: Path) -> None:
 
 def test_dictionary_is_not_read_again_in_later_calls(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, words = VectorFile(model), [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
-    expected = read_vectors(model, words)
+    expected = VectorFile(model).read_once(words)
     entries, calls = fasttext_binary._entries, []
 
     def counted(*arguments: Any) -> Any:
@@ -342,7 +342,7 @@ def test_dictionary_is_not_read_again_in_later_calls(model: Path, monkeypatch: p
 
 def test_words_with_the_same_hash_are_distinguished(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
-    expected = read_vectors(model, words)
+    expected = VectorFile(model).read_once(words)
     monkeypatch.setattr(word_index, "hash", lambda word: len(word) % 2, raising=False)
     read = fasttext_binary.IndexedModel(model).read([word.encode() for word in words])
     np.testing.assert_array_equal(read[1], expected.in_file)

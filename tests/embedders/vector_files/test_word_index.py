@@ -11,7 +11,7 @@ from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, has_surrogates
 
 from mtl.base.errors import InputError
 from mtl.embedders.vector_files import gensim, text, word_index
-from mtl.embedders.vector_files.vector_file import VectorFile, read_vectors
+from mtl.embedders.vector_files.vector_file import VectorFile
 
 
 def write(path: Path) -> Path:
@@ -30,7 +30,7 @@ def write(path: Path) -> Path:
 @pytest.mark.parametrize("name", ["v.vec", "v.vec.gz", "v.kv"])
 def test_any_number_of_calls(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / name)
-    expected = read_vectors(path, WANTED)
+    expected = VectorFile(path).read_once(WANTED)
     passes = []
     for module, function in ((gensim, "_load"), (text, "_open")):
         original = getattr(module, function)
@@ -65,7 +65,7 @@ def test_gensim_s_fasttext_has_vectors_for_new_words(tmp_path: Path) -> None:
 
 def test_words_with_the_same_hash_are_distinguished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "v.vec")
-    expected = read_vectors(path, WANTED)
+    expected = VectorFile(path).read_once(WANTED)
     monkeypatch.setattr(word_index, "hash", lambda word: len(word) % 2, raising=False)
     read = VectorFile(path).read(WANTED)
     np.testing.assert_array_equal(read.vectors, expected.vectors)
