@@ -215,14 +215,20 @@ class Coverage:
         return {name: dict(zip(("types", "tokens"), kind, strict=True)) for name, kind in kinds.items()}
 
 
-def coverage(texts: TokenizedTexts, found: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
-    """Count the types and tokens of texts. found, from_ngrams: bool (types,)."""
-    counts = np.bincount(texts.tokens, minlength=len(found))
+def coverage(texts: TokenizedTexts, has_vector: np.ndarray, from_ngrams: np.ndarray | None = None) -> Coverage:
+    """Count the types and tokens of texts.
+
+    Args:
+        texts: the dataset's distinct texts.
+        has_vector: bool (types,), the types with a vector of their own.
+        from_ngrams: bool (types,), the types whose vectors come from their n-grams; None for embeddings without n-grams.
+    """
+    counts = np.bincount(texts.tokens, minlength=len(has_vector))
     words = np.array([word not in BOUNDARIES for word in texts.types], dtype=bool)
-    built = np.zeros_like(found) if from_ngrams is None else from_ngrams
-    unknown = ~(found | built)
+    built = np.zeros_like(has_vector) if from_ngrams is None else from_ngrams
+    unknown = ~(has_vector | built)
 
     def size(kind: np.ndarray) -> tuple[int, int]:
         return int((kind & words).sum()), int(counts[kind & words].sum())
 
-    return Coverage(size(found), size(built), size(unknown), unknown, from_ngrams)
+    return Coverage(size(has_vector), size(built), size(unknown), unknown, from_ngrams)

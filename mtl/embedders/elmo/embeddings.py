@@ -44,9 +44,9 @@ def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
     options, texts = request.options, request.texts
     assert request.path is not None
     elmo, digest = load_elmo(request.path, options.exact)
-    all_known = coverage(texts, np.ones(len(texts.types), dtype=bool))
+    complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
     cache_dir = request.cache_dir if options.cache else None
-    return ElmoEmbeddings(elmo.to(request.device), digest, options.precision, cache_dir, all_known)
+    return ElmoEmbeddings(elmo.to(request.device), digest, options.precision, cache_dir, complete)
 
 
 def run_elmo(request: RunReaderRequest) -> "ElmoReader":
