@@ -141,9 +141,9 @@ def measure(reader: str, model: Path) -> None:
 
 
 def prepare_ours() -> Callable[[Path, list[str]], Any]:
-    from mtl.embedders.vectors import read_vectors
+    from mtl.embedders.vector_files.vector_file import VectorFile
 
-    return lambda model, words: read_vectors(model, words).vectors
+    return lambda model, words: VectorFile(model).read_once(words).vectors
 
 
 def prepare_fasttext() -> Callable[[Path, list[str]], Any]:

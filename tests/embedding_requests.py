@@ -6,15 +6,15 @@ import torch
 
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
-from mtl.embedders.embedder import BuildRequest
+from mtl.embedders.interface import EmbeddingsRequest
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import load_suite
 
 
-def build_request(suite_file: Path, options: EmbedderOptions, path: Path | None = None) -> BuildRequest:
+def build_request(suite_file: Path, options: EmbedderOptions, path: Path | None = None) -> EmbeddingsRequest:
     """For the texts of the task `kansla`: 60 of train, 30 of dev, 10 of test. Each ends in a number of its own."""
     suite = load_suite(suite_file)
     dataset = load_dataset(suite, suite.choose(["kansla"]), suite_file.parent / "data", 0.1)
     texts = tokenized(dataset.texts, suite.language, 50)
     cache_dir = suite_file.parent / "cache"
-    return BuildRequest(options, texts, dataset.distinct_texts("train"), path, cache_dir, torch.device("cpu"))
+    return EmbeddingsRequest(options, texts, dataset.distinct_texts("train"), path, cache_dir, torch.device("cpu"))

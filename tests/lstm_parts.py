@@ -13,8 +13,8 @@ from mtl.data.dataset import Dataset, build_dataset
 from mtl.data.examples import Example
 from mtl.data.splits import TaskExamples
 from mtl.data.text import TokenizedTexts, tokenized
-from mtl.embedders.embedder import Embeddings
 from mtl.embedders.find import build_embeddings
+from mtl.embedders.interface import Embeddings
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.trained import new_network
 from mtl.model.heads import AttentionHead, Head, ProjectingHead

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mtl.base.errors import InputError
-from mtl.embedders.vectors import VectorFile, WordVectors
+from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 
 LEXICON = [
     "źdźbło",
@@ -51,7 +51,7 @@ def has_surrogates(word: str) -> bool:
 def assert_table(read: WordVectors, words: list[str]) -> None:
     expected = np.array([TABLE.get(word, [0, 0, 0]) for word in words], dtype=np.float32)
     assert (read.vectors == expected).all()
-    assert read.found.tolist() == [word in TABLE for word in words]
+    assert read.in_file.tolist() == [word in TABLE for word in words]
     assert not read.from_ngrams.any()
 
 

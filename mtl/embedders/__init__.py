@@ -1,9 +1,9 @@
 """Word embeddings: one registry entry for each kind."""
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo.options import ELMO
-from mtl.embedders.embedder import EmbedderKind
+from mtl.embedders.elmo import ELMO
 from mtl.embedders.fasttext import FASTTEXT
+from mtl.embedders.interface import EmbedderKind
 from mtl.embedders.random import RANDOM
 
 # By name, as in configs/embeddings, on the command line and in run folders.

@@ -1,4 +1,4 @@
-"""Embeddings initialised with fastText vectors: the row "LSTM + fastText" of KLEJ's Table 3."""
+"""Embeddings initialised with fastText vectors: the row "LSTM + fastText" of KLEJ's Table 3; and the training of such vectors."""
 
 import json
 import logging
@@ -18,13 +18,13 @@ from omegaconf import MISSING
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
 from mtl.base.progress import Progress
-from mtl.embedders.embedder import (
-    BuildRequest,
+from mtl.embedders.interface import (
     EmbedderKind,
-    LoadRequest,
-    OpenRequest,
+    EmbeddingsRequest,
     Reader,
+    RunReaderRequest,
     VectorFiles,
+    VectorReaderRequest,
     note_source,
     unknown_words,
 )
@@ -34,11 +34,98 @@ from mtl.settings.schema import EmbedderOptions
 if TYPE_CHECKING:
     import torch
 
-    from mtl.embedders.vectors import WordVectors
     from mtl.embedders.words import WordEmbeddings
 
-
 logger = logging.getLogger("mtl")
+
+
+@dataclass
+class FastTextOptions(EmbedderOptions):
+    """The keys of fastText embeddings; configs/embeddings/fasttext.yaml explains them."""
+
+    path: str | None = None
+    dim: int | None = bounded(SIZE, None)
+    trainable: bool = MISSING
+    min_count: int = bounded(AT_LEAST_ONE)
+    max_words: int | None = bounded(AT_LEAST_ONE, None)
+    missing: str = one_of("unknown", "random", default="unknown")
+    sparse: bool = False
+    map: bool = False
+
+    @property
+    def takes_all_words(self) -> bool:
+        """Whether all words of all texts get their vectors from the file, new words at prediction time too."""
+        return self.min_count == 1 and self.max_words is None
+
+
+def fasttext_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
+    """The vectors of the dataset's words, read from the file at `request.path`.
+
+    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of
+    `frequent_words`; all other words are unknown.
+    A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin, otherwise it
+    is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used: jiant
+    reads fastText's vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws theirs.
+    Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
+    """
+    from mtl.data.text import BOUNDARIES, Vocabulary
+    from mtl.embedders.vector_files.vector_file import VectorFile
+    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
+
+    options, texts, path = request.options, request.texts, request.path
+    assert path is not None
+    types = texts.types
+    if not options.takes_all_words:
+        types = frequent_words(texts, request.training_texts, options.min_count, options.max_words)
+    words = [word for word in types if word not in BOUNDARIES]
+    if not words:
+        message = "no word occurs so often in the training texts; set a smaller one"
+        raise InputError(message, key="embeddings.min_count", value=options.min_count)
+    read = VectorFile(path).read_once(words)
+    _check_dim(path, read.dim, options.dim)
+    has_vector = read.has_vector if options.missing == "unknown" else read.in_file
+    if not has_vector.any():
+        raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
+    by_word = dict(zip(words, has_vector.tolist(), strict=True))
+    vocabulary = Vocabulary(word for word in types if options.missing == "random" or by_word.get(word, True))
+    in_file_by_word = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.in_file.tolist(), strict=True))
+    in_file = np.array([in_file_by_word.get(word, False) for word in texts.types])
+    from_ngrams = np.array([by_word.get(word, False) for word in texts.types]) & ~in_file
+    lacking = np.array([not by_word.get(word, False) for word in vocabulary.words])
+    vectors, drawn = with_drawn(with_specials(read.vectors[has_vector]), lacking, unknown=options.missing == "random")
+    covered = coverage(texts, in_file, from_ngrams)
+    return WordEmbeddings(
+        *(vocabulary, read.dim, vectors, covered, options.trainable),
+        drawn=drawn,
+        sparse=options.sparse,
+        mapped=options.map,
+    )
+
+
+def load_run(request: RunReaderRequest) -> Reader:
+    """The words of a finished run; if it takes all words, new words get their vectors from the file."""
+    from mtl.embedders.new_words import run_words
+
+    file = request.path if request.options.takes_all_words else None
+    return run_words(request, file, ngrams=request.options.missing == "unknown")
+
+
+def open_vectors(request: VectorReaderRequest) -> Reader:
+    """All words of the file at `request.path`. Raises InputError as `fasttext_embeddings` does."""
+    from mtl.embedders.new_words import FileSource, source_words
+
+    options, path = request.options, request.path
+    assert path is not None
+    source = FileSource(path, None, ngrams=options.missing == "unknown")
+    rows, dim = source.file.shape
+    _check_dim(path, dim, options.dim)
+    return source_words(source, dim, rows * dim)
+
+
+def _check_dim(path: Path, dim: int, wanted: int | None) -> None:
+    if wanted not in (None, dim):
+        message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
+        raise InputError(message, path=path)
 
 
 @dataclass
@@ -62,113 +149,17 @@ class FastTextTraining:
         train_fasttext(lines, path, self, source)
 
 
-@dataclass
-class FastTextOptions(EmbedderOptions):
-    """The keys of fastText embeddings; configs/embeddings/fasttext.yaml explains them."""
-
-    path: str | None = None
-    dim: int | None = bounded(SIZE, None)
-    trainable: bool = MISSING
-    min_count: int = bounded(AT_LEAST_ONE)
-    max_words: int | None = bounded(AT_LEAST_ONE, None)
-    missing: str = one_of("unknown", "random", default="unknown")
-    sparse: bool = False
-    map: bool = False
-
-    @property
-    def takes_all_words(self) -> bool:
-        """Whether all words of all texts get their vectors from the file, new words at prediction time too."""
-        return self.min_count == 1 and self.max_words is None
-
-
-def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
-    """The vectors of the dataset's words, read from the file at `request.path`.
-
-    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of
-    `frequent_words`; all other words are unknown.
-    A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin, otherwise it
-    is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used: jiant
-    reads fastText's vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws theirs.
-    Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
-    """
-    from mtl.data.text import BOUNDARIES, Vocabulary
-    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
-
-    options, texts = request.options, request.texts
-    types = texts.types
-    if not options.takes_all_words:
-        types = frequent_words(texts, request.training_texts, options.min_count, options.max_words)
-    words = [word for word in types if word not in BOUNDARIES]
-    read = _read(request, words)
-    known = read.known if options.missing == "unknown" else read.found
-    if not known.any():
-        raise InputError(
-            f"knows none of the suite's {len(words)} words; is it for another language?", path=request.path
-        )
-    has_vector = dict(zip(words, known, strict=True))
-    vocabulary = Vocabulary(word for word in types if options.missing == "random" or has_vector.get(word, True))
-    found = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.found, strict=True))
-    in_file = np.array([bool(found.get(word, False)) for word in texts.types])
-    from_ngrams = np.array([bool(has_vector.get(word, False)) for word in texts.types]) & ~in_file
-    lacking = np.array([not has_vector.get(word, False) for word in vocabulary.words])
-    vectors, drawn = with_drawn(with_specials(read.vectors[known]), lacking, unknown=options.missing == "random")
-    covered = coverage(texts, in_file, from_ngrams)
-    return WordEmbeddings(
-        *(vocabulary, read.dim, vectors, covered, options.trainable),
-        drawn=drawn,
-        sparse=options.sparse,
-        mapped=options.map,
-    )
-
-
-def _read(request: BuildRequest, words: Sequence[str]) -> "WordVectors":
-    """The vectors of these words. Raises InputError as `fasttext_embeddings` does."""
-    from mtl.embedders.vectors import read_vectors
-
-    options, path = request.options, request.path
-    assert path is not None
-    if not words:
-        raise InputError(
-            "no word occurs so often in the training texts; set a smaller one",
-            key="embeddings.min_count",
-            value=options.min_count,
-        )
-    read = read_vectors(path, words)
-    if options.dim is not None and read.dim != options.dim:
-        raise InputError(_other_dim(path, read.dim, options.dim))
-    return read
-
-
-def load(request: LoadRequest) -> Reader:
-    """The words of a finished run; if it takes all words, new words get their vectors from the file."""
-    from mtl.embedders.words import run_words
-
-    file = request.path if request.options.takes_all_words else None
-    return run_words(request, file, ngrams=request.options.missing == "unknown")
-
-
-def open_vectors(request: OpenRequest) -> Reader:
-    """All words of the file at `request.path`. Raises InputError as `fasttext_embeddings` does."""
-    from mtl.embedders.words import FileSource, source_words
-
-    options, path = request.options, request.path
-    assert path is not None
-    source = FileSource(path, None, ngrams=options.missing == "unknown")
-    dim = source.file.shape[1]
-    if options.dim not in (None, dim):
-        raise InputError(_other_dim(path, dim, options.dim))
-    return source_words(source, dim, source.file.shape[0] * dim)
-
-
-def _other_dim(path: Path, dim: int, wanted: int) -> str:
-    return f"{path}: has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
-
-
 def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTextTraining, source: str = "") -> None:
     """Train skip-gram vectors on tokenized lines with the fasttext library and write the model (.bin) to `path`.
 
-    source: identifies the texts; it is noted beside the model.
-    Raises InputError if fastText cannot train, for example if no word is frequent enough.
+    Args:
+        lines: the words of each line.
+        path: the file to write.
+        settings: of the training.
+        source: identifies the texts; it is noted beside the model.
+
+    Raises:
+        InputError: if fastText cannot train, for example if no word is frequent enough.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(
@@ -218,43 +209,44 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
     """Train in a separate process, in which the C library allocates memory that is set to zero.
 
     So all initial vectors have defined values with one thread, too: only one thread gives the same vectors each time.
-    tokens: the number of tokens in all epochs, for the progress bar.
+
+    Args:
+        arguments: of `fasttext.train_unsupervised`.
+        partial: the file to write.
+        path: the file that is named to the user.
+        tokens: the number of tokens in all epochs, for the progress bar.
     """
     command = [sys.executable, "-c", TRAIN, json.dumps(arguments), str(partial), str(os.getpid())]
     if arguments["thread"] == 1:
         logger.info("training %s with one thread, with which fastText reports no progress", path.name)
+    last_line = ""
     with (
         subprocess.Popen(
             command, env={**os.environ, "MALLOC_PERTURB_": "255"}, stderr=subprocess.PIPE, text=True, errors="replace"
         ) as process,
-        Progress(f"training {path.name}", tokens, "tokens") as shown,
+        Progress(f"training {path.name}", tokens, "tokens") as bar,
     ):
         try:
-            message = _follow(process.stderr or (), shown, tokens)
+            for line in process.stderr or ():
+                # fastText writes "Progress:  12.3% words/sec/thread: …".
+                if match := re.match(r"\s*Progress: *([0-9.]+)%", line):
+                    bar.reach(round(float(match[1]) / 100 * tokens))
+                elif line.strip():
+                    last_line = line.strip()
         except BaseException:
             process.kill()
             raise
     if process.returncode:
-        reason = message if process.returncode > 0 and message else f"exit status {process.returncode}"
-        raise InputError(f"fastText could not train: {reason} (min_count={arguments['minCount']})", path=path)
-
-
-def _follow(lines: Iterable[str], shown: Progress, tokens: int) -> str:
-    """Show the progress that fastText writes, as in "Progress:  12.3% words/sec/thread: …". Return the last line without progress."""
-    last = ""
-    for line in lines:
-        if found := re.match(r"\s*Progress: *([0-9.]+)%", line):
-            shown.reach(round(float(found[1]) / 100 * tokens))
-        elif line.strip():
-            last = line.strip()
-    return last
+        reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
+        message = f"fastText could not train: {reason} (min_count={arguments['minCount']})"
+        raise InputError(message, path=path)
 
 
 FASTTEXT = EmbedderKind(
     title="fastText",
     options=FastTextOptions,
     build=fasttext_embeddings,
-    load=load,
+    load=load_run,
     open=open_vectors,
     open_keys=("embeddings.path", "embeddings.dim", "embeddings.missing"),
     files=VectorFiles(

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.embedders.embedder import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, unknown_words
+from mtl.base.lazy import lazy
+from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, Reader, VectorReaderRequest, unknown_words
 from mtl.settings.bounds import AT_LEAST_ONE, POSITIVE, SIZE, bounded
 from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
-    from mtl.embedders.vectors import WordVectors
+    from mtl.embedders.vector_files.vector_file import WordVectors
     from mtl.embedders.words import WordEmbeddings
 
 
@@ -29,7 +30,7 @@ class RandomOptions(EmbedderOptions):
     sparse: bool = False
 
 
-def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
+def random_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
     """Vectors drawn from N(0, init_std²) for the words of `frequent_words`. All other words are unknown."""
     from mtl.data.text import Vocabulary
     from mtl.embedders.words import WordEmbeddings, coverage, frequent_words
@@ -42,16 +43,9 @@ def random_embeddings(request: BuildRequest) -> "WordEmbeddings":
     )
 
 
-def load(request: LoadRequest) -> Reader:
-    """The words of a finished run; all other words are unknown."""
-    from mtl.embedders.words import run_words
-
-    return run_words(request)
-
-
 @dataclass(frozen=True)
 class DrawnVectors:
-    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.words.WordSource`."""
+    """A vector from N(0, std²) for any word. It depends on the word and the seed alone. See `mtl.embedders.new_words.WordSource`."""
 
     dim: int
     std: float
@@ -59,7 +53,7 @@ class DrawnVectors:
 
     def read(self, words: Sequence[str]) -> "WordVectors":
         """The vectors of these words."""
-        from mtl.embedders.vectors import WordVectors
+        from mtl.embedders.vector_files.vector_file import WordVectors
 
         vectors = np.empty((len(words), self.dim), dtype=np.float32)
         for row, word in zip(vectors, words, strict=True):
@@ -72,9 +66,9 @@ class DrawnVectors:
         return repr(self)
 
 
-def open_vectors(request: OpenRequest) -> Reader:
+def open_vectors(request: VectorReaderRequest) -> Reader:
     """A random vector for any word."""
-    from mtl.embedders.words import source_words
+    from mtl.embedders.new_words import source_words
 
     options = request.options
     return source_words(DrawnVectors(options.dim, options.init_std, request.seed), options.dim, parameters=0)
@@ -84,7 +78,7 @@ RANDOM = EmbedderKind(
     title="random",
     options=RandomOptions,
     build=random_embeddings,
-    load=load,
+    load=lazy("mtl.embedders.new_words:run_words"),
     open=open_vectors,
     open_keys=("embeddings.dim", "embeddings.init_std", "seed"),
     files=None,

@@ -1,8 +1,4 @@
-"""Averaged word vectors: sentence vectors without any training.
-
-How much each word of a text counts in the mean of its word vectors.
-The settings of averaged word vectors, and what they name: word vectors, a language, and texts to count words in.
-"""
+"""Averaged word vectors: sentence vectors without any training. A weighting says how much each word of a text counts."""
 
 import hashlib
 import math
@@ -25,106 +21,46 @@ from mtl.data.dataset import present_tasks, training_texts
 from mtl.data.files import read_lines
 from mtl.data.text import UNKNOWN, TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.embedder import OpenRequest, Reader
-from mtl.embedders.find import PLAIN_HELD_OUT, embedder_options, vector_file
-from mtl.encoders.encoder import Description, check_language, encode_blocks, mean_vector, text_blocks
+from mtl.embedders.find import embedder_options
+from mtl.embedders.interface import Reader, VectorReaderRequest
+from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
+from mtl.encoders.blocks import encode_blocks, mean_vector, text_blocks
+from mtl.encoders.encoder import Choices, Description, check_language
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
-from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, one_of, typed_settings
+from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, check_choice, one_of, typed_settings
 from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
 
-
-@dataclass
-class WordCounts:
-    """How often words occur in texts.
-
-    texts: their number. tokens: the number of all their tokens. counts: of each word. documents: in how many texts each word occurs.
-    """
-
-    texts: int = 0
-    tokens: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    documents: Counter[str] = field(default_factory=Counter)
-
-    def add(self, texts: TokenizedTexts) -> None:
-        """Count distinct texts."""
-        words = len(texts.types)
-        numbers = np.repeat(np.arange(len(texts)), texts.lengths)
-        pairs = np.unique(numbers * words + texts.tokens)
-        self.texts += len(texts)
-        self.tokens += len(texts.tokens)
-        for total, found in ((self.counts, texts.tokens), (self.documents, pairs % words)):
-            total.update(dict(zip(texts.types, np.bincount(found, minlength=words).tolist(), strict=True)))
-
-
-def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCounts:
-    """Count the words of distinct texts, each cut to its first `max_length` tokens."""
-    counts = WordCounts()
-    with Progress("counting words", len(texts), "texts") as shown:
-        for _, block in text_blocks(texts):
-            with hidden_progress():
-                counts.add(TokenizedTexts(block, language, max_length))
-            shown.advance(len(block))
-    return counts
-
-
-def inverse_document_frequency(counts: WordCounts, word: str) -> float:
-    """ln((1 + texts) / (1 + texts with the word)) + 1, as scikit-learn's TfidfVectorizer has it by default."""
-    return math.log((1 + counts.texts) / (1 + counts.documents[word])) + 1
-
-
-SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
-
-
-def smooth_inverse_frequency(counts: WordCounts, word: str) -> float:
-    """a / (a + p), where p is the word's share of all tokens (Arora et al. 2017, "A simple but tough-to-beat baseline", section 3)."""
-    return SMOOTHING / (SMOOTHING + counts.counts[word] / counts.tokens)
-
-
-@dataclass(frozen=True)
-class Weighting:
-    """One way to weight words: an entry of WEIGHTINGS.
-
-    title: as in a table; None: the title does not name it. weight: of a word. by_weight: whether the mean is over the sum of weights; else
-    over the number of words. removes_component: whether vectors lack their projection on the first singular vector of the texts'
-    vectors. reads_texts: whether `weight` needs the counts.
-    """
-
-    title: str | None
-    weight: Callable[[WordCounts, str], float]
-    by_weight: bool = True
-    removes_component: bool = False
-    reads_texts: bool = True
-
-
-# By name, as in `weighting=`.
-WEIGHTINGS: Mapping[str, Weighting] = {
-    "none": Weighting(None, lambda counts, word: 1.0, reads_texts=False),
-    "tfidf": Weighting("TF-IDF", inverse_document_frequency),
-    "sif": Weighting("SIF", smooth_inverse_frequency, by_weight=False, removes_component=True),
-}
-
-
 POOLINGS = {"mean": "Average", "max": "Maximum", "both": "Average and maximum"}  # as in tables
 SECTION = "embeddings."
-NEEDS_TEXTS = "texts: weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
+NEEDS_TEXTS = "weighting and centre need texts: set texts=FILE, or suite=NAME for its training texts"
 
 
 @dataclass
 class AverageSettings:
     """The settings beside those of the embeddings.
 
-    language: of the tokenizer; None: the suite's. pooling: mean, max, or both: mean and max joined. layer: of embeddings with layers;
-    None: their mean. seed: of random vectors. centre: subtract the mean vector of the texts. texts: a file of texts, one per line, for
-    weighting and centre. suite, data_dir, held_out: a suite whose training texts serve instead.
+    Attributes:
+        embeddings: the name or path of an embeddings file.
+        language: of the tokenizer; None: the suite's.
+        pooling: mean, max, or both: mean and max joined.
+        weighting: a key of WEIGHTINGS.
+        layer: of embeddings with layers; None: their mean.
+        seed: of random vectors.
+        centre: subtract the mean vector of the texts.
+        max_length: tokens of a text.
+        texts: a file of texts, one per line, for weighting and centre.
+        suite, data_dir, held_out: a suite whose training texts serve instead.
+        embeddings_dir: the folder of recipes' vectors.
+        device: where to compute.
     """
 
     embeddings: str = "fasttext"
     language: str | None = None
     pooling: str = one_of(*POOLINGS, default="mean")
-    weighting: str = one_of(*WEIGHTINGS, default="none")
+    weighting: str = "none"
     layer: int | None = None
     seed: int = 1
     centre: bool = False
@@ -143,100 +79,58 @@ class AverageSettings:
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
+        check_choice("weighting", self.weighting, WEIGHTINGS)
         if self.language is not None:
             check_language(self.language)
         if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
-            raise InputError("weights a mean; set pooling=mean or pooling=both", key="weighting", value=self.weighting)
+            message = "weights a mean; set pooling=mean or pooling=both"
+            raise InputError(message, key="weighting", value=self.weighting)
         if self.texts is not None and not self.reads_texts:
-            raise InputError(
-                "nothing reads them; set weighting=tfidf, weighting=sif or centre=true", key="texts", value=self.texts
-            )
+            message = "nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
+            raise InputError(message, key="texts", value=self.texts)
         if self.texts is not None and self.data_dir is not None:
-            raise InputError(
-                f"texts={self.texts} are read instead; drop one of them", key="data_dir", value=self.data_dir
-            )
+            message = f"texts={self.texts} are read instead; drop one of them"
+            raise InputError(message, key="data_dir", value=self.data_dir)
         if self.data_dir is not None and self.suite is None:
             raise InputError("name the suite that it belongs to: suite=NAME", key="data_dir", value=self.data_dir)
         if self.reads_texts and self.texts is None and self.suite is None:
-            raise InputError(NEEDS_TEXTS)
+            raise InputError(NEEDS_TEXTS, key="texts")
 
 
-@dataclass(frozen=True)
-class AverageParts:
-    """What averaged vectors are made of.
-
-    texts: distinct; empty if nothing reads them. suite: its name, if one is named. seen: the tasks whose training texts are among the
-    texts, as in "klej/cbd".
-    """
-
-    settings: AverageSettings
-    options: EmbedderOptions
-    reader: Reader
-    language: str
-    suite: str | None
-    texts: list[str]
-    seen: tuple[str, ...]
-    device: torch.device
-
-
-def average_parts(given: Mapping[str, Any]) -> AverageParts:
-    """Check these settings and open what they name. Raises InputError."""
-    of_embeddings = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
+def open_average(name: str, given: Mapping[str, Any]) -> "AverageEncoder":
+    """Averaged word vectors with these settings. Raises InputError."""
+    embeddings_given = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
     settings = typed_settings(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
-    options = embedder_options(settings.embeddings, of_embeddings)
-    _check_read(options.name, given)
+    options = embedder_options(settings.embeddings, embeddings_given)
+    optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
+    read = EMBEDDERS[options.name].open_keys
+    for key in given:
+        if (key in optional or key.startswith(SECTION)) and key not in read:
+            message = f"averaged {options.name} vectors do not read it; they read {', '.join(read)}"
+            raise InputError(message, key=key)
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:
-        raise InputError(
-            "name the texts' language, for the tokenizer: language=CODE, as in language=pl", key="language"
-        )
-    # Texts are read first: what is wrong with them shows before large files are opened.
-    texts, seen = _texts(settings, suite) if settings.reads_texts else ([], ())
-    device = device_of(settings.device, "device")
-    reader = _open(settings, options, suite, device)
-    return AverageParts(settings, options, reader, language, None if suite is None else suite.name, texts, seen, device)
+        message = "name the texts' language, for the tokenizer: language=CODE, as in language=pl"
+        raise InputError(message, key="language")
+    return AverageEncoder(settings, options, suite, language)
 
 
-def _check_read(embeddings: str, given: Mapping[str, Any]) -> None:
-    """Raise InputError for a setting that vectors of this kind do not depend on without a run."""
-    optional = {key for kind in EMBEDDERS.values() for key in kind.open_keys if not key.startswith(SECTION)}
-    read = EMBEDDERS[embeddings].open_keys
-    for key in given:
-        if (key in optional or key.startswith(SECTION)) and key not in read:
-            raise InputError(f"averaged {embeddings} vectors do not read it; they read {', '.join(read)}", key=key)
+def average_choices() -> Choices:
+    """All poolings, centred or not."""
+    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, _fit)
 
 
-def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
-    kind = EMBEDDERS[options.name]
-    if kind.open is None:
-        known = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
-        raise InputError(f"have no vectors without a run; averages take {known}", key="embeddings", value=options.name)
-    path = None
-    if kind.files is not None:
-        named = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
-        if named is None:
-            raise InputError(f"{SECTION}path: name the {kind.title} vectors: {SECTION}path=PATH")
-        path, _ = vector_file(named, Path(settings.embeddings_dir), settings.held_out)
-        if not kind.files.exists(path):
-            raise InputError(str(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH"), path=path)
-    reader = kind.open(OpenRequest(options, path, settings.layer, settings.seed, device))
-    reader.embedder.to(device)
-    return reader
-
-
-def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:
-    """The distinct texts that words are counted in, and the tasks whose training texts they are."""
-    if settings.texts is not None:
-        texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
-        if not texts:
-            raise InputError("has no texts", path=settings.texts)
-        return texts, ()
-    assert suite is not None
-    data_dir = Path(settings.data_dir or f"data/{suite.name}")
-    texts = training_texts(suite, data_dir, settings.held_out)
-    trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
-    return texts, tuple(f"{suite.name}/{task.id}" for task in trained)
+def _fit(settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Only centring and weights read texts, and only a mean has weights. Raises InputError for centring without texts."""
+    if settings.get("centre") and not (settings.get("texts") or settings.get("suite")):
+        raise InputError(NEEDS_TEXTS, key="texts")
+    weighted = settings.get("weighting", "none") != "none"
+    if weighted and settings.get("pooling") == "max":
+        return None
+    if weighted or settings.get("centre"):
+        return settings
+    return {key: value for key, value in settings.items() if key != "texts"}
 
 
 NAME = "average"
@@ -249,25 +143,36 @@ class AverageEncoder:
     A word without a vector does not count; a text without any such word has zeros in place of its mean and maximum.
     """
 
-    def __init__(self, parts: AverageParts) -> None:
-        self.parts = parts
-        self.settings = parts.settings
-        self.weighting = WEIGHTINGS[self.settings.weighting]
-        self.dim = parts.reader.dim * (2 if self.settings.pooling == "both" else 1)
+    def __init__(self, settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, language: str) -> None:
+        """Open what the settings name. Raises InputError.
+
+        Args:
+            settings, options: checked.
+            suite: the one that is named, if any.
+            language: of the tokenizer.
+        """
+        self.settings = settings
+        self.options = options
+        self.suite = suite
+        self.language = language
+        # Texts are read first: what is wrong with them shows before large files are opened.
+        self.texts, self.seen = _texts(settings, suite) if settings.reads_texts else ([], ())
+        self.device = device_of(settings.device, "device")
+        self.reader = _open(settings, options, suite, self.device)
+        self.weighting = WEIGHTINGS[settings.weighting]
+        self.dim = self.reader.dim * (2 if settings.pooling == "both" else 1)
         self.counts = WordCounts()
         if self.weighting.reads_texts:
-            self.counts = count_words(parts.texts, parts.language, self.settings.max_length)
-        self.component: np.ndarray | None = None
+            self.counts = count_words(self.texts, language, settings.max_length)
+        self.component: np.ndarray | None = None  # which _pooled reads
         if self.weighting.removes_component:
             self.component = self._first_component()
-        self.centre: np.ndarray | None = None
-        if self.settings.centre:
-            self.centre = mean_vector(parts.texts, self._pooled, "the mean of the texts")
+        self.centre = mean_vector(self.texts, self._pooled, "the mean of the texts") if settings.centre else None
 
     @cached_property
     def description(self) -> Description:
         """What the encoder is."""
-        settings, options = self.settings, self.parts.options
+        settings, options = self.settings, self.options
         names, titles = [NAME, options.name], [f"{POOLINGS[settings.pooling]} of word vectors"]
         titles.append(EMBEDDERS[options.name].title)
         if settings.layer is not None:
@@ -280,54 +185,53 @@ class AverageEncoder:
         if settings.centre:
             names.append("centred")
             titles.append("centred")
+        # What the vectors depend on, defaults included, in words.
+        in_words = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[options.name].open_keys else []
+        in_words.append(f"pooling {settings.pooling}")
+        if settings.weighting != "none":
+            in_words.append(f"weighting {settings.weighting}")
+        in_words.append("centred" if settings.centre else "not centred")
         return Description(
             name="-".join(names),
             title=", ".join(titles),
             family=NAME,
             dim=self.dim,
-            language=self.parts.language,
-            parameters=self.parts.reader.parameters(),
+            language=self.language,
+            parameters=self.reader.parameters(),
             parameters_without_embeddings=0,
-            memory=FLOAT * self.parts.reader.parameters(),
+            memory=FLOAT * self.reader.parameters(),
             max_length=settings.max_length,
-            trained_on=self.parts.seen,
-            suite=self.parts.suite,
+            trained_on=self.seen,
+            suite=None if self.suite is None else self.suite.name,
             seed=None,
-            settings=", ".join(self._settings()),
+            settings=", ".join(in_words),
         )
-
-    def _settings(self) -> list[str]:
-        """What the vectors depend on, defaults included, in words."""
-        settings = self.settings
-        seed = [f"seed {settings.seed}"] if "seed" in EMBEDDERS[self.parts.options.name].open_keys else []
-        weights = [] if settings.weighting == "none" else [f"weighting {settings.weighting}"]
-        return [*seed, f"pooling {settings.pooling}", *weights, f"{'' if settings.centre else 'not '}centred"]
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""
         with hidden_progress():
-            self.parts.reader.learn(TokenizedTexts(texts, self.parts.language, self.settings.max_length).types)
+            self.reader.learn(TokenizedTexts(texts, self.language, self.settings.max_length).types)
 
     def encode(self, texts: Sequence[str], progress: bool = False) -> np.ndarray:
         """The vectors of these texts, float32 (texts, dim). Raises InputError for a text that is not in a list."""
         vectors = encode_blocks(texts, self._pooled, self.dim, progress)
         return vectors if self.centre is None else vectors - self.centre
 
-    def fingerprint(self) -> str:
-        """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
-        return self._fingerprint
-
     def versions(self) -> dict[str, str]:
         """Those of mtl and of the tokenizer."""
         return {"mtl": mtl.__version__, "tokenizer": moses_version()}
 
+    def fingerprint(self) -> str:
+        """A hash of the word vectors, the settings, and what the texts gave, but of no path."""
+        return self._fingerprint
+
     @cached_property
     def _fingerprint(self) -> str:
         settings = self.settings
-        chosen = (self.parts.language, settings.pooling, settings.weighting, settings.max_length)
-        content = hashlib.sha256(repr((self.parts.reader.fingerprint(), chosen)).encode())
+        values = (self.language, settings.pooling, settings.weighting, settings.max_length)
+        content = hashlib.sha256(repr((self.reader.fingerprint(), values)).encode())
         if settings.reads_texts:
-            content.update(repr((settings.centre, self.parts.texts)).encode("utf-8", "surrogatepass"))
+            content.update(repr((settings.centre, self.texts)).encode("utf-8", "surrogatepass"))
         return content.hexdigest()
 
     def _first_component(self) -> np.ndarray:
@@ -335,19 +239,16 @@ class AverageEncoder:
 
         Raises InputError if the matrix is zero.
         """
-        texts, dim = self.parts.texts, self.parts.reader.dim
+        texts, dim = self.texts, self.reader.dim
         products = np.zeros((dim, dim))
-        with Progress("the first component", len(texts), "texts") as shown:
+        with Progress("the first component", len(texts), "texts") as bar:
             for _, block in text_blocks(texts):
                 means = self._pooled(block)[:, :dim].astype(np.float64)
                 products += means.T @ means
-                shown.advance(len(block))
+                bar.advance(len(block))
         if not products.any():
-            raise InputError(
-                "no word of the texts has a vector; name other texts or other embeddings",
-                key="weighting",
-                value=self.settings.weighting,
-            )
+            message = "no word of the texts has a vector; name other texts or other embeddings"
+            raise InputError(message, key="weighting", value=self.settings.weighting)
         component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
         return component
 
@@ -356,17 +257,17 @@ class AverageEncoder:
     def _pooled(self, texts: Sequence[str]) -> np.ndarray:
         """The texts' vectors before centring, float32 (texts, dim). texts: at least one."""
         with hidden_progress():
-            known = TokenizedTexts(texts, self.parts.language, self.settings.max_length)
-        sequences = self.parts.reader.sequences(known)
-        weights = ArraySequences(self._type_weights(known)[known.tokens], known.starts[:-1], known.lengths)
-        vectors = np.empty((len(known), self.dim), dtype=np.float32)
-        for places in batches_by_length(sequences.lengths):
-            tokens, _ = sequences.gather(places)
-            embedded = self.parts.reader.embedder(tokens.to(self.parts.device))
-            pooled = self._pool(embedded, weights.gather(places)[0].to(embedded.device))
-            vectors[places.numpy()] = pooled.cpu().numpy()
-        numbers = [known.index[text] for text in texts]
-        return vectors[numbers]
+            tokenized = TokenizedTexts(texts, self.language, self.settings.max_length)
+        sequences = self.reader.sequences(tokenized)
+        type_weights = self._type_weights(tokenized)
+        weights = ArraySequences(type_weights[tokenized.tokens], tokenized.starts[:-1], tokenized.lengths)
+        vectors = np.empty((len(tokenized), self.dim), dtype=np.float32)
+        for batch in batches_by_length(sequences.lengths):
+            tokens, _ = sequences.gather(batch)
+            embedded = self.reader.embedder(tokens.to(self.device))
+            pooled = self._pool(embedded, weights.gather(batch)[0].to(embedded.device))
+            vectors[batch.numpy()] = pooled.cpu().numpy()
+        return vectors[[tokenized.index[text] for text in texts]]
 
     def _pool(self, vectors: Tensor, weights: Tensor) -> Tensor:
         """Word vectors (batch, time, dim) and weights (batch, time), 0 for words without a vector -> text vectors (batch, dim)."""
@@ -387,17 +288,121 @@ class AverageEncoder:
 
     def _type_weights(self, texts: TokenizedTexts) -> np.ndarray:
         """The weight of each of `texts.types`, float32 (types,); 0 for words without a vector, and for the token of an empty text."""
-        known = self.parts.reader.known(texts)
-        weight, counts = self.weighting.weight, self.counts
+        have_vectors = self.reader.have_vectors(texts).tolist()
         return np.array(
             [
-                weight(counts, word) if has_vector and word != UNKNOWN else 0.0
-                for word, has_vector in zip(texts.types, known.tolist(), strict=True)
+                self.weighting.weight(self.counts, word) if has_vector and word != UNKNOWN else 0.0
+                for word, has_vector in zip(texts.types, have_vectors, strict=True)
             ],
             dtype=np.float32,
         )
 
 
-def open_average(name: str, settings: Mapping[str, Any]) -> AverageEncoder:
-    """Averaged word vectors with these settings (`mtl.encoders.average`). Raises InputError."""
-    return AverageEncoder(average_parts(settings))
+def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
+    kind = EMBEDDERS[options.name]
+    if kind.open is None:
+        names = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
+        message = f"have no vectors without a run; averages take {names}"
+        raise InputError(message, key="embeddings", value=options.name)
+    path = None
+    if kind.files is not None:
+        vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
+        if vectors is None:
+            raise InputError(f"name the {kind.title} vectors: {SECTION}path=PATH", key=f"{SECTION}path")
+        path, _ = vector_path(vectors, Path(settings.embeddings_dir), settings.held_out)
+        if not kind.files.exists(path):
+            raise InputError(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH", path=path)
+    reader = kind.open(VectorReaderRequest(options, path, settings.layer, settings.seed, device))
+    reader.embedder.to(device)
+    return reader
+
+
+def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], tuple[str, ...]]:
+    """The distinct texts that words are counted in, and the tasks whose training texts they are."""
+    if settings.texts is not None:
+        texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
+        if not texts:
+            raise InputError("has no texts", path=settings.texts)
+        return texts, ()
+    assert suite is not None
+    data_dir = Path(settings.data_dir or f"data/{suite.name}")
+    texts = training_texts(suite, data_dir, settings.held_out)
+    trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
+    return texts, tuple(f"{suite.name}/{task.id}" for task in trained)
+
+
+@dataclass
+class WordCounts:
+    """How often words occur in texts.
+
+    Attributes:
+        texts: their number.
+        tokens: the number of all their tokens.
+        counts: how often each word occurs.
+        documents: in how many texts each word occurs.
+    """
+
+    texts: int = 0
+    tokens: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    documents: Counter[str] = field(default_factory=Counter)
+
+
+def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCounts:
+    """Count the words of distinct texts, each cut to its first `max_length` tokens."""
+    counts = WordCounts()
+    with Progress("counting words", len(texts), "texts") as bar:
+        for _, block in text_blocks(texts):
+            with hidden_progress():
+                tokenized = TokenizedTexts(block, language, max_length)
+            types, words = tokenized.types, len(tokenized.types)
+            numbers = np.repeat(np.arange(len(tokenized)), tokenized.lengths)
+            pairs = np.unique(
+                numbers * words + tokenized.tokens
+            )  # each distinct pair of a text and a word as one number
+            counts.texts += len(tokenized)
+            counts.tokens += len(tokenized.tokens)
+            for total, indices in ((counts.counts, tokenized.tokens), (counts.documents, pairs % words)):
+                total.update(dict(zip(types, np.bincount(indices, minlength=words).tolist(), strict=True)))
+            bar.advance(len(block))
+    return counts
+
+
+def inverse_document_frequency(counts: WordCounts, word: str) -> float:
+    """ln((1 + texts) / (1 + texts with the word)) + 1, as scikit-learn's TfidfVectorizer has it by default."""
+    return math.log((1 + counts.texts) / (1 + counts.documents[word])) + 1
+
+
+SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
+
+
+def smooth_inverse_frequency(counts: WordCounts, word: str) -> float:
+    """a / (a + p), where p is the word's share of all tokens (Arora et al. 2017, "A simple but tough-to-beat baseline", section 3)."""
+    return SMOOTHING / (SMOOTHING + counts.counts[word] / counts.tokens)
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """One way to weight words: an entry of WEIGHTINGS.
+
+    Attributes:
+        title: as in a table; None: the title does not name it.
+        weight: returns a word's weight.
+        by_weight: whether the mean is over the sum of weights; else over the number of words.
+        removes_component: whether vectors lack their projection on the first singular vector of the texts' vectors.
+        reads_texts: whether `weight` needs the counts.
+    """
+
+    title: str | None
+    weight: Callable[[WordCounts, str], float]
+    by_weight: bool = True
+    removes_component: bool = False
+    reads_texts: bool = True
+
+
+# By name, as in `weighting=`.
+WEIGHTINGS: Mapping[str, Weighting] = {
+    "none": Weighting(None, lambda counts, word: 1.0, reads_texts=False),
+    "tfidf": Weighting("TF-IDF", inverse_document_frequency),
+    "sif": Weighting("SIF", smooth_inverse_frequency, by_weight=False, removes_component=True),
+}

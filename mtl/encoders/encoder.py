@@ -1,82 +1,32 @@
-"""The mean vector of texts, which centred vectors lack.
+"""The interface of a sentence encoder: what describes it, and what encodes."""
 
-Vectors of a long list of texts, block by block, so that memory depends on a block only.
-Codes of languages.
-The interface of a sentence encoder.
-"""
-
-import io
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mtl.base.errors import InputError
-from mtl.base.files import replacing
-from mtl.base.progress import Progress, hidden_progress
-from mtl.base.untrusted import read_bytes
 
-BLOCK = 4096  # texts
-
-
-def encode_blocks(
-    texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray], dim: int, progress: bool
-) -> np.ndarray:
-    """The vectors of these texts, float32 (texts, dim). encode: returns those of at least one text.
-
-    Raises InputError for one text instead of a list, and for an element that is not a text.
-    """
-    vectors = np.empty((len(texts), dim), dtype=np.float32)
-    with nullcontext() if progress else hidden_progress(), Progress("encoding texts", len(texts), "texts") as shown:
-        for start, block in text_blocks(texts):
-            vectors[start : start + len(block)] = encode(block)
-            shown.advance(len(block))
-    return vectors
-
-
-def text_blocks(texts: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-    """Blocks of texts, each with the number of its first one. Raises InputError as `encode_blocks`."""
-    if isinstance(texts, str):
-        raise InputError("encode takes a list of texts, not one text")
-    for start in range(0, len(texts), BLOCK):
-        block = list(texts[start : start + BLOCK])
-        for number, text in enumerate(block, start=start):
-            if not isinstance(text, str):
-                raise InputError(f"encode takes texts; number {number} is of type {type(text).__name__}")
-        yield start, block
-
-
-# ISO 639-1.
-TWO_LETTERS = """
-aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa
-ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr
-ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl
-ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk
-ur uz ve vi vo wa wo xh yi yo za zh zu
-"""
-
-
-def check_language(code: str) -> None:
-    """Raise InputError for a code that is none: of two letters in ISO 639-1, or of three letters as in ISO 639-3."""
-    if code not in TWO_LETTERS.split() and not (
-        len(code) == 3 and code.isascii() and code.isalpha() and code.islower()
-    ):
-        raise InputError("no such language; give its code in ISO 639, as in language=pl", key="language", value=code)
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
 class Description:
     """What an encoder is, in plain values for tables, the model metadata of mteb and model cards.
 
-    name: as in file names: "fasttext-frozen", "average-fasttext-mean-sif". title: as in tables: "LSTM, fastText, frozen".
-    family: the group of the table's row: "lstm", "average". language: as in "pl". parameters_without_embeddings: those that are not
-    in word vectors. memory: bytes of all weights. max_length: tokens; longer texts are cut; None: no limit.
-    trained_on: the tasks whose training rows the encoder has seen, with labels or without, as in "klej/cbd": suite and id. suite,
-    seed: of the run; None for encoders that are not trained. settings: what the vectors depend on, defaults included, in words: "seed 2 (the
-    best on dev), pooling max, not centred".
+    Attributes:
+        name: as in file names: "fasttext-frozen", "average-fasttext-mean-sif".
+        title: as in tables: "LSTM, fastText, frozen".
+        family: the group of the table's row: "lstm", "average".
+        dim: the size of a vector.
+        language: as in "pl".
+        parameters: the number of all that the vectors depend on.
+        parameters_without_embeddings: those that are not in word vectors.
+        memory: bytes of all weights.
+        max_length: tokens; longer texts are cut; None: no limit.
+        trained_on: the tasks whose training rows the encoder has seen, with labels or without, as in "klej/cbd": suite and id.
+        suite, seed: of the run; None for encoders that are not trained.
+        settings: what the vectors depend on, defaults included, in words: "seed 2 (the best on dev), pooling max, not centred".
     """
 
     name: str
@@ -107,7 +57,9 @@ class SentenceEncoder(Protocol):
     def encode(self, texts: Sequence[str], progress: bool = False) -> "np.ndarray":
         """The vectors of these texts, float32 (texts, dim). A text's vector depends on its batch by at most 1e-5.
 
-        progress: show a progress bar on standard error.
+        Args:
+            texts: any number of them.
+            progress: show a progress bar on standard error.
         """
 
     def fingerprint(self) -> str:
@@ -121,8 +73,10 @@ class SentenceEncoder(Protocol):
 class Choices:
     """The settings that may be chosen on validation rows.
 
-    values: of each setting, the values to try, the default first. fits: for all settings of an encoder with some of these values, those
-    that it reads with them; None if the values contradict the other settings.
+    Attributes:
+        values: of each setting, the values to try, the default first.
+        fits: for all settings of an encoder with some of these values, those that it reads with them; None if the values contradict
+            the other settings.
     """
 
     values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
@@ -133,9 +87,12 @@ class Choices:
 class EncoderKind:
     """One kind of sentence encoders: an entry of `mtl.encoders.ENCODERS`.
 
-    name: as messages call it. takes: whether it opens the encoder with this name. open: the encoder with this name and these settings,
-    by dotted keys; raises InputError for an unknown key, a bad value, and files that are missing. choices: returns the settings that may be
-    chosen on validation rows.
+    Attributes:
+        name: as messages call it.
+        takes: whether it opens the encoder with this name.
+        open: opens the encoder with this name and these settings, by dotted keys; raises InputError for an unknown key, a bad value,
+            and files that are missing.
+        choices: returns the settings that may be chosen on validation rows.
     """
 
     name: str
@@ -144,35 +101,20 @@ class EncoderKind:
     choices: Callable[[], Choices] = Choices
 
 
-LIMIT = 2**24  # bytes of a mean vector's file
+# ISO 639-1.
+TWO_LETTERS = """
+aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa
+ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr
+ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl
+ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk
+ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
 
 
-def mean_vector(texts: Sequence[str], encode: Callable[[Sequence[str]], np.ndarray], title: str) -> np.ndarray:
-    """The mean of the texts' vectors, float32 (dim,). texts: at least one. encode: returns vectors (texts, dim)."""
-    total = np.zeros(1)  # grows to (dim,)
-    with Progress(title, len(texts), "texts") as shown:
-        for _, block in text_blocks(texts):
-            total = total + encode(block).sum(axis=0, dtype=np.float64)
-            shown.advance(len(block))
-    mean: np.ndarray = (total / len(texts)).astype(np.float32)
-    return mean
-
-
-def read_centre(path: Path, dim: int) -> np.ndarray | None:
-    """A mean vector that `write_centre` wrote, or None if there is none or it is damaged."""
-    try:
-        centre = np.load(io.BytesIO(read_bytes(path, LIMIT)), allow_pickle=False)
-    except (OSError, ValueError, EOFError, MemoryError, InputError):
-        return None
-    if not isinstance(centre, np.ndarray) or centre.dtype != np.float32 or centre.shape != (dim,):
-        return None
-    return centre if np.isfinite(centre).all() else None
-
-
-def write_centre(path: Path, centre: np.ndarray) -> None:
-    """Keep a mean vector. Does nothing where the folder cannot be written to: it is computed again."""
-    try:
-        with replacing(path) as partial, partial.open("wb") as file:
-            np.save(file, centre)
-    except OSError:
-        return
+def check_language(code: str) -> None:
+    """Raise InputError for a code that is none: of two letters in ISO 639-1, or of three letters as in ISO 639-3."""
+    if code not in TWO_LETTERS.split() and not (
+        len(code) == 3 and code.isascii() and code.isalpha() and code.islower()
+    ):
+        message = "no such language; give its code in ISO 639, as in language=pl"
+        raise InputError(message, key="language", value=code)

@@ -13,7 +13,8 @@ from mtl.base.files import replacing
 from mtl.base.progress import Progress, hidden_progress
 from mtl.data.columns import parquet_vectors
 from mtl.data.files import line_blocks
-from mtl.encoders.encoder import BLOCK, SentenceEncoder
+from mtl.encoders.blocks import BLOCK
+from mtl.encoders.encoder import SentenceEncoder
 
 STANDARD_INPUT = Path("-")
 
@@ -21,24 +22,29 @@ Write = Callable[[Sequence[str], np.ndarray], None]
 
 
 def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
-    """Write the vector of each line of a UTF-8 text file, in the form that the suffix of `out` says.
+    """Write the vector of each line of a UTF-8 text file. Memory does not depend on the number of lines.
 
-    source: "-": standard input. .npy: float32 (lines, dim). .parquet: the columns text and vector. Memory does not depend on the number
-    of lines. Raises InputError for another suffix and a file that cannot be read.
+    Args:
+        encoder: of the lines.
+        source: the text file; "-": standard input.
+        out: the file to write. Its suffix says its form: .npy: float32 (lines, dim); .parquet: the columns text and vector.
+
+    Raises:
+        InputError: for another suffix and a file that cannot be read.
     """
     check_vectors_file(out)
     dim = encoder.description.dim
     with (
-        _opened(source) as (file, name, size),
+        _open(source) as (file, name, size),
         replacing(out) as partial,
         WRITERS[out.suffix](partial, out, dim) as write,
-        Progress(f"encoding {name}", size, "B") as shown,
+        Progress(f"encoding {name}", size, "B") as bar,
     ):
         for texts, read in line_blocks(file, name, BLOCK):
             with hidden_progress():
                 vectors = encoder.encode(texts)
             write(texts, vectors)
-            shown.advance(read)
+            bar.advance(read)
 
 
 def check_vectors_file(out: Path) -> None:
@@ -50,7 +56,7 @@ def check_vectors_file(out: Path) -> None:
 
 
 @contextmanager
-def _opened(source: Path) -> Iterator[tuple[IO[bytes], str, int | None]]:
+def _open(source: Path) -> Iterator[tuple[IO[bytes], str, int | None]]:
     """The file, its name in messages, and its size in bytes if it is known."""
     if source == STANDARD_INPUT:
         if sys.stdin is None:

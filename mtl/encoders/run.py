@@ -1,10 +1,8 @@
-"""The encoder of a finished run.
-
-Use a finished run: predict a task's targets for new rows, encode new texts.
-"""
+"""A finished run in use: it predicts a task's targets for new rows (`Predictor`), and encodes texts (`RunEncoder`)."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +13,14 @@ import numpy as np
 
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.files import sha256, write_text
+from mtl.base.files import replacing, sha256, write_text
 from mtl.base.terminal import write_data
-from mtl.base.untrusted import check_plain_folder, read_json
+from mtl.base.untrusted import check_plain_folder, read_arrays, read_json
 from mtl.data.dataset import training_texts
 from mtl.data.examples import Row, make_example, read_rows
 from mtl.embedders import embedder_kind
-from mtl.encoders.encoder import Description, encode_blocks, mean_vector, read_centre, write_centre
+from mtl.encoders.blocks import encode_blocks, mean_vector
+from mtl.encoders.encoder import Choices, Description
 from mtl.methods import METHODS, method_name
 from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from mtl.encoders.scikit_learn import TextTransformer
 
 
+@dataclass(eq=False, repr=False)
 class Predictor:
     """The models of one seed of a run.
 
@@ -48,24 +48,13 @@ class Predictor:
     (2, 2048)
     """
 
-    def __init__(
-        self,
-        folder: RunFolder,
-        config: Config,
-        suite: Suite,
-        tasks: Sequence[str],
-        seed: int,
-        model: Model,
-        device: str,
-    ) -> None:
-        """folder: the run's. tasks: the ids of the run's tasks. model: that of the seed. device: as in `load`."""
-        self.folder = folder
-        self.device = device
-        self.config = config
-        self.suite = suite
-        self.tasks = list(tasks)
-        self.seed = seed
-        self.model = model
+    folder: RunFolder
+    config: Config
+    suite: Suite
+    tasks: list[str]  # the ids of the run's tasks
+    seed: int
+    model: Model  # that of the seed
+    device: str  # as in `load`
 
     @classmethod
     def load(
@@ -78,13 +67,17 @@ class Predictor:
     ) -> "Predictor":
         """Load the models of one seed of a run.
 
-        seed: None: the seed with the best score on dev: on `task` (or the task whose head answers it), or without a task, on average.
+        Args:
+            run_dir: the run's folder.
+            seed: None: the seed with the best score on dev: on `task`, or without a task, on average.
+            task: the task whose score chooses the seed (or the score of the task whose head answers it).
+            device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
+            encoder_task: the task whose encoder `encode` uses, in a run in which each task has its own.
 
-        device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
-        encoder_task: the task whose encoder `encode` uses, in a run in which each task has its own.
-        Raises InputError for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
+        Raises:
+            InputError: for a folder without a finished run, a run whose models are not kept, and an unknown seed, task or device.
         """
-        place = device_of(device, "device")
+        torch_device = device_of(device, "device")
         folder = RunFolder(run_dir)
         if run_dir.is_dir():
             check_plain_folder(run_dir)
@@ -92,10 +85,10 @@ class Predictor:
         load = METHODS[method_name(config.method)].load
         if load is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.load)
-            raise InputError(
-                f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}",
-                path=run_dir,
+            message = (
+                f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
             )
+            raise InputError(message, path=run_dir)
         if not folder.summary.exists():
             raise InputError("this run is not finished; give its command again", path=run_dir)
         summary, inputs = read_summary(folder.summary), folder.read_inputs()
@@ -112,7 +105,7 @@ class Predictor:
         answers = read_json(folder.answers, dict[str, list[str]]) if folder.answers.exists() else {}
         tasks = list(summary["tasks"])
         request = LoadRequest(
-            config, suite, folder.path, folder.seed(seed), inputs, answers, place, tasks, encoder_task
+            config, suite, folder.path, folder.seed(seed), inputs, answers, torch_device, tasks, encoder_task
         )
         return cls(folder, config, suite, tasks, seed, load(request), device)
 
@@ -120,32 +113,37 @@ class Predictor:
     def predict(self, task: str, rows: Sequence[Row]) -> list[str]:
         """A prediction for each row, in the form of the targets in the task's files. Raises InputError for rows of another form.
 
-        rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
-        For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
+        Args:
+            task: the id of a task of the run.
+            rows: the texts of each row: one text, or two for a pair. For a choice: the candidates, after the text if the task has one.
+                For a task with marked spans: after the texts, start and stop of each span in characters of its text, half-open.
         """
-        known = self._task(task)
+        suite_task = self._task(task)
         for row in rows:
             try:
                 if isinstance(row, str):
                     raise ValueError("is a text")
-                make_example(known, row)
+                make_example(suite_task, row)
             except ValueError as error:
-                raise InputError(f"task {task} takes rows, each a list of {_form(known)}; {row!r} {error}") from None
+                message = f"task {task} takes rows, each a list of {_form(suite_task)}; {row!r} {error}"
+                raise InputError(message) from None
         if not rows:
             return []
-        return list(map(target_kind(known).cells.format, self.model.predict(known, rows).tolist()))
+        return list(map(target_kind(suite_task).cells.format, self.model.predict(suite_task, rows).tolist()))
 
     @exact_arithmetic()
     def encode(self, texts: Sequence[str], pooling: str | None = None, progress: bool = False) -> np.ndarray:
-        """Text vectors, float32 (texts, dim).
+        """Text vectors, float32 (texts, dim). Raises InputError for a text that is not in a list, and for another pooling.
 
-        pooling: how the vectors of a text's tokens become one: their max or their mean; None: max for an LSTM, as in training, and mean
-        for a transformer. progress: show it on standard error. Raises InputError for a text that is not in a list, and for another
-        pooling.
+        Args:
+            texts: any number of them.
+            pooling: how the vectors of a text's tokens become one: their max or their mean; None: max for an LSTM, as in training, and
+                mean for a transformer.
+            progress: show it on standard error.
         """
-        chosen = pooling or self.model.pooling
-        check_choice("pooling", chosen, POOLINGS)
-        return encode_blocks(texts, lambda block: self.model.encode(block, chosen), self.model.dim, progress)
+        method = pooling or self.model.pooling
+        check_choice("pooling", method, POOLINGS)
+        return encode_blocks(texts, lambda block: self.model.encode(block, method), self.model.dim, progress)
 
     def as_transformer(self, pooling: str | None = None) -> "TextTransformer":
         """A scikit-learn transformer from texts to the vectors that `encode` gives, for a Pipeline."""
@@ -156,13 +154,16 @@ class Predictor:
         return transformer
 
     def predict_file(self, task: str, path: Path, out: Path | None) -> None:
-        """Predict the rows of a file with the task's columns of texts and spans. Write one prediction per line, in row order, after a header.
+        """Predict the rows of a file. Write one prediction per line, in row order, after a header. Raises InputError.
 
-        The file's suffix says its format (`mtl.data.records`). out: None: standard output. Raises InputError.
+        Args:
+            task: the id of a task of the run.
+            path: a file with the task's columns of texts and spans; its suffix says its format (`mtl.data.records`).
+            out: the file to write; None: standard output.
         """
-        known = self._task(task)
-        name = known.target if self.config.submission.header == "task" else "target"
-        lines = [name, *self.predict(task, read_rows(known, path))]
+        suite_task = self._task(task)
+        header = suite_task.target if self.config.submission.header == "task" else "target"
+        lines = [header, *self.predict(task, read_rows(suite_task, path))]
         text = "".join(f"{line}\n" for line in lines)
         if out is None:
             write_data(text)
@@ -186,9 +187,9 @@ def _form(task: Task) -> str:
     return f"{form}; then (start, stop) of {len(task.marked)} spans: {spans}"
 
 
-def _dev_score(path: Path, done: SeedScores, suite: Suite, task: str | None) -> float:
-    """A seed's score × 100 on dev: that of a task, or the mean of all tasks. done: the content of the seed's scores.json."""
-    scores = done["dev_scores"]
+def _dev_score(path: Path, content: SeedScores, suite: Suite, task: str | None) -> float:
+    """A seed's score × 100 on dev: that of a task (or of the one whose head answers it), or the mean of all tasks. path: of scores.json."""
+    scores = content["dev_scores"]
     source = task if task is None or task in scores else suite.tasks[task].answered_by or task
     if not scores or (source is not None and source not in scores):
         raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
@@ -202,9 +203,13 @@ FLOAT = 4  # bytes of a weight
 class RunSettings:
     """The settings of a run's encoder.
 
-    seed: None: the best on dev. task: whose encoder, in a run in which each task has its own. pooling: max or mean; None: max for an LSTM,
-    as in training, and mean for a transformer. centre: subtract the mean vector of the run's training texts. data_dir: where the run's
-    data is, for centre; None: where the run found it.
+    Attributes:
+        seed: None: the best on dev.
+        task: whose encoder, in a run in which each task has its own.
+        device: where to compute.
+        pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.
+        centre: subtract the mean vector of the run's training texts.
+        data_dir: where the run's data is, for centre; None: where the run found it.
     """
 
     seed: int | None = None
@@ -218,6 +223,25 @@ class RunSettings:
         """Raise InputError for a value that makes no sense."""
         if self.data_dir is not None and not self.centre:
             raise InputError("is for centre=true only", key="data_dir", value=self.data_dir)
+
+
+def open_run(name: str, settings: Mapping[str, Any]) -> "RunEncoder":
+    """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
+    if (Path(name) / "modules.json").is_file():
+        message = "is an export, not a run; name the run's folder; docs/export.md: how mteb scores exports"
+        raise InputError(message, path=name)
+    checked = typed_settings(RunSettings, settings)
+    predictor = Predictor.load(Path(name), checked.seed, device=checked.device, encoder_task=checked.task)
+    return RunEncoder(predictor, checked)
+
+
+def run_choices() -> Choices:
+    """All poolings, centred or not. Only centring reads the run's data."""
+
+    def fit(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {key: value for key, value in settings.items() if key != "data_dir" or settings.get("centre")}
+
+    return Choices({"pooling": tuple(POOLINGS), "centre": (False, True)}, fit)
 
 
 class RunEncoder:
@@ -290,16 +314,21 @@ class RunEncoder:
         inputs = run.read_inputs()
         trained = sorted((name, mark) for name, mark in inputs.items() if name != "precision")
         key = hashlib.sha256(f"{self._uncentred} {self.versions()} {trained}".encode()).hexdigest()
-        path = run.path / f"centre-{key[:16]}.npy"
-        centre = read_centre(path, dim)
-        if centre is None:
-            texts = self._training_texts(inputs)
-            centre = mean_vector(texts, self._encode, f"{run.path}: the mean of the training texts")
-            write_centre(path, centre)
+        path = run.path / f"centre-{key[:16]}.npz"
+        try:
+            centre = read_arrays(path)["centre"]
+            if centre.dtype == np.float32 and centre.shape == (dim,) and np.isfinite(centre).all():
+                return centre
+        except (OSError, ValueError, KeyError, InputError):  # there is none, or it is damaged
+            pass
+        centre = mean_vector(
+            self._training_texts(inputs),
+            lambda texts: self.predictor.encode(texts, self.pooling),
+            f"{run.path}: the mean of the training texts",
+        )
+        with suppress(OSError), replacing(path) as partial, partial.open("wb") as file:  # else it is computed again
+            np.savez(file, centre=centre)
         return centre
-
-    def _encode(self, texts: Sequence[str]) -> np.ndarray:
-        return self.predictor.encode(texts, self.pooling)
 
     def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
         """Raises InputError for data that is missing, or not that of the run. inputs: the run's fingerprints."""
@@ -311,17 +340,6 @@ class RunEncoder:
             if path is None or not path.is_file():
                 continue
             if sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
-                raise InputError(
-                    "is not the file that the run was trained on; centre=true needs it: set data_dir=", path=path
-                )
+                message = "is not the file that the run was trained on; centre=true needs it: set data_dir="
+                raise InputError(message, path=path)
         return training_texts(predictor.suite, data_dir, config.held_out, tasks)
-
-
-def open_run(name: str, settings: Mapping[str, Any]) -> RunEncoder:
-    """The encoder of the finished run in the folder `name`. Raises InputError as `Predictor.load` and `RunEncoder` do."""
-    if (Path(name) / "modules.json").is_file():
-        raise InputError(
-            f"{name}: is an export, not a run; name the run's folder; docs/export.md: how mteb scores exports"
-        )
-    chosen = typed_settings(RunSettings, settings)
-    return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device, encoder_task=chosen.task), chosen)

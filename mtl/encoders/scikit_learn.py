@@ -23,7 +23,12 @@ class TextTransformer(TransformerMixin, BaseEstimator):
     """
 
     def __init__(self, run_dir: str, seed: int | None = None, device: str = "cpu", pooling: str | None = None) -> None:
-        """run_dir, seed, device: as in `mtl.load`. pooling: as in `Predictor.encode`."""
+        """Keep the parameters.
+
+        Args:
+            run_dir, seed, device: as in `mtl.load`.
+            pooling: as in `Predictor.encode`.
+        """
         self.run_dir = run_dir
         self.seed = seed
         self.device = device

@@ -10,7 +10,8 @@ import numpy as np
 
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.encoders.encoder import Description, check_language, encode_blocks
+from mtl.encoders.blocks import encode_blocks
+from mtl.encoders.encoder import Choices, Description, check_language
 from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
@@ -25,8 +26,13 @@ FLOAT = 4  # bytes of a weight
 class TransformerSettings:
     """The settings of a transformer as an encoder.
 
-    path: a folder, or a name on the Hugging Face Hub. tokenizer: of the tokenizer; None: the same. language: of its texts, as in "pl", for
-    descriptions; None: not said.
+    Attributes:
+        path: a folder, or a name on the Hugging Face Hub.
+        tokenizer: the same for the tokenizer; None: that of `path`.
+        language: of its texts, as in "pl", for descriptions; None: not said.
+        pooling: mean or max of the tokens' vectors.
+        max_length: tokens of a text.
+        device: where to compute.
     """
 
     path: str | None = None
@@ -44,6 +50,16 @@ class TransformerSettings:
             )
         if self.language is not None:
             check_language(self.language)
+
+
+def open_transformer(name: str, settings: Mapping[str, Any]) -> "PlainTransformer":
+    """The transformer that `path` names. Raises InputError for an unknown key, a bad value, and one that cannot be opened."""
+    return PlainTransformer(typed_settings(TransformerSettings, settings))
+
+
+def transformer_choices() -> Choices:
+    """All poolings, the mean first."""
+    return Choices({"pooling": tuple(sorted(POOLINGS, reverse=True))})
 
 
 class PlainTransformer:
@@ -97,9 +113,3 @@ class PlainTransformer:
     def versions(self) -> dict[str, str]:
         """Those of mtl and of the libraries that make tokens."""
         return self.encoder.versions()
-
-
-def open_transformer(name: str, settings: Mapping[str, Any]) -> PlainTransformer:
-    """The transformer that `path` names. Raises InputError for an unknown key, a bad value, and one that cannot be opened."""
-    chosen = typed_settings(TransformerSettings, settings)
-    return PlainTransformer(chosen)

@@ -14,7 +14,7 @@ from mtl.base.device import device_of
 from mtl.base.errors import InputError
 from mtl.data.dataset import training_texts
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.find import fetch, load_recipe, train_on_files, train_on_suite, trained_file, training_settings
+from mtl.embedders.recipes import fetch, load_recipe, train_on_files, train_on_suite, trained_path, training_settings
 from mtl.jobs.job import Job, load_job
 from mtl.pretraining.pretrain import pretrain
 from mtl.pretraining.settings import check_installed, read_settings
@@ -106,7 +106,7 @@ def train_embeddings(
     assert files is not None
     job = text.job()
     if job is not None:
-        path = trained_file(Path("embeddings") / files.trained_name(job.suite.name), job.config.held_out)
+        path = trained_path(Path("embeddings") / files.trained_name(job.suite.name), job.config.held_out)
     if out is not None:
         path = Path(out)
     if path.is_dir() and files.exists(path):

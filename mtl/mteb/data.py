@@ -21,7 +21,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.data.files import line_blocks
 from mtl.data.records import parse_row
-from mtl.encoders.encoder import BLOCK
+from mtl.encoders.blocks import BLOCK
 from mtl.mteb.benchmark import Benchmark, find_benchmark, load_benchmark
 from mtl.mteb.results import EXACT, OTHER, REDUCED
 

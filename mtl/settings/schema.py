@@ -30,7 +30,7 @@ PAPER = "paper"  # the name of the default architecture and of the default prese
 
 @dataclass
 class EmbedderOptions:
-    """The keys that all kinds of embeddings have; each kind adds its own keys (`mtl.embedders.embedder.EmbedderKind`)."""
+    """The keys that all kinds of embeddings have; each kind adds its own keys (`mtl.embedders.interface.EmbedderKind`)."""
 
     name: str = MISSING
     dropout: float = bounded(SHARE)

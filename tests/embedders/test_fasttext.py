@@ -11,11 +11,12 @@ import torch
 from embedding_requests import build_request
 from input_errors import raises_input_error
 
+from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders import fasttext as module
-from mtl.embedders.embedder import BuildRequest, LoadRequest, note_source, noted_source
 from mtl.embedders.fasttext import FASTTEXT, FastTextOptions, FastTextTraining, fasttext_embeddings, train_fasttext
+from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, note_source, noted_source
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -23,7 +24,7 @@ LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", 
 
 def request(
     suite_file: Path, path: Path, dim: int | None = None, min_count: int = 1, **changes: object
-) -> BuildRequest:
+) -> EmbeddingsRequest:
     given = {"dropout": 0.2, "dim": dim, "trainable": True, "min_count": min_count, **changes}
     return build_request(suite_file, FastTextOptions("fasttext", **given), path)  # type: ignore[arg-type]
 
@@ -144,7 +145,9 @@ def test_a_word_that_a_run_never_saw(
     made = fasttext_embeddings(given)
     made.save(tmp_path)
     weights = made.embedder().state_dict()
-    reader = module.load(LoadRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu")))
+    reader = module.load_run(
+        RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
+    )
     reader.embedder.load_state_dict(weights)
     tokens, _ = reader.sequences(TokenizedTexts(["månen månarna"], "sv", 9)).gather(torch.tensor([0]))
     vectors = reader.embedder(tokens)[0].detach()
@@ -166,19 +169,30 @@ def test_training_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert reached[-1] == (2 * 90 * 4, 2 * 90 * 4)  # epochs, lines, tokens of a line with its end
 
 
-def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure() -> None:
-    lines = [
-        "Read 0M words\n",
-        "\n",
-        "Progress:   1.5% words/sec/thread:   12345 lr:  0.049 avg.loss:  4.1 ETA:   0h 3m12s\n",
-        "ValueError: Encountered NaN.\n",
-        "Progress: 100.0% words/sec/thread:   12345 lr:  0.000 avg.loss:  4.1 ETA:   0h 0m 0s\n",
-    ]
-    with Progress("training", 200, "tokens") as shown:
-        assert module._follow(lines[:3], shown, 200) == "Read 0M words"
-        assert shown.done == 3
-        assert module._follow(lines, shown, 200) == "ValueError: Encountered NaN."
-        assert shown.done == 200
+WRITE = """
+import sys
+print("Read 0M words", end="\\n\\n", file=sys.stderr)
+print("Progress:   1.5% words/sec/thread:   12345 lr:  0.049 avg.loss:  4.1 ETA:   0h 3m12s", file=sys.stderr)
+print("ValueError: Encountered NaN.", file=sys.stderr)
+print("Progress:  50.0% words/sec/thread:   12345 lr:  0.000 avg.loss:  4.1 ETA:   0h 0m 0s", file=sys.stderr)
+sys.exit(1)
+"""
+
+
+def test_what_fasttext_writes_is_progress_or_the_reason_of_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = []
+
+    class Recorded(Progress):
+        def reach(self, done: int) -> None:
+            reached.append(done)
+
+    monkeypatch.setattr(module, "Progress", Recorded)
+    monkeypatch.setattr(module, "TRAIN", WRITE)
+    with pytest.raises(InputError, match=r"fastText could not train: ValueError: Encountered NaN. \(min_count=5\)"):
+        train_fasttext([["a"] * 39] * 5, tmp_path / "v.bin", FastTextTraining(epochs=1))
+    assert reached == [3, 100]  # of 200 tokens
 
 
 def test_one_thread_trains_the_same_vectors_each_time(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.base.locks import waiting_lock
-from mtl.embedders.embedder import Embeddings
-from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors, load_recipe, obtain_vectors
+from mtl.embedders.find import build_embeddings, check_obtainable, find_vectors, obtain_vectors
+from mtl.embedders.interface import Embeddings
+from mtl.embedders.recipes import load_recipe
 from mtl.jobs.job import Job
 
 

@@ -131,7 +131,7 @@ def test_a_vector_does_not_depend_on_its_batch(files: dict[str, Any], monkeypatc
     together = encoder.encode(TEXTS)
     for text, vector in zip(TEXTS, together, strict=True):
         np.testing.assert_allclose(encoder.encode([text])[0], vector, atol=1e-5)
-    monkeypatch.setattr("mtl.encoders.encoder.BLOCK", 3)
+    monkeypatch.setattr("mtl.encoders.blocks.BLOCK", 3)
     np.testing.assert_allclose(encoder.encode(TEXTS, progress=True), together, atol=1e-5)
     np.testing.assert_allclose(
         opened(files, weighting="sif", pooling="both", centre=True).encode(TEXTS), together, atol=1e-5

@@ -81,15 +81,15 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
     mean = plain.encode(training_texts(copied)).mean(axis=0, dtype=np.float64)
     np.testing.assert_allclose(centred.encode(TEXTS), plain.encode(TEXTS) - mean, atol=1e-5)
     assert np.abs(mean).max() > 1e-3
-    (kept,) = copied.glob("centre-*.npy")
+    (kept,) = copied.glob("centre-*.npz")
     shutil.rmtree(copied.parent / "data")  # the mean is in the run's folder now
     settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
     np.testing.assert_array_equal(open_encoder(str(copied), settings).encode(TEXTS), centred.encode(TEXTS))
     with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), {**settings, "pooling": "max"})
-    saved = np.load(kept)
+    saved = np.load(kept)["centre"]
     for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan)):
-        np.save(kept, damaged)
+        np.savez(kept, centre=damaged)
         with raises_input_error(file="train.tsv"):
             open_encoder(str(copied), settings)
     kept.write_bytes(b"damaged")
@@ -145,5 +145,5 @@ def test_another_version_computes_the_mean_anew(copied: Path, monkeypatch: pytes
     before = open_encoder(str(copied), settings)
     monkeypatch.setattr(version, "0")
     after = open_encoder(str(copied), settings)
-    assert len(list(copied.glob("centre-*.npy"))) == 2
+    assert len(list(copied.glob("centre-*.npz"))) == 2
     assert before.fingerprint() == after.fingerprint()  # what was computed is the same

@@ -16,7 +16,7 @@ from mtl.base.errors import InputError
 from mtl.data.splits import read_task
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
-from mtl.embedders.vectors import VectorFile, WordVectors
+from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.encoders.run import Predictor
 from mtl.jobs.job import Job
 from mtl.jobs.together import run_baseline
@@ -181,7 +181,7 @@ def test_vectors_do_not_depend_on_their_neighbours(run: Path) -> None:
 
 
 def test_blocks_and_poolings(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.encoders.encoder.BLOCK", 2)
+    monkeypatch.setattr("mtl.encoders.blocks.BLOCK", 2)
     predictor = mtl.load(run)
     texts = ["solen skiner nummer 1", "helt nya ord", "jag", "regnet faller"]
     sequences = predictor.model.sequences(TokenizedTexts(texts, "sv", 99))  # type: ignore[attr-defined]

@@ -6,7 +6,7 @@ import pytest
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.embedders.elmo.options import ElmoOptions
+from mtl.embedders.elmo import ElmoOptions
 from mtl.embedders.fasttext import FastTextOptions
 from mtl.embedders.random import RandomOptions
 from mtl.jobs.job import load_job, parse_settings

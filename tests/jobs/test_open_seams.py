@@ -17,9 +17,7 @@ from torch import Tensor, nn
 import mtl
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.embedder import BuildRequest as EmbedderRequest
-from mtl.embedders.embedder import EmbedderKind
-from mtl.embedders.embedder import LoadRequest as EmbedderLoad
+from mtl.embedders.interface import EmbedderKind, EmbeddingsRequest, RunReaderRequest
 from mtl.embedders.words import Coverage, coverage
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.together import run_baseline
@@ -86,7 +84,7 @@ class LengthEmbedder(nn.Module):
 
 
 class LengthEmbeddings:
-    """`mtl.embedders.embedder.Embeddings` and `Reader` at once: it keeps nothing of the texts."""
+    """`mtl.embedders.interface.Embeddings` and `Reader` at once: it keeps nothing of the texts."""
 
     dim = DIM
 
@@ -130,11 +128,11 @@ class LengthReader(LengthEmbeddings):
         return None
 
 
-def build_lengths(request: EmbedderRequest) -> Any:
+def build_lengths(request: EmbeddingsRequest) -> Any:
     return LengthEmbeddings(request.options.scale, request.texts)
 
 
-def load_lengths(request: EmbedderLoad) -> Any:
+def load_lengths(request: RunReaderRequest) -> Any:
     assert request.fingerprint == f"lengths × {request.options.scale}"
     return LengthReader(request.options.scale)
 

@@ -7,7 +7,7 @@ import pytest
 from data_files import read_json
 
 from mtl.cli import main
-from mtl.embedders import find as recipes
+from mtl.embedders import recipes
 from mtl.tasks.suite import load_suite
 
 pytestmark = pytest.mark.slow

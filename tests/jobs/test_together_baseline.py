@@ -19,8 +19,8 @@ from small_suite import small_settings
 from mtl.cli import main
 from mtl.data.examples import read_examples, read_targets
 from mtl.data.records import read_records
-from mtl.embedders import find as recipes
-from mtl.embedders.find import Recipe
+from mtl.embedders import recipes
+from mtl.embedders.recipes import Recipe
 from mtl.jobs.seed import run_apart
 from mtl.jobs.together import run_baseline
 from mtl.methods import stage2

@@ -1,18 +1,52 @@
-"""ELMo: contextual word vectors from a character-level bidirectional language model (Peters et al. 2018)."""
+"""ELMo: contextual word vectors from a character-level bidirectional language model (Peters et al. 2018); its registry entry."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from omegaconf import MISSING
+
+from mtl.base.lazy import lazy, resolve
+from mtl.embedders.interface import EmbedderKind, VectorFiles
+from mtl.settings.bounds import one_of
+from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
     from mtl.embedders.elmo.model import ELMo
 
-
-__all__ = ["ELMo"]
+__all__ = ["ELMO", "ELMo", "ElmoOptions"]
 
 
 def __getattr__(name: str) -> Any:
     """`ELMo`, imported at its first use, since it needs torch."""
     if name == "ELMo":
-        from mtl.embedders.elmo.model import ELMo
-
-        return ELMo
+        return resolve("mtl.embedders.elmo.model:ELMo")
     raise AttributeError(name)
+
+
+@dataclass
+class ElmoOptions(EmbedderOptions):
+    """The keys of ELMo embeddings; configs/embeddings/elmo.yaml explains them."""
+
+    path: str | None = None
+    precision: str = one_of("float16", "float32")
+    exact: bool = MISSING
+    cache: bool = MISSING
+
+
+ELMO = EmbedderKind(
+    title="ELMo",
+    options=ElmoOptions,
+    build=lazy("mtl.embedders.elmo.embeddings:elmo_embeddings"),
+    load=lazy("mtl.embedders.elmo.embeddings:run_elmo"),
+    open=lazy("mtl.embedders.elmo.embeddings:open_elmo"),
+    open_keys=("embeddings.path", "embeddings.exact", "layer"),
+    files=VectorFiles(
+        exists=lambda folder: any(folder.glob("*weights.hdf5")),  # which are written last
+        problem=lambda path: (
+            "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
+        ),
+        training="mtl.embedders.elmo.training:ELMoTraining",
+        trained_name=lambda suite: f"{suite}-elmo",
+    ),
+    audit_note=lambda options: "ELMo, which has a vector for any word",
+)

@@ -1,12 +1,11 @@
 """ELMo embeddings as in the KLEJ paper's Table 3: fixed weights, and a learned scalar mix of the layers.
 
-A disk cache of ELMo's vectors: each distinct text is computed once for all seeds, stages, tasks and runs.
+A cache on disk keeps ELMo's vectors: each distinct text is computed once for all seeds, stages, tasks and runs.
 """
 
 import copy
 import hashlib
 import logging
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +19,11 @@ from mtl.base.errors import InputError
 from mtl.base.files import check_space, format_bytes, replacing, reserve, sha256
 from mtl.base.locks import waiting_lock
 from mtl.base.progress import Progress
+from mtl.base.untrusted import read_arrays
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
-from mtl.embedders.embedder import BuildRequest, LoadRequest, OpenRequest
+from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
 from mtl.embedders.words import Coverage, coverage
 from mtl.model.sequences import ArraySequences, Sequences
 
@@ -39,157 +39,69 @@ SHARD = 256 * 2**20
 CHUNK = 2048
 
 
-class LayerCache:
-    """A folder of shards. A shard is two files: the rows of its texts, and an index of the texts.
-
-    The names of both files are a hash of the texts. The index is moved into place last, so a shard that has an index is
-    complete. One process at a time fills a cache; others wait for it.
-    """
-
-    def __init__(self, folder: Path, elmo: ELMo, dtype: np.dtype) -> None:
-        """folder: must belong to this ELMo and this dtype only."""
-        self.folder = folder
-        self.elmo = elmo
-        self.dtype = dtype
-
-    def sequences(self, texts: Sequence[Sequence[str]]) -> ArraySequences:
-        """The rows of these texts; computes the missing ones first.
-
-        Raises InputError if the disk has too little space for them.
-        """
-        keys = [text_key(text) for text in texts]
-        if set(keys) - set(self._locations()):
-            self._fill(dict(zip(keys, texts, strict=True)))
-        locations = self._locations()
-        shards = sorted({locations[key][0] for key in keys})
-        rows = ShardRows([self._open(shard) for shard in shards])
-        first = dict(zip(shards, rows.bounds[:-1].tolist(), strict=True))
-        starts = np.array([first[locations[key][0]] + locations[key][1] for key in keys], dtype=np.int64)
-        return ArraySequences(rows, starts, np.array([len(text) for text in texts], dtype=np.int64))
-
-    def _locations(self) -> dict[str, tuple[str, int]]:
-        """For each text's key the location of its first row: the shard and the row in it."""
-        locations: dict[str, tuple[str, int]] = {}
-        for index in sorted(self.folder.glob("*.index.npz")):
-            shard = index.name.removesuffix(".index.npz")
-            if not (self.folder / f"{shard}.rows.npy").exists():
-                continue
-            try:
-                with np.load(index) as file:
-                    found = zip(file["keys"].tolist(), file["starts"].tolist(), strict=True)
-            except (
-                OSError,
-                ValueError,
-                KeyError,
-                EOFError,
-                zipfile.BadZipFile,
-            ):  # damaged: its texts are computed again
-                continue
-            locations.update((key, (shard, start)) for key, start in found)
-        return locations
-
-    def _open(self, shard: str) -> np.ndarray:
-        path = self.folder / f"{shard}.rows.npy"
-        try:
-            rows: np.ndarray = np.load(path, mmap_mode="r")
-        except (OSError, EOFError, ValueError) as error:
-            raise InputError(
-                f"cannot be read ({error}); delete the folder, it will be computed again", path=path
-            ) from None
-        return rows
-
-    def _fill(self, texts: dict[str, Sequence[str]]) -> None:
-        with waiting_lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
-            for partial in self.folder.glob(".*.partial"):  # temporary files of killed processes
-                partial.unlink()
-            present = set(self._locations())
-            missing = [key for key in texts if key not in present]
-            if not missing:  # another process computed them
-                return
-            tokens = sum(len(texts[key]) for key in missing)
-            size = tokens * self.elmo.width * self.dtype.itemsize
-            logger.info(
-                "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s",
-                *(len(missing), tokens, format_bytes(size), self.folder),
-            )
-            check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
-            # Texts of similar length are computed together.
-            missing.sort(key=lambda key: (len(texts[key]), key))
-            with Progress("computing ELMo's layers", tokens, "tokens") as shown:
-                for part in _split(missing, [len(texts[key]) for key in missing], self._shard_tokens()):
-                    self._write(part, [texts[key] for key in part], shown)
-
-    def _shard_tokens(self) -> int:
-        return max(1, SHARD // (self.elmo.width * self.dtype.itemsize))
-
-    def _write(self, keys: list[str], texts: list[Sequence[str]], shown: Progress) -> None:
-        shard = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
-        sizes = np.array([len(text) for text in texts])
-        starts = np.cumsum(sizes) - sizes
-        with replacing(self.folder / f"{shard}.rows.npy") as partial:
-            shape = (int(sizes.sum()), self.elmo.width)
-            rows = np.lib.format.open_memmap(partial, mode="w+", dtype=self.dtype, shape=shape)
-            reserve(partial)
-            for first in range(0, len(texts), CHUNK):
-                for start, vectors in zip(
-                    starts[first:].tolist(), self.elmo.rows(texts[first : first + CHUNK]), strict=False
-                ):
-                    rows[start : start + len(vectors)] = vectors.cpu().numpy()
-                    shown.advance(len(vectors))
-            rows.flush()
-            del rows
-        with replacing(self.folder / f"{shard}.index.npz") as partial, partial.open("wb") as file:
-            np.savez(file, keys=np.array(keys), starts=starts)
+def elmo_embeddings(request: EmbeddingsRequest) -> "ElmoEmbeddings":
+    """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
+    options, texts = request.options, request.texts
+    assert request.path is not None
+    elmo, digest = load_elmo(request.path, options.exact)
+    complete = coverage(texts, np.ones(len(texts.types), dtype=bool))
+    cache_dir = request.cache_dir if options.cache else None
+    return ElmoEmbeddings(elmo.to(request.device), digest, options.precision, cache_dir, complete)
 
 
-class ShardRows:
-    """Memory-mapped shards that can be indexed as one array of rows."""
-
-    def __init__(self, shards: Sequence[np.ndarray]) -> None:
-        """shards: (rows, width) each, all with the same width and dtype."""
-        self.shards = shards
-        self.bounds = np.cumsum([0, *(len(shard) for shard in shards)])
-
-    def __getitem__(self, indices: np.ndarray) -> np.ndarray:
-        """Row indices (…,) -> rows (…, width)."""
-        gathered = np.empty((*indices.shape, self.shards[0].shape[1]), dtype=self.shards[0].dtype)
-        shards = np.searchsorted(self.bounds, indices, side="right") - 1
-        for shard in np.unique(shards):
-            in_shard = shards == shard
-            gathered[in_shard] = self.shards[shard][indices[in_shard] - self.bounds[shard]]
-        return gathered
+def run_elmo(request: RunReaderRequest) -> "ElmoReader":
+    """The ELMo of a finished run. Raises InputError if the folder holds another ELMo than the run's."""
+    assert request.path is not None
+    elmo, digest = load_elmo(request.path, request.options.exact)
+    if digest != request.fingerprint:
+        raise InputError("is not the ELMo that the run was made with", path=request.path)
+    return ElmoReader(elmo.to(request.device), digest, request.options.precision, _new_mix(elmo))
 
 
-def text_key(words: Sequence[str]) -> str:
-    """A text's key in a cache: the first 128 bits of the SHA-256 of its tokens, as 32 hexadecimal digits."""
-    return hashlib.sha256("\n".join(words).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def open_elmo(request: VectorReaderRequest) -> "ElmoReader":
+    """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError if it has no such layer."""
+    assert request.path is not None
+    elmo, digest = load_elmo(request.path, request.options.exact)
+    layer, layers = request.layer, elmo.options.n_layers
+    if layer is not None and not 0 <= layer <= layers:
+        raise InputError(f"{request.path} has the layers 0 to {layers}", key="layer", value=layer)
+    # A scalar mix that is not trained is the mean.
+    embedder = _new_mix(elmo) if layer is None else ElmoLayer(elmo.options.projection_dim, layer)
+    return ElmoReader(elmo.to(request.device), digest, "float32", embedder)
 
 
-def _split(keys: list[str], sizes: list[int], max_size: int) -> list[list[str]]:
-    """Split the keys into consecutive parts whose sizes add up to at most max_size; a larger key is a part of its own."""
-    parts: list[list[str]] = []
-    room = 0
-    for key, size in zip(keys, sizes, strict=True):
-        if not parts or size > room:
-            parts.append([])
-            room = max_size
-        parts[-1].append(key)
-        room -= size
-    return parts
+def _new_mix(elmo: ELMo) -> "ElmoEmbedder":
+    return ElmoEmbedder(elmo.options.n_layers, elmo.options.projection_dim)
+
+
+def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:
+    """The ELMo in a folder, and the SHA-256 of its options and weights. Raises InputError if the folder holds no ELMo."""
+    options, weights = elmo_files(folder)
+    both = f"{sha256(options)} {sha256(weights)}"
+    return ELMo(options, weights, exact), hashlib.sha256(both.encode()).hexdigest()
+
+
+def elmo_files(folder: Path) -> tuple[Path, Path]:
+    """The options file and the weights file in a folder; their names may have a prefix. Raises InputError if one is missing."""
+    if not folder.is_dir():
+        raise InputError(f"no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}", path=folder)
+    paths = []
+    for name in (OPTIONS, WEIGHTS):
+        files = sorted(path for path in folder.glob(f"*{name}") if path.is_file())
+        if len(files) != 1:
+            raise InputError(f"holds {len(files)} files named *{name}; there must be exactly one", path=folder)
+        paths.append(files[0])
+    return paths[0], paths[1]
 
 
 @dataclass(frozen=True)
 class ElmoEmbeddings:
-    """An ELMo and the cache of its vectors.
-
-    digest: the SHA-256 of its options and weights.
-    precision: of the vectors that the encoder reads, float16 or float32. cache_dir: None computes them in every step.
-    """
+    """An ELMo and the cache of its vectors."""
 
     elmo: ELMo
-    digest: str
-    precision: str
-    cache_dir: Path | None
+    digest: str  # the SHA-256 of its options and weights
+    precision: str  # of the vectors that the encoder reads: float16 or float32
+    cache_dir: Path | None  # None: the vectors are computed in every step
     coverage: Coverage
 
     @property
@@ -230,6 +142,44 @@ class ElmoEmbeddings:
         """Do nothing: a run reads ELMo's files from their own folder."""
 
 
+@dataclass(frozen=True)
+class ElmoReader:
+    """An ELMo without a cache; its attributes are those of `ElmoEmbeddings`, and the embedder, which makes a vector of a token's layers."""
+
+    elmo: ELMo
+    digest: str
+    precision: str
+    embedder: "ElmoEmbedder | ElmoLayer"
+
+    @property
+    def dim(self) -> int:
+        return self.elmo.dim
+
+    def learn(self, words: Sequence[str]) -> None:
+        """Do nothing: a word's vector depends on its text."""
+
+    def sequences(self, texts: TokenizedTexts) -> Sequences:
+        """The layers of the texts, computed each time they are read."""
+        return UncachedLayers(self.elmo, texts, self.precision)
+
+    def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
+        """All words have a vector, bool (types,)."""
+        return np.ones(len(texts.types), dtype=bool)
+
+    def table(self, words: Sequence[str]) -> None:
+        """None: a word's vector depends on its text."""
+
+    def fingerprint(self) -> str:
+        """A hash of the options, the weights and the arithmetic."""
+        layer = getattr(self.embedder, "layer", None)
+        return f"{self.digest} {self.elmo.dtype} {self.precision} {layer}"
+
+    def parameters(self) -> int:
+        """The number of weights of ELMo and of the scalar mix."""
+        modules = (self.elmo.model, self.embedder)
+        return sum(parameter.numel() for module in modules for parameter in module.parameters())
+
+
 class ElmoEmbedder(nn.Module):
     """Mixes a token's layers into one vector with learned weights (Peters et al. 2018, equation 1)."""
 
@@ -246,31 +196,6 @@ class ElmoEmbedder(nn.Module):
         """Rows of `ELMo.rows` (batch, time, width) -> (batch, time, 2 * projection_dim)."""
         mixed: Tensor = self.mix(split_layers(rows.float(), self.projection_dim))
         return mixed
-
-
-class UncachedLayers:
-    """Texts whose layers are computed each time they are gathered."""
-
-    def __init__(self, elmo: ELMo, texts: TokenizedTexts, precision: str) -> None:
-        self.elmo = elmo
-        self.texts = texts
-        self.dtype = {"float16": torch.float16, "float32": torch.float32}[precision]
-        self.lengths = torch.from_numpy(texts.lengths)
-
-    def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """Text indices (batch,) -> rows (batch, time, width), zero past each text's end, and lengths in tokens (batch,)."""
-        rows = self.elmo.rows([self.texts.words(text) for text in texts.tolist()])
-        return nn.utils.rnn.pad_sequence(rows, batch_first=True).to(self.dtype), self.lengths[texts]
-
-
-def elmo_embeddings(request: BuildRequest) -> ElmoEmbeddings:
-    """The embeddings of these texts by the ELMo in `request.path`. Raises InputError if the folder holds no ELMo."""
-    options, texts = request.options, request.texts
-    assert request.path is not None
-    elmo, digest = load_elmo(request.path, options.exact)
-    all_known = coverage(texts, np.ones(len(texts.types), dtype=bool))
-    cache_dir = request.cache_dir if options.cache else None
-    return ElmoEmbeddings(elmo.to(request.device), digest, options.precision, cache_dir, all_known)
 
 
 class ElmoLayer(nn.Module):
@@ -291,82 +216,142 @@ class ElmoLayer(nn.Module):
         return split_layers(rows.float(), self.projection_dim)[self.layer]
 
 
-class ElmoReader:
-    """An ELMo, without a cache."""
+class UncachedLayers:
+    """Texts whose layers are computed each time they are gathered."""
 
-    def __init__(self, elmo: ELMo, digest: str, precision: str, embedder: ElmoEmbedder | ElmoLayer) -> None:
-        """digest: the SHA-256 of its options and weights. precision: of its vectors, float16 or float32."""
+    def __init__(self, elmo: ELMo, texts: TokenizedTexts, precision: str) -> None:
         self.elmo = elmo
-        self.digest = digest
-        self.precision = precision
-        self.dim = elmo.dim
-        self.embedder = embedder
+        self.texts = texts
+        self.dtype = {"float16": torch.float16, "float32": torch.float32}[precision]
+        self.lengths = torch.from_numpy(texts.lengths)
 
-    def learn(self, words: Sequence[str]) -> None:
-        """Do nothing: a word's vector depends on its text."""
-
-    def sequences(self, texts: TokenizedTexts) -> Sequences:
-        """The layers of the texts, computed each time they are read."""
-        return UncachedLayers(self.elmo, texts, self.precision)
-
-    def known(self, texts: TokenizedTexts) -> np.ndarray:
-        """All words have a vector, bool (types,)."""
-        return np.ones(len(texts.types), dtype=bool)
-
-    def table(self, words: Sequence[str]) -> None:
-        """None: a word's vector depends on its text."""
-
-    def fingerprint(self) -> str:
-        """A hash of the options, the weights and the arithmetic."""
-        layer = getattr(self.embedder, "layer", None)
-        return f"{self.digest} {self.elmo.dtype} {self.precision} {layer}"
-
-    def parameters(self) -> int:
-        """The number of weights of ELMo and of the scalar mix."""
-        modules = (self.elmo.model, self.embedder)
-        return sum(parameter.numel() for module in modules for parameter in module.parameters())
+    def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
+        """Text indices (batch,) -> rows (batch, time, width), zero past each text's end, and lengths in tokens (batch,)."""
+        rows = self.elmo.rows([self.texts.words(text) for text in texts.tolist()])
+        return nn.utils.rnn.pad_sequence(rows, batch_first=True).to(self.dtype), self.lengths[texts]
 
 
-def run_elmo(request: LoadRequest) -> ElmoReader:
-    """The ELMo of a finished run. Raises InputError if the folder holds another ELMo than the run's."""
-    assert request.path is not None
-    elmo, digest = load_elmo(request.path, request.options.exact)
-    if digest != request.fingerprint:
-        raise InputError("is not the ELMo that the run was made with", path=request.path)
-    return ElmoReader(elmo.to(request.device), digest, request.options.precision, _new_mix(elmo))
+class LayerCache:
+    """A folder of shards. A shard is two files: the rows of its texts, and an index of the texts.
+
+    The names of both files are a hash of the texts. A text's key in the index is the first 128 bits of the SHA-256 of its tokens. The
+    index is moved into place last, so a shard that has an index is complete. One process at a time fills a cache; others wait
+    for it.
+    """
+
+    def __init__(self, folder: Path, elmo: ELMo, dtype: np.dtype) -> None:
+        """folder: must belong to this ELMo and this dtype only."""
+        self.folder = folder
+        self.elmo = elmo
+        self.dtype = dtype
+
+    def sequences(self, texts: Sequence[Sequence[str]]) -> ArraySequences:
+        """The rows of these texts; computes the missing ones first.
+
+        Raises InputError if the disk has too little space for them.
+        """
+        keys = [hashlib.sha256("\n".join(text).encode("utf-8", "surrogatepass")).hexdigest()[:32] for text in texts]
+        if set(keys) - set(self._locations()):
+            self._fill(dict(zip(keys, texts, strict=True)))
+        locations = self._locations()
+        shards = sorted({locations[key][0] for key in keys})
+        rows = ShardRows([self._rows(shard) for shard in shards])
+        first = dict(zip(shards, rows.bounds[:-1].tolist(), strict=True))
+        starts = np.array([first[locations[key][0]] + locations[key][1] for key in keys], dtype=np.int64)
+        return ArraySequences(rows, starts, np.array([len(text) for text in texts], dtype=np.int64))
+
+    def _locations(self) -> dict[str, tuple[str, int]]:
+        """For each text's key the location of its first row: the shard and the row in it."""
+        locations: dict[str, tuple[str, int]] = {}
+        for index in sorted(self.folder.glob("*.index.npz")):
+            shard = index.name.removesuffix(".index.npz")
+            if not (self.folder / f"{shard}.rows.npy").exists():
+                continue
+            try:
+                arrays = read_arrays(index)
+                starts = dict(zip(arrays["keys"].tolist(), arrays["starts"].tolist(), strict=True))
+            except (OSError, ValueError, KeyError, InputError):  # damaged: its texts are computed again
+                continue
+            locations.update((key, (shard, start)) for key, start in starts.items())
+        return locations
+
+    def _rows(self, shard: str) -> np.ndarray:
+        path = self.folder / f"{shard}.rows.npy"
+        try:
+            rows: np.ndarray = np.load(path, mmap_mode="r")
+        except (OSError, EOFError, ValueError) as error:
+            message = f"cannot be read ({error}); delete the folder, it will be computed again"
+            raise InputError(message, path=path) from None
+        return rows
+
+    def _fill(self, texts: dict[str, Sequence[str]]) -> None:
+        with waiting_lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
+            for partial in self.folder.glob(".*.partial"):  # temporary files of killed processes
+                partial.unlink()
+            present = set(self._locations())
+            missing = [key for key in texts if key not in present]
+            if not missing:  # another process computed them
+                return
+            tokens = sum(len(texts[key]) for key in missing)
+            size = tokens * self.elmo.width * self.dtype.itemsize
+            logger.info(
+                "computing ELMo's layers of %d texts, %d tokens: %s on disk in %s",
+                *(len(missing), tokens, format_bytes(size), self.folder),
+            )
+            check_space(self.folder, size, "set embeddings.cache=false to compute them in every step")
+            # Texts of similar length are computed together.
+            missing.sort(key=lambda key: (len(texts[key]), key))
+            with Progress("computing ELMo's layers", tokens, "tokens") as bar:
+                most = max(1, SHARD // (self.elmo.width * self.dtype.itemsize))  # tokens
+                for part in _split(missing, [len(texts[key]) for key in missing], most):
+                    self._write(part, [texts[key] for key in part], bar)
+
+    def _write(self, keys: list[str], texts: list[Sequence[str]], bar: Progress) -> None:
+        shard = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
+        sizes = np.array([len(text) for text in texts])
+        starts = np.cumsum(sizes) - sizes
+        with replacing(self.folder / f"{shard}.rows.npy") as partial:
+            shape = (int(sizes.sum()), self.elmo.width)
+            rows = np.lib.format.open_memmap(partial, mode="w+", dtype=self.dtype, shape=shape)
+            reserve(partial)
+            for first in range(0, len(texts), CHUNK):
+                for start, vectors in zip(
+                    starts[first:].tolist(), self.elmo.rows(texts[first : first + CHUNK]), strict=False
+                ):
+                    rows[start : start + len(vectors)] = vectors.cpu().numpy()
+                    bar.advance(len(vectors))
+            rows.flush()
+            del rows
+        with replacing(self.folder / f"{shard}.index.npz") as partial, partial.open("wb") as file:
+            np.savez(file, keys=np.array(keys), starts=starts)
 
 
-def open_elmo(request: OpenRequest) -> ElmoReader:
-    """One layer of the ELMo in `request.path`, or the mean of its layers, in float32. Raises InputError if it has no such layer."""
-    assert request.path is not None
-    elmo, digest = load_elmo(request.path, request.options.exact)
-    layer, layers = request.layer, elmo.options.n_layers
-    if layer is not None and not 0 <= layer <= layers:
-        raise InputError(f"{request.path} has the layers 0 to {layers}", key="layer", value=layer)
-    # A scalar mix that is not trained is the mean.
-    embedder = _new_mix(elmo) if layer is None else ElmoLayer(elmo.options.projection_dim, layer)
-    return ElmoReader(elmo.to(request.device), digest, "float32", embedder)
+class ShardRows:
+    """Memory-mapped shards that can be indexed as one array of rows."""
+
+    def __init__(self, shards: Sequence[np.ndarray]) -> None:
+        """shards: (rows, width) each, all with the same width and dtype."""
+        self.shards = shards
+        self.bounds = np.cumsum([0, *(len(shard) for shard in shards)])
+
+    def __getitem__(self, indices: np.ndarray) -> np.ndarray:
+        """Row indices (…,) -> rows (…, width)."""
+        gathered = np.empty((*indices.shape, self.shards[0].shape[1]), dtype=self.shards[0].dtype)
+        shards = np.searchsorted(self.bounds, indices, side="right") - 1
+        for shard in np.unique(shards):
+            in_shard = shards == shard
+            gathered[in_shard] = self.shards[shard][indices[in_shard] - self.bounds[shard]]
+        return gathered
 
 
-def _new_mix(elmo: ELMo) -> ElmoEmbedder:
-    return ElmoEmbedder(elmo.options.n_layers, elmo.options.projection_dim)
-
-
-def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:
-    """The ELMo in a folder, and the SHA-256 of its options and weights. Raises InputError if the folder holds no ELMo."""
-    options, weights = elmo_files(folder)
-    both = f"{sha256(options)} {sha256(weights)}"
-    return ELMo(options, weights, exact), hashlib.sha256(both.encode()).hexdigest()
-
-
-def elmo_files(folder: Path) -> tuple[Path, Path]:
-    """The options file and the weights file in a folder; their names may have a prefix. Raises InputError if one is missing."""
-    if not folder.is_dir():
-        raise InputError(f"no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}", path=folder)
-    found = []
-    for name in (OPTIONS, WEIGHTS):
-        files = sorted(path for path in folder.glob(f"*{name}") if path.is_file())
-        if len(files) != 1:
-            raise InputError(f"holds {len(files)} files named *{name}; there must be exactly one", path=folder)
-        found.append(files[0])
-    return found[0], found[1]
+def _split(keys: list[str], sizes: list[int], max_size: int) -> list[list[str]]:
+    """Split the keys into consecutive parts whose sizes add up to at most max_size; a larger key is a part of its own."""
+    parts: list[list[str]] = []
+    room = 0
+    for key, size in zip(keys, sizes, strict=True):
+        if not parts or size > room:
+            parts.append([])
+            room = max_size
+        parts[-1].append(key)
+        room -= size
+    return parts

@@ -1,6 +1,6 @@
 """The training objective of an ELMo: predict the next word and the previous word (Peters et al. 2018, section 3.1).
 
-Text for training a language model: lines of word ids, where the most frequent word has id 0.
+`Corpus` is the text that it is trained on: lines of word ids, where the most frequent word has id 0.
 """
 
 import math
@@ -17,6 +17,7 @@ from torch.nn.utils.rnn import PackedSequence
 
 from mtl.base.errors import InputError
 from mtl.base.files import replacing
+from mtl.base.untrusted import read_arrays
 from mtl.data.text import packed_words, unpacked_words
 from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, character_ids
 
@@ -28,8 +29,11 @@ POOL = 50
 class Corpus:
     """Lines of tokens, in their original order.
 
-    types: the distinct words, the most frequent first. counts: int64 (types,), the occurrences of each. tokens: int32
-    (tokens,), word ids, line after line. starts: int64 (lines + 1,), where each line begins in tokens, and the end.
+    Attributes:
+        types: the distinct words, the most frequent first.
+        counts: int64 (types,), the occurrences of each.
+        tokens: int32 (tokens,), word ids, line after line.
+        starts: int64 (lines + 1,), where each line begins in tokens, and the end.
     """
 
     types: list[str]
@@ -49,9 +53,13 @@ class Corpus:
 
     @classmethod
     def load(cls, path: Path) -> "Corpus":
-        """Read a file that `save` wrote."""
-        with np.load(path) as file:
-            return cls(unpacked_words(file["types"]), file["counts"], file["tokens"], file["starts"])
+        """Read a file that `save` wrote. Raises InputError for a damaged one."""
+        try:
+            arrays = read_arrays(path)
+            return cls(unpacked_words(arrays["types"]), arrays["counts"], arrays["tokens"], arrays["starts"])
+        except (KeyError, ValueError) as error:
+            message = f"is damaged ({error}); remove {path.parent}, and the same command trains again"
+            raise InputError(message, path=path) from None
 
 
 def build_corpus(lines: Iterable[Sequence[str]], max_length: int) -> Corpus:
@@ -109,17 +117,29 @@ class LanguageModel(nn.Module):
         self.bilm = bilm
         self.corpus = corpus
         self.classes = FIRST + int((corpus.counts >= min_count).sum())
-        self.softmax = SampledSoftmax(self._class_counts(), bilm.options.projection_dim, draws)
+        words, lines, own = (
+            corpus.counts,
+            len(corpus.starts) - 1,
+            self.classes - FIRST,
+        )  # own: words with their own class
+        counts = np.array([words[own:].sum(), lines, lines, *words[:own]], dtype=np.int64)
+        self.softmax = SampledSoftmax(counts, bilm.options.projection_dim, draws)
 
     def losses(self, lines: np.ndarray, sample: Tensor | None) -> tuple[Tensor, Tensor]:
         """The cross-entropies (in nats) of the forward and of the backward predictions on these lines of the corpus.
 
-        sample: the classes of the softmax's denominator besides the target; None: all classes.
-        Returns two tensors (predictions,): a line has a prediction for each of its words and one for a boundary.
+        Args:
+            lines: the lines' indices, int64 (lines,).
+            sample: the classes of the softmax's denominator besides the target; None: all classes.
+
+        Returns:
+            two tensors (predictions,): a line has a prediction for each of its words and one for a boundary.
         """
         tokens, sizes = packed_lines(self.corpus, lines)
         vectors = PackedSequence(self._vectors(tokens), torch.from_numpy(sizes))
-        classes = torch.from_numpy(self._classes(tokens)).to(vectors.data.device)
+        numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
+        numbers[tokens == -2], numbers[tokens == -1] = BEGIN, END
+        classes = torch.from_numpy(numbers).to(vectors.data.device)
         # The next row of a sequence is in the next step, at the same position among that step's rows.
         starts = np.cumsum(sizes) - sizes
         has_next = np.concatenate([np.arange(s, s + n) for s, n in zip(starts[:-1], sizes[1:], strict=True)])
@@ -141,17 +161,6 @@ class LanguageModel(nn.Module):
         device = self.softmax.weight.weight.device
         characters = torch.from_numpy(np.concatenate([boundaries, words])).to(device)
         return self.bilm.characters(characters)[torch.from_numpy(indices).to(device)]
-
-    def _class_counts(self) -> np.ndarray:
-        """The occurrences of each class in the corpus, int64 (classes,)."""
-        words, lines = self.corpus.counts, len(self.corpus.starts) - 1
-        known = self.classes - FIRST
-        return np.array([words[known:].sum(), lines, lines, *words[:known]], dtype=np.int64)
-
-    def _classes(self, tokens: np.ndarray) -> np.ndarray:
-        classes = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
-        classes[tokens == -2], classes[tokens == -1] = BEGIN, END
-        return classes
 
 
 def packed_lines(corpus: Corpus, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -198,12 +207,14 @@ class SampledSoftmax(nn.Module):
     def forward(self, states: Tensor, targets: Tensor, sample: Tensor | None) -> Tensor:
         """States (rows, dim) and their classes (rows,) -> cross-entropies (rows,), over all classes or a sample of them."""
         if sample is None:
-            return torch.cat([self._full(*part) for part in zip(states.split(ROWS), targets.split(ROWS), strict=True)])
+            losses = [
+                F.cross_entropy(
+                    torch.addmm(self.bias.weight[:, 0], part, self.weight.weight.T), wanted, reduction="none"
+                )
+                for part, wanted in zip(states.split(ROWS), targets.split(ROWS), strict=True)
+            ]
+            return torch.cat(losses)
         right = (states * self.weight(targets)).sum(1) + self.bias(targets)[:, 0] - self.log_expected[targets]
         wrong = torch.addmm(self.bias(sample)[:, 0] - self.log_expected[sample], states, self.weight(sample).T)
         wrong = wrong.masked_fill(sample == targets[:, None], -math.inf)
         return torch.logaddexp(right, wrong.logsumexp(1)) - right
-
-    def _full(self, states: Tensor, targets: Tensor) -> Tensor:
-        scores = torch.addmm(self.bias.weight[:, 0], states, self.weight.weight.T)
-        return F.cross_entropy(scores, targets, reduction="none")

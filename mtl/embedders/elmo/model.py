@@ -1,12 +1,4 @@
-"""A pretrained ELMo: computes all layers of every token of sentences.
-
-Convert words to the character ids that ELMo reads: one id per byte.
-
-Ids are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255, then follow the markers below. The
-original TensorFlow code's ids are smaller by one.
-ELMo's network: a character CNN and LSTMs in both directions (Peters et al. 2018, section 3).
-Read and write a biLM's weights in the HDF5 layout of the original TensorFlow code, which AllenNLP reads as well.
-"""
+"""A pretrained ELMo, its network (Peters et al. 2018, section 3), and its weights in the HDF5 layout that AllenNLP reads."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,6 +18,118 @@ from mtl.base.untrusted import UNPACKED_RATIO, open_regular
 from mtl.embedders.elmo.options import Options, read_options
 from mtl.model.projected_lstm import ProjectedLSTMLayer, reorder_gates
 
+# The number of distinct words, and of tokens, that are computed at once.
+WORDS = 1024
+TOKENS = 4096
+
+
+class ELMo:
+    """A pretrained ELMo in AllenNLP's format, with fixed weights (Peters et al. 2018).
+
+    >>> elmo = ELMo("elmo-pl/options.json", "elmo-pl/weights.hdf5")  # doctest: +SKIP
+    >>> elmo.layers([["Ala", "ma", "kota", "."]])[0].shape  # doctest: +SKIP
+    torch.Size([3, 4, 1024])
+
+    A sentence's vectors depend on its own words only: no state is carried from one call or batch to the next, unlike in
+    AllenNLP's module.
+    """
+
+    def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
+        """Load the weights.
+
+        Args:
+            options_file, weights_file: in AllenNLP's format.
+            exact: compute in float64, so that the vectors, rounded to float32, do not depend on the batch or the machine; False: in
+                float32, which is faster.
+
+        Raises:
+            InputError: for files that cannot be read or do not fit together.
+        """
+        self.options = read_options(Path(options_file))
+        dtype = torch.float64 if exact else torch.float32
+        self.model = read_weights(Path(weights_file), self.options).to(dtype).requires_grad_(False).eval()
+        self.dtype = dtype
+        self.device = torch.device("cpu")
+
+    @property
+    def dim(self) -> int:
+        """The size of a token's vector in each layer."""
+        return 2 * self.options.projection_dim
+
+    @property
+    def width(self) -> int:
+        """The size of a token's row in `rows`."""
+        return (2 * self.options.n_layers + 1) * self.options.projection_dim
+
+    def to(self, device: torch.device) -> "ELMo":
+        """Move the weights to a device and return self. Stays on the CPU for Apple GPUs, which have no float64."""
+        device = torch.device("cpu") if device.type == "mps" else device
+        self.model.to(device)
+        self.device = device
+        return self
+
+    def layers(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
+        """All layers of each sentence: float32 (n_layers + 1, tokens, dim).
+
+        The first is the token layer, without context, concatenated with itself; then the LSTM layers, each the forward
+        states and then the backward states.
+        """
+        return [torch.stack(split_layers(rows, self.options.projection_dim)) for rows in self.rows(sentences)]
+
+    @torch.no_grad()
+    @exact_arithmetic()
+    def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
+        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width).
+
+        They are the same in a run with mixed precision.
+        """
+        with torch.autocast(self.device.type, enabled=False):
+            return self._rows(sentences)
+
+    def _rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
+        word_ids = {word: id for id, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
+        vectors = self._token_vectors(list(word_ids))
+        results: list[Tensor] = [torch.empty(0)] * len(sentences)
+        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
+        while order:
+            batch = order[-max(1, TOKENS // (len(sentences[order[-1]]) + 2)) :][::-1]
+            del order[-len(batch) :]
+            ids = [[0, *(word_ids[word] for word in sentences[i]), 1] for i in batch]
+            tokens = pack_sequence([vectors[row] for row in ids])
+            columns = [tokens.data]
+            by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
+            for layer in zip(*by_direction, strict=True):
+                columns += layer
+            rows = torch.cat(columns, dim=1).float()
+            # A sequence's row of a step: the first row of the step plus the sequence's position in the batch.
+            starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
+            for position, i in enumerate(batch):
+                results[i] = rows[(starts[1 : len(ids[position]) - 1] + position).to(rows.device)]
+        return results
+
+    def _token_vectors(self, words: Sequence[str]) -> Tensor:
+        """The token layer of the two boundary words, then of these words: (2 + words, projection_dim)."""
+        length = self.options.max_characters
+        vectors = torch.empty(2 + len(words), self.options.projection_dim, dtype=self.dtype, device=self.device)
+        order = np.argsort([len(word.encode("utf-8", "ignore")) for word in words], kind="stable")
+        for part in np.split(order, range(WORDS, len(order), WORDS)):
+            ids = torch.from_numpy(character_ids([words[i] for i in part], length))
+            vectors[torch.from_numpy(part).to(self.device) + 2] = self.model.characters(ids.to(self.device))
+        vectors[:2] = self.model.characters(torch.from_numpy(character_ids(list(BOUNDARIES), length)).to(self.device))
+        return vectors
+
+
+def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
+    """Rows of `ELMo.rows` (…, width) -> the layers (…, 2 * projection_dim), the token layer first."""
+    token = rows[..., :projection_dim]
+    return [
+        torch.cat([token, token], dim=-1),
+        *rows[..., projection_dim:].split(2 * projection_dim, dim=-1),
+    ]
+
+
+# Words are read as character ids, one per byte. They are those of AllenNLP's model: 0 pads a batch, 1 to 256 are the bytes 0 to 255,
+# then follow these markers. The original TensorFlow code's ids are smaller by one.
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = range(257, 262)
 BOUNDARIES = {"<S>": BEGIN_SENTENCE, "</S>": END_SENTENCE}  # the words that are added before and after every sentence
 CHARACTERS = 262  # rows of the model's character embedding, including id 0
@@ -146,19 +250,23 @@ def read_weights(path: Path, options: Options) -> BiLM:
         open_regular(path).close()
         with h5py.File(path, "r") as file:
             for name, value in expected.items():
-                found = _dataset(path, file, name)
-                if found.shape != value.shape:
+                dataset = _dataset(path, file, name)
+                if dataset.shape != value.shape:
+                    in_file, expected_shape = (" × ".join(map(str, shape)) for shape in (dataset.shape, value.shape))
                     raise InputError(
-                        f"{name} is {_size(found.shape)}, but the options say {_size(value.shape)}; take the"
-                        " options.json that belongs to these weights",
+                        f"{name} is {in_file}, but the options say {expected_shape}; "
+                        "take the options.json that belongs to these weights",
                         path=path,
                     )
-                if found.dtype.kind not in "fiu":
-                    raise InputError(f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?", path=path)
+                if dataset.dtype.kind not in "fiu":
+                    message = f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?"
+                    raise InputError(message, path=path)
             # HDF5 compresses, and leaves out what was never written.
             if 4 * sum(map(Tensor.numel, expected.values())) > UNPACKED_RATIO * path.stat().st_size:
                 raise InputError("its datasets are far larger than the file; download or copy it again", path=path)
-            if unread := [name for name in _datasets(file) if name.startswith(PREFIXES) and name not in expected]:
+            names: list[str] = []
+            file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
+            if unread := [name for name in names if name.startswith(PREFIXES) and name not in expected]:
                 raise InputError(
                     f"has {unread[0]}, but the options have no such layer; take the options.json that belongs to these weights",
                     path=path,
@@ -179,24 +287,17 @@ def read_weights(path: Path, options: Options) -> BiLM:
 
 def _dataset(path: Path, file: h5py.File, name: str) -> h5py.Dataset:
     """A dataset of numbers in the file itself. Raises InputError if there is none: links and storage outside lead to other files."""
-    found: Any = file
+    item: Any = file
     for part in name.split("/"):
-        link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
+        link = item.get(part, getlink=True) if isinstance(item, h5py.Group) else None
         if isinstance(link, h5py.SoftLink | h5py.ExternalLink):
             raise InputError(f"{name} is behind a link, which is not followed; write the dataset itself", path=path)
-        found = None if link is None else found[part]
-    if not isinstance(found, h5py.Dataset):
+        item = None if link is None else item[part]
+    if not isinstance(item, h5py.Dataset):
         raise InputError(f"has no dataset {name}; is it AllenNLP's weights.hdf5 of an ELMo?", path=path)
-    if found.external or found.is_virtual:
+    if item.external or item.is_virtual:
         raise InputError(f"{name} is stored in other files, which are not read; write the dataset itself", path=path)
-    return found
-
-
-def _datasets(file: h5py.File) -> list[str]:
-    """The names of all datasets in a file."""
-    names: list[str] = []
-    file.visititems(lambda name, item: names.append(name) if isinstance(item, h5py.Dataset) else None)
-    return names
+    return item
 
 
 def write_weights(path: Path, model: BiLM) -> None:
@@ -269,112 +370,3 @@ def _add_forget(bias: Tensor, value: float) -> Tensor:
     """A bias (4 * lstm_dim,) in the model's gate order with `value` added to the forget gate, to which TensorFlow adds 1.0."""
     o, i, f, g = bias.chunk(4)
     return torch.cat([o, i, f + value, g])
-
-
-def _size(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(str, shape))
-
-
-# The number of distinct words, and of tokens, that are computed at once.
-WORDS = 1024
-TOKENS = 4096
-
-
-class ELMo:
-    """A pretrained ELMo in AllenNLP's format, with fixed weights (Peters et al. 2018).
-
-    >>> elmo = ELMo("elmo-pl/options.json", "elmo-pl/weights.hdf5")  # doctest: +SKIP
-    >>> elmo.layers([["Ala", "ma", "kota", "."]])[0].shape  # doctest: +SKIP
-    torch.Size([3, 4, 1024])
-
-    A sentence's vectors depend on its own words only: no state is carried from one call or batch to the next, unlike in
-    AllenNLP's module.
-    """
-
-    def __init__(self, options_file: Path | str, weights_file: Path | str, exact: bool = True) -> None:
-        """exact: compute in float64, so that the vectors, rounded to float32, do not depend on the batch or the machine;
-        False: in float32, which is faster.
-
-        Raises InputError for files that cannot be read or do not fit together.
-        """
-        self.options = read_options(Path(options_file))
-        dtype = torch.float64 if exact else torch.float32
-        self.model = read_weights(Path(weights_file), self.options).to(dtype).requires_grad_(False).eval()
-        self.dtype = dtype
-        self.device = torch.device("cpu")
-
-    @property
-    def dim(self) -> int:
-        """The size of a token's vector in each layer."""
-        return 2 * self.options.projection_dim
-
-    @property
-    def width(self) -> int:
-        """The size of a token's row in `rows`."""
-        return (2 * self.options.n_layers + 1) * self.options.projection_dim
-
-    def to(self, device: torch.device) -> "ELMo":
-        """Move the weights to a device and return self. Stays on the CPU for Apple GPUs, which have no float64."""
-        device = torch.device("cpu") if device.type == "mps" else device
-        self.model.to(device)
-        self.device = device
-        return self
-
-    def layers(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """All layers of each sentence: float32 (n_layers + 1, tokens, dim).
-
-        The first is the token layer, without context, concatenated with itself; then the LSTM layers, each the forward
-        states and then the backward states.
-        """
-        return [torch.stack(split_layers(rows, self.options.projection_dim)) for rows in self.rows(sentences)]
-
-    @torch.no_grad()
-    @exact_arithmetic()
-    def rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        """The layers of each sentence, concatenated, with the token layer only once: float32 (tokens, width).
-
-        They are the same in a run with mixed precision.
-        """
-        with torch.autocast(self.device.type, enabled=False):
-            return self._rows(sentences)
-
-    def _rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
-        word_ids = {word: id for id, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
-        vectors = self._token_vectors(list(word_ids))
-        results: list[Tensor] = [torch.empty(0)] * len(sentences)
-        order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
-        while order:
-            batch = order[-max(1, TOKENS // (len(sentences[order[-1]]) + 2)) :][::-1]
-            del order[-len(batch) :]
-            ids = [[0, *(word_ids[word] for word in sentences[i]), 1] for i in batch]
-            tokens = pack_sequence([vectors[row] for row in ids])
-            columns = [tokens.data]
-            by_direction = [self.model.states(tokens, direction) for direction in DIRECTIONS]
-            for layer in zip(*by_direction, strict=True):
-                columns += layer
-            rows = torch.cat(columns, dim=1).float()
-            # A sequence's row of a step: the first row of the step plus the sequence's position in the batch.
-            starts = torch.cat([torch.zeros(1, dtype=torch.int64), tokens.batch_sizes.cumsum(0)])
-            for position, i in enumerate(batch):
-                results[i] = rows[(starts[1 : len(ids[position]) - 1] + position).to(rows.device)]
-        return results
-
-    def _token_vectors(self, words: Sequence[str]) -> Tensor:
-        """The token layer of the two boundary words, then of these words: (2 + words, projection_dim)."""
-        length = self.options.max_characters
-        vectors = torch.empty(2 + len(words), self.options.projection_dim, dtype=self.dtype, device=self.device)
-        order = np.argsort([len(word.encode("utf-8", "ignore")) for word in words], kind="stable")
-        for part in np.split(order, range(WORDS, len(order), WORDS)):
-            ids = torch.from_numpy(character_ids([words[i] for i in part], length))
-            vectors[torch.from_numpy(part).to(self.device) + 2] = self.model.characters(ids.to(self.device))
-        vectors[:2] = self.model.characters(torch.from_numpy(character_ids(list(BOUNDARIES), length)).to(self.device))
-        return vectors
-
-
-def split_layers(rows: Tensor, projection_dim: int) -> list[Tensor]:
-    """Rows of `ELMo.rows` (…, width) -> the layers (…, 2 * projection_dim), the token layer first."""
-    token = rows[..., :projection_dim]
-    return [
-        torch.cat([token, token], dim=-1),
-        *rows[..., projection_dim:].split(2 * projection_dim, dim=-1),
-    ]

@@ -1,7 +1,4 @@
-"""The sizes of an ELMo, read from and written to AllenNLP's options.json.
-
-ELMo as an entry of the embedders' registry.
-"""
+"""The sizes of an ELMo, read from and written to AllenNLP's options.json."""
 
 import json
 import reprlib
@@ -9,14 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omegaconf import MISSING
-
 from mtl.base.errors import InputError
-from mtl.base.lazy import lazy
 from mtl.base.untrusted import read_json
-from mtl.embedders.embedder import EmbedderKind, VectorFiles
-from mtl.settings.bounds import one_of
-from mtl.settings.schema import EmbedderOptions
 
 ACTIVATIONS = ("relu", "tanh")
 
@@ -82,22 +73,26 @@ def read_options(path: Path) -> Options:
         value: Any = values
         for key in keys:
             if not isinstance(value, dict) or key not in value:
-                raise InputError(f"{'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?", path=path)
+                message = f"{'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?"
+                raise InputError(message, path=path)
             value = value[key]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise InputError(f"{'.'.join(keys)} is {reprlib.repr(value)}, a value of the wrong type", path=path)
+            raise wrong(value, "a value of the wrong type", *keys, separator=", ")
         return value
+
+    def wrong(value: Any, message: str, *keys: str, separator: str = ": ") -> InputError:
+        return InputError(f"{'.'.join(keys)} is {reprlib.repr(value)}{separator}{message}", path=path)
 
     def size(*keys: str, minimum: int = 1, maximum: int = LARGEST) -> int:
         value = get(int, *keys)
         if not minimum <= value <= maximum:
-            raise InputError(f"{'.'.join(keys)} is {value}: must lie between {minimum} and {maximum}", path=path)
+            raise wrong(value, f"must lie between {minimum} and {maximum}", *keys)
         return int(value)
 
     def clip(*keys: str) -> float | None:
         value = get((int, float, type(None)), *keys)
         if value and not value > 0:
-            raise InputError(f"{'.'.join(keys)} is {value}: must be greater than 0, or null", path=path)
+            raise wrong(value, "must be greater than 0, or null", *keys)
         return float(value) if value else None
 
     filters = get(list, "char_cnn", "filters")
@@ -105,23 +100,18 @@ def read_options(path: Path) -> Options:
         isinstance(pair, list) and len(pair) == 2 and all(isinstance(n, int) and 0 < n <= LARGEST for n in pair)
         for pair in filters
     ):
-        raise InputError(
-            f"char_cnn.filters is {reprlib.repr(filters)}: must be 1 to {MOST_FILTERS} pairs of a width and a number of filters",
-            path=path,
-        )
+        message = f"must be 1 to {MOST_FILTERS} pairs of a width and a number of filters"
+        raise wrong(filters, message, "char_cnn", "filters")
     activation = get(str, "char_cnn", "activation")
     if activation not in ACTIVATIONS:
-        raise InputError(
-            f"char_cnn.activation is {reprlib.repr(activation)}: must be one of {', '.join(ACTIVATIONS)}", path=path
-        )
+        raise wrong(activation, f"must be one of {', '.join(ACTIVATIONS)}", "char_cnn", "activation")
     characters = size("char_cnn", "n_characters")
     if characters not in (261, 262):
-        raise InputError(f"char_cnn.n_characters is {characters}: must be 262", path=path)
+        raise wrong(characters, "must be 262", "char_cnn", "n_characters")
     length = size("char_cnn", "max_characters_per_token", minimum=3, maximum=MOST_CHARACTERS)
     if (widest := max(width for width, _ in filters)) > length:
-        raise InputError(
-            f"char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}", path=path
-        )
+        message = f"char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}"
+        raise InputError(message, path=path)
     return Options(
         character_dim=size("char_cnn", "embedding", "dim"),
         filters=tuple((width, number) for width, number in filters),
@@ -135,40 +125,3 @@ def read_options(path: Path) -> Options:
         state_clip=clip("lstm", "proj_clip"),
         skip_connections=get(bool, "lstm", "use_skip_connections"),
     )
-
-
-@dataclass
-class ElmoOptions(EmbedderOptions):
-    """The keys of ELMo embeddings; configs/embeddings/elmo.yaml explains them."""
-
-    path: str | None = None
-    precision: str = one_of("float16", "float32")
-    exact: bool = MISSING
-    cache: bool = MISSING
-
-
-def holds_elmo(folder: Path) -> bool:
-    """Whether the weights are in the folder; they are written last."""
-    return any(folder.glob("*weights.hdf5"))
-
-
-def problem(path: Path) -> str | None:
-    """A message if the path is a file, which cannot hold an ELMo; else None."""
-    return "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
-
-
-ELMO = EmbedderKind(
-    title="ELMo",
-    options=ElmoOptions,
-    build=lazy("mtl.embedders.elmo.embeddings:elmo_embeddings"),
-    load=lazy("mtl.embedders.elmo.embeddings:run_elmo"),
-    open=lazy("mtl.embedders.elmo.embeddings:open_elmo"),
-    open_keys=("embeddings.path", "embeddings.exact", "layer"),
-    files=VectorFiles(
-        exists=holds_elmo,
-        problem=problem,
-        training="mtl.embedders.elmo.training:ELMoTraining",
-        trained_name=lambda suite: f"{suite}-elmo",
-    ),
-    audit_note=lambda options: "ELMo, which has a vector for any word",
-)

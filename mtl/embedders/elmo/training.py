@@ -22,13 +22,14 @@ from mtl.base.progress import Progress
 from mtl.embedders.elmo.language_model import Corpus, LanguageModel, batches, build_corpus
 from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
-from mtl.embedders.embedder import note_source
+from mtl.embedders.interface import note_source
 from mtl.settings.bounds import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE, Interval, bounded
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
 
 COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
+
 
 COUNT = Interval(1, LARGEST)
 RATE = Interval(0, LARGEST, open_low=True)
@@ -117,10 +118,17 @@ def train_elmo(
 
     An interrupted training continues from its last checkpoint if the texts and the settings are the same. If the folder
     already holds an ELMo, nothing happens.
-    source: identifies the texts and their tokenization, so that a change is noticed. device: Apple GPUs lack operations that
-    the training needs; the CPU is used instead.
-    Raises InputError for texts that are too short, and for a folder with the checkpoint of another training; DivergedError
-    if the training diverges, in which case the last good checkpoint remains.
+
+    Args:
+        lines: the words of each line.
+        folder: where to write.
+        settings: of the training.
+        source: identifies the texts and their tokenization, so that a change is noticed.
+        device: where to train. Apple GPUs lack operations that the training needs; the CPU is used instead.
+
+    Raises:
+        InputError: for texts that are too short, and for a folder with the checkpoint of another training.
+        DivergedError: if the training diverges; the last good checkpoint remains.
     """
     device = CPU if device.type == "mps" else device
     with waiting_lock(folder / ".lock", f"{folder}: another process is training this ELMo"):
@@ -207,7 +215,8 @@ class _Trainer(ResumableTraining[np.ndarray]):
         # The random numbers of a step depend on its number: an interrupted training gives the same result when it continues.
         torch.manual_seed(zlib.crc32(f"{self.settings.seed} {self.step}".encode()))
         sample = self.network.softmax.sample(np.random.default_rng([self.settings.seed, 2, self.step]))
-        rate = self._learning_rate()
+        initial, final = self.settings.learning_rate, self.settings.final_learning_rate
+        rate = initial + (final - initial) * self.step / self.steps
         forward, backward = self.network.losses(lines, sample)
         loss: Tensor = (forward.mean() + backward.mean()) / 2
         loss.backward()
@@ -218,10 +227,6 @@ class _Trainer(ResumableTraining[np.ndarray]):
             optimizer.step()
             optimizer.zero_grad()
         return loss
-
-    def _learning_rate(self) -> float:
-        first, last = self.settings.learning_rate, self.settings.final_learning_rate
-        return first + (last - first) * self.step / self.steps
 
     def validate(self) -> dict[str, float]:
         """The perplexities on the held-out lines over all classes, including the unknown word."""

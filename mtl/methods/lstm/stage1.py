@@ -30,7 +30,7 @@ from mtl.base.files import link_or_copy, write_json
 from mtl.base.locks import waiting_lock
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset
-from mtl.embedders.embedder import Embeddings
+from mtl.embedders.interface import Embeddings
 from mtl.methods.coded import Coded, JointBatches
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.lstm.trained import new_encoder, new_network

@@ -27,9 +27,8 @@ from mtl.data.examples import Row, make_example
 from mtl.data.spans import SpanPlacer
 from mtl.data.text import TokenizedTexts, moses_version
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.embedder import Embeddings, Reader, WordTable
-from mtl.embedders.embedder import LoadRequest as EmbedderRequest
 from mtl.embedders.find import find_vectors
+from mtl.embedders.interface import Embeddings, Reader, RunReaderRequest, WordTable
 from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.methods.method import LoadRequest, finetune_folder, pretrain_folder
@@ -363,7 +362,7 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")
     reader = EMBEDDERS[config.embeddings.name].load(
-        EmbedderRequest(
+        RunReaderRequest(
             config.embeddings,
             request.folder,
             weights_below(weights, "embedder."),

@@ -20,7 +20,7 @@ from mtl.base.memory import peak_memory
 from mtl.data.dataset import Split, first_choices
 from mtl.data.text import Tokenizer, moses
 from mtl.embedders.find import obtain_vectors
-from mtl.embedders.vectors import VectorFile, WordVectors
+from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
 from mtl.methods.method import BuildRequest, Predictions
 from mtl.tasks.targets import is_word
 from mtl.tasks.task import Task
@@ -75,7 +75,7 @@ def expressions(
     chosen, source = dict[str, int](), dict[str, str]()
     for word, of_word in forms.items():
         tried = [places[form] for form in of_word]
-        found = next((place for place in tried if vectors.found[place]), None)
+        found = next((place for place in tried if vectors.in_file[place]), None)
         chosen[word] = tried[0] if found is None else found
         source[word] = FOUND if found is not None else FROM_NGRAMS if vectors.from_ngrams[tried[0]] else NO_VECTOR
     means = np.zeros((len(texts), vectors.dim), dtype=np.float32)

@@ -6,9 +6,9 @@ from elmo_files import write_elmo
 from input_errors import raises_input_error
 
 from mtl.data.text import TokenizedTexts
+from mtl.embedders.elmo import ElmoOptions
 from mtl.embedders.elmo.embeddings import ElmoEmbeddings, ElmoReader, elmo_embeddings, run_elmo
-from mtl.embedders.elmo.options import ElmoOptions
-from mtl.embedders.embedder import BuildRequest, LoadRequest
+from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest
 
 TEXTS = TokenizedTexts(["solen skiner", "nej", "jag skrattar gott idag"], "sv", 9)
 CPU = torch.device("cpu")
@@ -19,7 +19,7 @@ def options(cache: bool = True) -> ElmoOptions:
 
 
 def build(folder: Path, cache_dir: Path, cache: bool = True) -> ElmoEmbeddings:
-    return elmo_embeddings(BuildRequest(options(cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
+    return elmo_embeddings(EmbeddingsRequest(options(cache), TEXTS, np.array([0]), folder, cache_dir, CPU))
 
 
 def test_cached_layers_equal_computed_layers(elmo_files: tuple[Path, Path], tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_run_reads_only_the_elmo_that_it_was_made_with(tmp_path: Path) -> None
     made = build(tmp_path / "elmo", tmp_path / "cache")
 
     def reader() -> ElmoReader:
-        return run_elmo(LoadRequest(options(), tmp_path, {}, made.fingerprint(), tmp_path / "elmo", CPU))
+        return run_elmo(RunReaderRequest(options(), tmp_path, {}, made.fingerprint(), tmp_path / "elmo", CPU))
 
     gathered, _ = reader().sequences(TEXTS).gather(torch.tensor([1]))
     torch.testing.assert_close(gathered, made.uncached_sequences(TEXTS).gather(torch.tensor([1]))[0])

@@ -15,11 +15,10 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.data.text import TokenizedTexts
-from mtl.embedders.elmo import ELMo
+from mtl.embedders.elmo import ELMo, ElmoOptions
 from mtl.embedders.elmo import embeddings as cache
 from mtl.embedders.elmo.embeddings import LayerCache, elmo_embeddings
-from mtl.embedders.elmo.options import ElmoOptions
-from mtl.embedders.embedder import BuildRequest
+from mtl.embedders.interface import EmbeddingsRequest
 from mtl.model.sequences import ArraySequences
 
 
@@ -149,7 +148,7 @@ def test_each_format_version_has_its_own_folder(
 ) -> None:
     texts = TokenizedTexts(["a b"], "pl", 9)
     options = ElmoOptions("elmo", dropout=0.2, precision="float16", exact=True, cache=True)
-    request = BuildRequest(options, texts, np.array([0]), elmo_files[0].parent, tmp_path, torch.device("cpu"))
+    request = EmbeddingsRequest(options, texts, np.array([0]), elmo_files[0].parent, tmp_path, torch.device("cpu"))
     for version in (1, 2):
         monkeypatch.setattr("mtl.embedders.elmo.embeddings.FORMAT", version)
         elmo_embeddings(request).sequences(texts)

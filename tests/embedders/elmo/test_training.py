@@ -13,7 +13,7 @@ from mtl.base.errors import DivergedError, InputError
 from mtl.embedders.elmo import ELMo
 from mtl.embedders.elmo import training as module
 from mtl.embedders.elmo.training import ELMoTraining, train_elmo
-from mtl.embedders.find import training_settings
+from mtl.embedders.recipes import training_settings
 
 SMALL = {
     "character_dim": 4,

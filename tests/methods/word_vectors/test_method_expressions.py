@@ -3,7 +3,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from mtl.embedders.vectors import WordVectors
+from mtl.embedders.vector_files.vector_file import WordVectors
 from mtl.methods.word_vectors.method import cases, cosines, expressions, unit_rows
 
 FILE = {"grön": [1.0, 0], "bok": [0, 3.0], "Lund": [2, 2.0], "ordbok": [0, 1.0]}

@@ -10,10 +10,10 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.untrusted import open_regular
-from mtl.embedders import fasttext_binary
-from mtl.embedders.gensim_file import KeptVectors, gensim_arrays, gensim_blocks, read_gensim
-from mtl.embedders.text_vectors import IndexedText, read_text, text_blocks
-from mtl.embedders.word_index import Arrays, OpenVectors
+from mtl.embedders.vector_files import fasttext_binary
+from mtl.embedders.vector_files.gensim import GensimVectors, gensim_arrays, gensim_blocks
+from mtl.embedders.vector_files.text import IndexedText, read_text, text_blocks
+from mtl.embedders.vector_files.word_index import Arrays, OpenVectors
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
 BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
@@ -23,18 +23,20 @@ BLOCK_BYTES = 1 << 27  # of the vectors that `VectorFile.blocks` reads at once
 class WordVectors:
     """Vectors of words, in the order of the words.
 
-    vectors: float32 (words, dim), zeros for unknown words. found: bool (words,), whether the word itself is in the file.
-    from_ngrams: bool (words,), whether the word is not in the file and its vector comes from its character n-grams.
+    Attributes:
+        vectors: float32 (words, dim), zeros for words without a vector.
+        in_file: bool (words,), whether the word itself is in the file.
+        from_ngrams: bool (words,), whether the word is not in the file and its vector comes from its character n-grams.
     """
 
     vectors: np.ndarray
-    found: np.ndarray
+    in_file: np.ndarray
     from_ngrams: np.ndarray
 
     @property
-    def known(self) -> np.ndarray:
+    def has_vector(self) -> np.ndarray:
         """Which words have a vector, bool (words,)."""
-        return self.found | self.from_ngrams
+        return self.in_file | self.from_ngrams
 
     @property
     def dim(self) -> int:
@@ -62,8 +64,10 @@ class VectorFile:
         return self._open().shape
 
     def read(self, words: Sequence[str]) -> WordVectors:
-        """The vectors of `words`. Raises InputError if the file is missing, damaged, in another format, or has changed since the
-        first call."""
+        """The vectors of `words`.
+
+        Raises InputError if the file is missing, damaged, in another format, or has changed since the first call.
+        """
         return self._read(words, lambda distinct: self._open().read(distinct))
 
     def read_once(self, words: Sequence[str]) -> WordVectors:
@@ -94,13 +98,13 @@ class VectorFile:
         encoded = [_encode(word) for word in words]
         distinct = list(dict.fromkeys(encoded))
         with self._errors_reported():
-            vectors, found, from_ngrams = read(distinct)
+            vectors, in_file, from_ngrams = read(distinct)
         self._check_finite(distinct, vectors)
         if len(distinct) < len(encoded):
             positions = {word: position for position, word in enumerate(distinct)}
             order = np.fromiter((positions[word] for word in encoded), dtype=np.int64, count=len(encoded))
-            vectors, found, from_ngrams = vectors[order], found[order], from_ngrams[order]
-        return WordVectors(vectors, found, from_ngrams)
+            vectors, in_file, from_ngrams = vectors[order], in_file[order], from_ngrams[order]
+        return WordVectors(vectors, in_file, from_ngrams)
 
     def _open(self) -> OpenVectors:
         with self._errors_reported():
@@ -127,9 +131,8 @@ class VectorFile:
         try:
             yield
         except OSError as error:
-            raise InputError(
-                f"cannot be read ({error}); check the file or download it again", path=self.path
-            ) from error
+            message = f"cannot be read ({error}); check the file or download it again"
+            raise InputError(message, path=self.path) from error
 
     def _check_finite(self, words: Sequence[bytes], vectors: np.ndarray) -> None:
         # A row's sum is finite if all its numbers are; it takes less memory than a mask.
@@ -137,15 +140,8 @@ class VectorFile:
             not_finite = np.flatnonzero(~np.isfinite(vectors.sum(axis=1)))
         if len(not_finite):
             word = words[not_finite[0]].decode("utf-8", "backslashreplace")
-            raise InputError(
-                f"the vector of '{word}' contains NaN or infinite numbers (not finite); give another file",
-                path=self.path,
-            )
-
-
-def read_vectors(path: Path, words: Sequence[str]) -> WordVectors:
-    """The vectors of `words` from a file, as `VectorFile.read_once` gives them."""
-    return VectorFile(path).read_once(words)
+            message = f"the vector of '{word}' contains NaN or infinite numbers (not finite); give another file"
+            raise InputError(message, path=self.path)
 
 
 def _encode(word: str) -> bytes:
@@ -160,8 +156,11 @@ def _encode(word: str) -> bytes:
 class _Format:
     """How files of one format are read.
 
-    read: the vectors of distinct words, in one pass. open: the file with its words indexed. blocks: all words and vectors, in blocks of
-    at most so many bytes. beside: the files beside the file that have its vectors.
+    Attributes:
+        read: the vectors of distinct words, in one pass.
+        open: the file with its words indexed.
+        blocks: all words and vectors, in blocks of at most so many bytes.
+        beside: the files beside the file that have its vectors.
     """
 
     read: Callable[[Path, Sequence[bytes]], Arrays]
@@ -170,6 +169,6 @@ class _Format:
     beside: Callable[[Path], list[Path]] = lambda path: []
 
 
-_GENSIM = _Format(read_gensim, KeptVectors, gensim_blocks, gensim_arrays)
+_GENSIM = _Format(lambda path, words: GensimVectors(path).read(words), GensimVectors, gensim_blocks, gensim_arrays)
 _BINARY = _Format(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
 _TEXT = _Format(read_text, IndexedText, text_blocks)

@@ -3,25 +3,28 @@ from pathlib import Path
 from elmo_files import write_elmo
 from input_errors import raises_input_error
 
-from mtl.embedders.elmo.options import ElmoOptions, holds_elmo, problem
+from mtl.embedders.elmo import ELMO, ElmoOptions
 from mtl.settings.bounds import check_bounds
+
+assert ELMO.files is not None
+FILES = ELMO.files
 
 
 def test_a_folder_holds_an_elmo_once_its_weights_are_there(tmp_path: Path) -> None:
     folder = tmp_path / "elmo"
-    assert not holds_elmo(folder)
+    assert not FILES.exists(folder)
     options, weights = write_elmo(folder)
-    assert holds_elmo(folder)
+    assert FILES.exists(folder)
     weights.rename(weights.with_name(f"pl_{weights.name}"))
-    assert holds_elmo(folder)
+    assert FILES.exists(folder)
     weights.with_name(f"pl_{weights.name}").unlink()
-    assert options.exists() and not holds_elmo(folder)
+    assert options.exists() and not FILES.exists(folder)
 
 
 def test_only_a_file_in_the_folder_s_place_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    assert "must name the folder" in str(problem(tmp_path / "file"))
-    assert problem(tmp_path) is None and problem(tmp_path / "none") is None
+    assert "must name the folder" in str(FILES.problem(tmp_path / "file"))
+    assert FILES.problem(tmp_path) is None and FILES.problem(tmp_path / "none") is None
 
 
 def test_the_precision_is_one_of_two() -> None:

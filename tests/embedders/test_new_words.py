@@ -9,9 +9,10 @@ import torch
 from input_errors import raises_input_error
 
 from mtl.data.text import TokenizedTexts, Vocabulary
-from mtl.embedders.embedder import LoadRequest
-from mtl.embedders.vectors import VectorFile, WordVectors
-from mtl.embedders.words import FileSource, WordEmbeddings, WordReader, coverage, run_words, source_words, with_specials
+from mtl.embedders.interface import RunReaderRequest
+from mtl.embedders.new_words import FileSource, WordReader, run_words, source_words
+from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.embedders.words import WordEmbeddings, coverage, with_specials
 
 VECTORS = np.array([[1, 2], [3, 6]], dtype=np.float32)
 
@@ -26,7 +27,7 @@ def reader(folder: Path, file: Path | None = None) -> WordReader:
     """Of a run whose stage 1 has doubled the vectors of `embeddings`."""
     embeddings().save(folder)
     weights = {"table.weight": 2 * torch.from_numpy(with_specials(VECTORS))}
-    request = LoadRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
+    request = RunReaderRequest(None, folder, weights, embeddings().fingerprint(), file, torch.device("cpu"))
     made = run_words(request, file)
     made.embedder.load_state_dict(weights)
     return made
@@ -76,7 +77,7 @@ def test_words_that_are_learnt_at_once_read_the_file_once(tmp_path: Path, monkey
     for text in ("ryba kot", "sowa żaba"):
         assert vectors_of(made, text) == vectors_of(alone, text)
     assert reads == [3, 1, 2]  # the others are those of the reader that has learnt nothing
-    monkeypatch.setattr("mtl.embedders.words.MOST_NEW", 1)
+    monkeypatch.setattr("mtl.embedders.new_words.MOST_NEW", 1)
     made.learn(["dom", "las"])
     assert reads == [3, 1, 2]
 
@@ -97,7 +98,7 @@ def test_a_missing_file_leaves_new_words_unknown_and_another_dim_is_refused(
 
 
 def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.embedders.words.MOST_NEW", 3)
+    monkeypatch.setattr("mtl.embedders.new_words.MOST_NEW", 3)
     words = [f"nowe{number}" for number in range(20)]
     rows = "".join(f"{word} {number}.5 0\n" for number, word in enumerate(words) if number % 2)
     (tmp_path / "v.vec").write_text(rows, encoding="utf-8")
@@ -111,9 +112,9 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_words_of_a_file_alone(tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("ryba 7 8\nkot 1 2\n", encoding="utf-8")
-    made = source_words(FileSource(tmp_path / "v.vec", None), 2, parameters=4)
+    made = source_words(FileSource(tmp_path / "v.vec", None, ngrams=True), 2, parameters=4)
     assert vectors_of(made, "kot nic ryba") == [[1, 2], [0, 0], [7, 8]]
-    assert made.known(TokenizedTexts(["nic kot"], "pl", 9)).tolist() == [False, True]
+    assert made.have_vectors(TokenizedTexts(["nic kot"], "pl", 9)).tolist() == [False, True]
     assert (made.dim, made.parameters()) == (2, 4)
 
 

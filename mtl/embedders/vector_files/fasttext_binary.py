@@ -17,9 +17,12 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.embedders.word_index import Arrays, FileVersion, WordIndex, ngram_hashes, ngram_sums
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
 
 MAGIC = struct.pack("<i", 793712314)
+
+TRUNCATED = "the file ends in the middle of its fastText model; download or copy it again"
+QUANTIZED = "a quantized or pruned fastText model (.ftz); give the full model (.bin)"
 
 _VERSIONS = (11, 12)
 _SUPERVISED = 3  # fastText's code for a classifier in the field "model"
@@ -47,15 +50,29 @@ class _Header(NamedTuple):
 def read_binary(path: Path, words: Sequence[bytes]) -> Arrays:
     """The vectors of `words` from a `.bin` model, equal to those of fastText's `get_word_vector`.
 
-    `words` are distinct and UTF-8 encoded. Returns the vectors (float32, len(words) × dimension, zeros for unknown words) and
-    two masks (bool, len(words)): the word is in the dictionary; the word is not, but it has n-grams. The labels of a
-    classifier are not words. Raises InputError if the file is not a complete, unquantized model.
+    The labels of a classifier are not words.
+
+    Args:
+        path: the model.
+        words: distinct and UTF-8 encoded.
+
+    Returns:
+        the vectors, float32 (words, dimension), zeros for unknown words, and two masks, bool (words,): the word is in the dictionary;
+        the word is not, but it has n-grams.
+
+    Raises:
+        InputError: if the file is not a complete, unquantized model.
     """
-    with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as shown:
+    with path.open("rb") as file, Progress(f"reading {path.name}", path.stat().st_size, "B") as bar:
         header = _read_header(path, file)
-        rows = _find_words(path, file, header, words, shown)
+        positions = {word: position for position, word in enumerate(words)}
+        rows = np.full(len(words), -1, dtype=np.int64)
+        for row, (word, _) in enumerate(_entries(path, file, header, bar)):
+            position = positions.get(word)
+            if position is not None and row < header.words:
+                rows[position] = row
         start = _find_matrix(path, file, header)
-        return _vectors(file, header, start, words, rows, shown)
+        return _vectors(file, header, start, words, rows, bar)
 
 
 def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
@@ -66,21 +83,21 @@ def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
     """
     with path.open("rb") as dictionary, path.open("rb") as file:
         header = _read_header(path, file)
-        hidden = _Hidden(path.name, None, "B")
-        deque(_entries(path, file, header, hidden), maxlen=0)  # only to find the matrix after it
+        no_bar = _NoProgress(path.name, None, "B")
+        deque(_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
         start = _find_matrix(path, file, header)
         _read_header(path, dictionary)
-        words = (word for word, _ in islice(_entries(path, dictionary, header, hidden), header.words))
+        words = (word for word, _ in islice(_entries(path, dictionary, header, no_bar), header.words))
         done = 0
-        with Progress(f"searching {path.name}", header.words, "words") as shown:
+        with Progress(f"searching {path.name}", header.words, "words") as bar:
             while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
                 rows = np.arange(done, done + len(block))
-                yield block, _vectors(file, header, start, block, rows, hidden)[0]
+                yield block, _vectors(file, header, start, block, rows, no_bar)[0]
                 done += len(block)
-                shown.reach(done)
+                bar.reach(done)
 
 
-class _Hidden(Progress):
+class _NoProgress(Progress):
     """The progress of an operation whose parts are too small to show."""
 
     def reach(self, done: int) -> None:
@@ -96,13 +113,13 @@ class IndexedModel:
     def __init__(self, path: Path) -> None:
         """Raises InputError as `read_binary`."""
         self.path = path
-        with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as shown:
+        with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as bar:
             self._header = _read_header(path, file)
-            entries = _entries(path, file, self._header, shown)
-            self._index = WordIndex.of(islice(entries, self._header.words))
+            entries = _entries(path, file, self._header, bar)
+            self._index = WordIndex.build(islice(entries, self._header.words))
             deque(entries, maxlen=0)  # the matrix follows the last entry
             self._start = _find_matrix(path, file, self._header)
-            self._version = FileVersion.of(file)
+            self._version = FileVersion.read(file)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -111,7 +128,7 @@ class IndexedModel:
 
     def read(self, words: Sequence[bytes]) -> Arrays:
         """As `read_binary`. Raises InputError if the file has changed since its dictionary was read."""
-        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version.size, "B") as shown:
+        with self.path.open("rb") as file, Progress(f"reading {self.path.name}", self._version.size, "B") as bar:
             self._version.check(self.path, file)
             rows = np.full(len(words), -1, dtype=np.int64)
             for offset, row, position in self._index.candidates(words):
@@ -119,20 +136,20 @@ class IndexedModel:
                 file.seek(offset)
                 if file.read(len(entry)) == entry:
                     rows[position] = row
-            return _vectors(file, self._header, self._start, words, rows, shown)
+            return _vectors(file, self._header, self._start, words, rows, bar)
 
 
 def _vectors(
-    file: BufferedReader, header: _Header, start: int, words: Sequence[bytes], rows: np.ndarray, shown: Progress
+    file: BufferedReader, header: _Header, start: int, words: Sequence[bytes], rows: np.ndarray, bar: Progress
 ) -> Arrays:
     """The result of `read_binary`, for words with these rows of the matrix (-1: not in the dictionary)."""
     keys, counts = _pairs(words, rows, header)
     sums = np.zeros((len(words), header.dim), dtype=np.float32)
-    _add_rows(file, start, keys, sums, shown)
+    _add_rows(file, start, keys, sums, bar)
     # multiply with the inverse, as fastText does, to get the same rounding
     sums *= (1 / np.maximum(counts, 1)).astype(np.float32)[:, None]
-    found = rows >= 0
-    return sums, found, ~found & (counts > 0)
+    in_file = rows >= 0
+    return sums, in_file, ~in_file & (counts > 0)
 
 
 def _take(path: Path, file: BufferedReader, layout: str) -> tuple[int, ...]:
@@ -140,60 +157,38 @@ def _take(path: Path, file: BufferedReader, layout: str) -> tuple[int, ...]:
     size = struct.calcsize(layout)
     data = file.read(size)
     if len(data) < size:
-        raise _truncated(path)
+        raise InputError(TRUNCATED, path=path)
     return struct.unpack(layout, data)
 
 
-def _truncated(path: Path) -> InputError:
-    return InputError("the file ends in the middle of its fastText model; download or copy it again", path=path)
-
-
-def _damaged(path: Path, what: str) -> InputError:
-    return InputError(f"{what}, so this fastText model is damaged; download or copy it again", path=path)
+def _damaged(path: Path, problem: str) -> InputError:
+    return InputError(f"{problem}, so this fastText model is damaged; download or copy it again", path=path)
 
 
 def _read_header(path: Path, file: BufferedReader) -> _Header:
     """Read the header; the file's position is then at the first word of the dictionary."""
     if file.read(len(MAGIC)) != MAGIC:
         raise InputError(
-            "not a fastText model (maybe written by another program, or before 2017); give a .bin of fastText 0.1"
-            " or newer, or vectors as text (.vec)",
+            "not a fastText model (maybe written by another program, or before 2017); "
+            "give a .bin of fastText 0.1 or newer, or vectors as text (.vec)",
             path=path,
         )
     (version,) = _take(path, file, "<i")
     if version not in _VERSIONS:
-        raise InputError(
-            f"fastText model of version {version}; only versions 11 and 12 are supported; give the .vec file", path=path
-        )
+        message = f"fastText model of version {version}; only versions 11 and 12 are supported; give the .vec file"
+        raise InputError(message, path=path)
     dim, _, _, _, _, _, _, kind, buckets, minn, maxn, _, _ = _take(path, file, "<12id")
     size, words, labels, _, pruned = _take(path, file, "<3i2q")
     if dim < 1 or buckets < 0 or words < 0 or labels < 0 or size != words + labels:
         raise _damaged(path, f"its header has dimension {dim}, {buckets} buckets, {words} words in {size} entries")
     if pruned >= 0:
-        raise _quantized(path)
+        raise InputError(QUANTIZED, path=path)
     if version == 11 and kind == _SUPERVISED:
         maxn = 0  # these models had no character n-grams, even if their arguments have a maxn
     return _Header(dim, words, labels, buckets if maxn > 0 else 0, minn, maxn, words + buckets)
 
 
-def _quantized(path: Path) -> InputError:
-    return InputError("a quantized or pruned fastText model (.ftz); give the full model (.bin)", path=path)
-
-
-def _find_words(
-    path: Path, file: BufferedReader, header: _Header, words: Sequence[bytes], shown: Progress
-) -> np.ndarray:
-    """Read the dictionary up to its end. Returns each word's row in the matrix, or -1 (int64)."""
-    index = {word: position for position, word in enumerate(words)}
-    rows = np.full(len(words), -1, dtype=np.int64)
-    for row, (word, _) in enumerate(_entries(path, file, header, shown)):
-        position = index.get(word)
-        if position is not None and row < header.words:
-            rows[position] = row
-    return rows
-
-
-def _entries(path: Path, file: BufferedReader, header: _Header, shown: Progress) -> Iterator[tuple[bytes, int]]:
+def _entries(path: Path, file: BufferedReader, header: _Header, bar: Progress) -> Iterator[tuple[bytes, int]]:
     """Yield each entry of the dictionary and its offset in the file, in bytes; then move the file's position to the end of the last entry."""
     begin = file.tell()  # offset of the chunk in the file
     chunk, offset = b"", 0  # offset of the next entry in the chunk
@@ -204,10 +199,10 @@ def _entries(path: Path, file: BufferedReader, header: _Header, shown: Progress)
                 raise _damaged(path, f"word {row + 1} of its dictionary does not end")
             more = file.read(_CHUNK)
             if not more:
-                raise _truncated(path)
+                raise InputError(TRUNCATED, path=path)
             begin += offset
             chunk, offset = chunk[offset:] + more, 0
-            shown.reach(file.tell())
+            bar.reach(file.tell())
             end = chunk.find(b"\0")
         yield chunk[offset:end], begin + offset
         offset = end + _ENTRY_TAIL
@@ -218,7 +213,7 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
     """Check that the matrices fit into the file. Returns the offset of the input matrix's first row, in bytes."""
     (quantized,) = _take(path, file, "<?")
     if quantized:
-        raise _quantized(path)
+        raise InputError(QUANTIZED, path=path)
     rows, columns = _take(path, file, "<2q")
     if columns != header.dim or rows < header.matrix_rows:
         raise _damaged(
@@ -231,18 +226,20 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
         _, rows, columns = _take(path, file, "<?2q")
         end = file.tell() + rows * columns * 4
     if end > size:
-        raise InputError(f"the file should have {end} bytes but has {size}; download or copy it again", path=path)
+        message = f"the file should have {end} bytes but has {size}; download or copy it again"
+        raise InputError(message, path=path)
     return start
 
 
 def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[np.ndarray, np.ndarray]:
     """The rows of the matrix whose mean is each word's vector, as pairs of row and word.
 
-    Returns row * len(words) + word for each pair (int64, sorted, and so in the file's order; a pair may occur
-    twice), and the number of rows of each word (int64, len(words)).
+    Returns:
+        row * len(words) + word for each pair, int64, sorted, and so in the file's order (a pair may occur twice); and the number of
+        rows of each word, int64 (words,).
     """
-    found = np.flatnonzero(rows >= 0)
-    keys = [rows[found] * len(words) + found]
+    in_file = np.flatnonzero(rows >= 0)
+    keys = [rows[in_file] * len(words) + in_file]
     counts = (rows >= 0).astype(np.int64)
     for start in range(0, len(words) if header.buckets else 0, _HASHED_WORDS):
         batch = words[start : start + _HASHED_WORDS]
@@ -257,7 +254,7 @@ def _pairs(words: Sequence[bytes], rows: np.ndarray, header: _Header) -> tuple[n
     return merged, counts
 
 
-def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, shown: Progress) -> None:
+def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarray, bar: Progress) -> None:
     """Add the matrix rows of each word to its sum. keys: as `_pairs` returns them. sums: (words × dimension)."""
     words, dim = sums.shape
     row_bytes = dim * 4
@@ -277,4 +274,57 @@ def _add_rows(file: BufferedReader, start: int, keys: np.ndarray, sums: np.ndarr
         present, slots = np.unique(owners, return_inverse=True)
         sums[present] += ngram_sums(block, rows - first, slots, len(present))
         done += len(rows)
-        shown.reach(file.tell())
+        bar.reach(file.tell())
+
+
+def ngram_hashes(words: Sequence[bytes], minn: int, maxn: int) -> tuple[np.ndarray, np.ndarray]:
+    """Hash the character n-grams of every `<word>`, of minn to maxn characters, as fastText does.
+
+    A character is a byte and the UTF-8 continuation bytes after it. The hash is FNV-1a over bytes that are sign-extended to 32 bits,
+    because fastText reads them as C's signed char. If minn is 1, single characters are n-grams, except `<` and `>`.
+
+    Returns:
+        the hash of each n-gram (uint32) and the index of its word in `words` (int64), in no particular order.
+    """
+    text = np.frombuffer(b"".join(b"<" + word + b">" for word in words), dtype=np.int8)
+    lengths = np.fromiter((len(word) + 2 for word in words), dtype=np.int64, count=len(words))
+    signed = text.astype(np.int32).view(np.uint32)
+    begins = np.flatnonzero((text.view(np.uint8) & 0xC0) != 0x80)  # of the characters
+    sizes = np.diff(begins, append=len(text))
+    owners = np.repeat(np.arange(len(words)), lengths)[begins]
+    is_edge = np.ones(len(begins), dtype=bool)
+    is_edge[1:-1] = (owners[1:-1] != owners[:-2]) | (owners[1:-1] != owners[2:])
+
+    all_hashes, all_owners = [np.empty(0, dtype=np.uint32)], [np.empty(0, dtype=np.int64)]
+    firsts = np.arange(len(begins))  # the first character of each n-gram that still fits its word
+    hashes = np.full(len(begins), 2166136261, dtype=np.uint32)
+    for n in range(1, maxn + 1):
+        fits = firsts + n - 1 < len(begins)
+        fits[fits] = owners[firsts[fits] + n - 1] == owners[firsts[fits]]
+        firsts, hashes = firsts[fits], hashes[fits]
+        if not len(firsts):
+            break
+        lasts = firsts + n - 1
+        for byte in range(int(sizes[lasts].max())):
+            longer = np.flatnonzero(sizes[lasts] > byte)
+            hashes[longer] = (hashes[longer] ^ signed[begins[lasts[longer]] + byte]) * np.uint32(16777619)
+        if n >= minn:
+            kept = ~is_edge[firsts] if n == 1 else slice(None)
+            all_hashes.append(hashes[kept].copy())
+            all_owners.append(owners[firsts[kept]])
+    return np.concatenate(all_hashes), np.concatenate(all_owners)
+
+
+def ngram_sums(table: np.ndarray, rows: np.ndarray, owners: np.ndarray, words: int) -> np.ndarray:
+    """The sum of the vectors of each word's n-grams, float32 (words, dim).
+
+    Args:
+        table: the n-grams' vectors, (n-grams, dim).
+        rows, owners: for each n-gram of a word, its row in the table and the word's index.
+        words: the number of words.
+    """
+    from scipy.sparse import csr_array
+
+    ones = np.ones(len(rows), dtype=np.float32)
+    sums: np.ndarray = csr_array((ones, (owners, rows)), shape=(words, len(table))) @ table
+    return sums

@@ -16,9 +16,9 @@ from input_errors import raises_input_error
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
 from mtl.base.errors import InputError
-from mtl.embedders import fasttext_binary, word_index
-from mtl.embedders.fasttext_binary import ngram_hashes
-from mtl.embedders.vectors import VectorFile, read_vectors
+from mtl.embedders.vector_files import fasttext_binary, word_index
+from mtl.embedders.vector_files.fasttext_binary import ngram_hashes
+from mtl.embedders.vector_files.vector_file import VectorFile
 
 DIM = 8
 THREADS = 12  # fastText 0.9.3 with fewer than 11 threads leaves a part of the matrix uninitialized
@@ -87,7 +87,7 @@ def test_model_gives_the_same_vectors_as_fasttext(tmp_path: Path, settings: dict
     vocabulary = set(reference.get_words())
     words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
     random.Random(1).shuffle(words)
-    read = read_vectors(path, words)
+    read = VectorFile(path).read_once(words)
     expected = np.array([reference.get_word_vector(word) for word in words])
     short = np.array([len(word) < 50 for word in words])
     np.testing.assert_allclose(read.vectors[short], expected[short], rtol=2e-6, atol=1e-6)
@@ -95,30 +95,30 @@ def test_model_gives_the_same_vectors_as_fasttext(tmp_path: Path, settings: dict
     np.testing.assert_allclose(read.vectors[~short], expected[~short], rtol=1e-4, atol=1e-5)
     assert read.vectors.dtype == np.float32
     assert read.dim == DIM
-    assert read.found.tolist() == [word in vocabulary for word in words]
+    assert read.in_file.tolist() == [word in vocabulary for word in words]
     has_ngrams = [word not in vocabulary and len(reference.get_subwords(word)[1]) > 0 for word in words]
     assert read.from_ngrams.tolist() == has_ngrams
-    assert (read.known == (read.found | read.from_ngrams)).all()
-    assert not read.vectors[~read.known].any()
+    assert (read.has_vector == (read.in_file | read.from_ngrams)).all()
+    assert not read.vectors[~read.has_vector].any()
 
 
 def test_long_lists_and_wide_gaps_between_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = train(tmp_path / "model.bin", minn=2, maxn=4)
     words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
-    whole = read_vectors(path, words)
+    whole = VectorFile(path).read_once(words)
     for name, value in {"_CHUNK": 7, "_BLOCK": 1000, "_GAP": 100, "_BLOCK_PAIRS": 20, "_HASHED_WORDS": 5}.items():
-        monkeypatch.setattr(f"mtl.embedders.fasttext_binary.{name}", value)
-    in_parts = read_vectors(path, words)
+        monkeypatch.setattr(f"mtl.embedders.vector_files.fasttext_binary.{name}", value)
+    in_parts = VectorFile(path).read_once(words)
     np.testing.assert_allclose(in_parts.vectors, whole.vectors, atol=1e-6)
-    assert (in_parts.found == whole.found).all()
+    assert (in_parts.in_file == whole.in_file).all()
     assert (in_parts.from_ngrams == whole.from_ngrams).all()
 
 
 @pytest.mark.parametrize("bucket", [5000, 0])
 def test_model_without_ngrams_knows_only_its_words(tmp_path: Path, bucket: int) -> None:
     path = train(tmp_path / "model.bin", minn=0, maxn=0, bucket=bucket)
-    read = read_vectors(path, ["kot", "gżegżółka"])
-    assert read.known.tolist() == read.found.tolist() == [True, False]
+    read = VectorFile(path).read_once(["kot", "gżegżółka"])
+    assert read.has_vector.tolist() == read.in_file.tolist() == [True, False]
     np.testing.assert_allclose(
         read.vectors[0], fasttext.load_model(str(path)).get_word_vector("kot"), rtol=2e-6, atol=1e-6
     )
@@ -135,20 +135,20 @@ def test_labels_of_a_classifier_are_not_words(tmp_path: Path) -> None:
     file = VectorFile(path)
     for read_words in (file.read_once, file.read):
         read = read_words(["film", "__label__złe", "filmy"])
-        assert read.found.tolist() == [True, False, False]
+        assert read.in_file.tolist() == [True, False, False]
         np.testing.assert_allclose(read.vectors[2], classifier.get_word_vector("filmy"), rtol=2e-6, atol=1e-6)
 
 
 def test_repeated_words_and_no_words(model: Path) -> None:
-    read = read_vectors(model, ["kot", "nowe", "kot", "nowe"])
+    read = VectorFile(model).read_once(["kot", "nowe", "kot", "nowe"])
     assert (read.vectors[:2] == read.vectors[2:]).all()
-    assert read.found.tolist() == [True, False, True, False]
-    assert read_vectors(model, []).vectors.shape == (0, DIM)
+    assert read.in_file.tolist() == [True, False, True, False]
+    assert VectorFile(model).read_once([]).vectors.shape == (0, DIM)
 
 
 def test_words_that_are_not_unicode(model: Path) -> None:
-    read = read_vectors(model, ["\udcff\udc80", "\ud83d", "kot"])
-    assert read.found.tolist() == [False, False, True]
+    read = VectorFile(model).read_once(["\udcff\udc80", "\ud83d", "kot"])
+    assert read.in_file.tolist() == [False, False, True]
 
 
 @pytest.mark.slow
@@ -156,9 +156,9 @@ def test_memory_does_not_grow_with_the_buckets(tmp_path: Path) -> None:
     peaks = []
     for bucket in (50_000, 1_000_000):
         path = train(tmp_path / "model.bin", minn=2, maxn=5, bucket=bucket, dim=32)
-        read_vectors(path, LEXICON)  # a first call for what is allocated only once
+        VectorFile(path).read_once(LEXICON)  # a first call for what is allocated only once
         tracemalloc.start()
-        read_vectors(path, LEXICON)
+        VectorFile(path).read_once(LEXICON)
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert path.stat().st_size > 128_000_000
@@ -201,8 +201,8 @@ def test_damaged_headers_are_rejected(model: Path, tmp_path: Path) -> None:
 
 
 def test_endless_words_are_rejected(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.embedders.fasttext_binary._LONGEST_ENTRY", 1000)
-    monkeypatch.setattr("mtl.embedders.fasttext_binary._CHUNK", 1000)
+    monkeypatch.setattr("mtl.embedders.vector_files.fasttext_binary._LONGEST_ENTRY", 1000)
+    monkeypatch.setattr("mtl.embedders.vector_files.fasttext_binary._CHUNK", 1000)
     path = tmp_path / "endless.bin"
     path.write_bytes(model.read_bytes()[:100] + b"a" * 5000)
     assert_rejected(path, "does not end", "damaged")
@@ -236,14 +236,14 @@ def rows(table: dict[str, list[float]] = TABLE, end: str = "\n") -> str:
 def test_text(tmp_path: Path, header: str, end: str) -> None:
     path = tmp_path / "vectors.vec"
     path.write_bytes((header + rows(end=end)).encode())
-    assert_table(read_vectors(path, WANTED), WANTED)
+    assert_table(VectorFile(path).read_once(WANTED), WANTED)
 
 
 def test_gzipped_text_of_several_members(tmp_path: Path) -> None:
     data = ("4 3\n" + rows()).encode()
     path = tmp_path / "vectors.vec.gz"
     path.write_bytes(gzip.compress(data[:20]) + gzip.compress(data[20:]))
-    assert_table(read_vectors(path, WANTED), WANTED)
+    assert_table(VectorFile(path).read_once(WANTED), WANTED)
 
 
 def test_text_in_fasttext_s_format(model: Path, tmp_path: Path) -> None:
@@ -253,26 +253,26 @@ def test_text_in_fasttext_s_format(model: Path, tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_text(f"{len(words)} {DIM}\n" + rows(vectors, " \n"), encoding="utf-8")
     np.testing.assert_allclose(
-        read_vectors(path, words).vectors, read_vectors(model, words).vectors, rtol=2e-6, atol=1e-6
+        VectorFile(path).read_once(words).vectors, VectorFile(model).read_once(words).vectors, rtol=2e-6, atol=1e-6
     )
 
 
 def test_first_of_duplicate_rows_is_used(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_text("2 1\nkot 1\nkot 2\n")
-    assert read_vectors(path, ["kot"]).vectors.tolist() == [[1]]
+    assert VectorFile(path).read_once(["kot"]).vectors.tolist() == [[1]]
 
 
 def test_two_spaces_may_follow_a_word(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_text("1 2\nkot  1 2\n")
-    assert read_vectors(path, ["kot"]).vectors.tolist() == [[1, 2]]
+    assert VectorFile(path).read_once(["kot"]).vectors.tolist() == [[1, 2]]
 
 
 def test_rows_that_are_not_utf8_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "vectors.vec"
     path.write_bytes(b"2 1\n\xff\x80 1\nkot 2\n")
-    read = read_vectors(path, ["kot", b"\xff\x80".decode("utf-8", "surrogateescape"), "\ud83d"])
+    read = VectorFile(path).read_once(["kot", b"\xff\x80".decode("utf-8", "surrogateescape"), "\ud83d"])
     assert read.vectors.tolist() == [[2], [1], [0]]
 
 
@@ -281,17 +281,17 @@ def test_rows_that_are_not_utf8_can_be_read(tmp_path: Path) -> None:
     [
         ("", ["empty"]),
         ("2 3\n", ["no vectors"]),
-        ("kot\n", ["line 1"]),
-        ("\n", ["line 1"]),
-        ("1 0\nkot\n", ["line 1"]),
-        ("1 3\nkot 1 2\n", ["line 2", "2 space-separated numbers where 3"]),
-        ("1 2\ninny 1.0 2.0 3.0\n", ["line 2", "3 space-separated numbers where 2"]),
-        ("1 999999999999\nkot 1 2\n", ["line 2"]),
-        ("3 2\na 1 2\nkot 1\nb 1 2\n", ["line 3", "1 space-separated numbers where 2"]),
-        ("3 2\na 1 2\nb 1 2\nkot 1.5 2 3\n", ["line 4", "3 space-separated numbers where 2"]),
-        ("a\t1\t2\n", ["line 1", "0 space-separated numbers where 2"]),
-        ("1 2\nkot 1  2\n", ["line 2", "fix or delete"]),
-        ("a 1 2\nkot 1 dwa\n", ["line 2", "dwa"]),
+        ("kot\n", [":1: "]),
+        ("\n", [":1: "]),
+        ("1 0\nkot\n", [":1: "]),
+        ("1 3\nkot 1 2\n", [":2: ", "2 space-separated numbers where 3"]),
+        ("1 2\ninny 1.0 2.0 3.0\n", [":2: ", "3 space-separated numbers where 2"]),
+        ("1 999999999999\nkot 1 2\n", [":2: "]),
+        ("3 2\na 1 2\nkot 1\nb 1 2\n", [":3: ", "1 space-separated numbers where 2"]),
+        ("3 2\na 1 2\nb 1 2\nkot 1.5 2 3\n", [":4: ", "3 space-separated numbers where 2"]),
+        ("a\t1\t2\n", [":1: ", "0 space-separated numbers where 2"]),
+        ("1 2\nkot 1  2\n", [":2: ", "fix or delete"]),
+        ("a 1 2\nkot 1 dwa\n", [":2: ", "dwa"]),
         ("3 2\na 1 2\nb 1 2\n", ["3 vectors", "only 2"]),
         ("<!DOCTYPE html>\n<html>\n", ["line"]),
     ],
@@ -300,7 +300,7 @@ def test_rows_that_are_not_utf8_can_be_read(tmp_path: Path) -> None:
 def test_bad_text_is_rejected(tmp_path: Path, content: str, fragments: list[str], zipped: bool) -> None:
     path = tmp_path / ("vectors.vec.gz" if zipped else "vectors.vec")
     path.write_bytes(gzip.compress(content.encode()) if zipped else content.encode())
-    assert_rejected(path, *(fragments if content or not zipped else ["line 1"]))
+    assert_rejected(path, *(fragments if content or not zipped else [":1: "]))
 
 
 def test_bad_gzip_is_rejected(model: Path, tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_missing_files_and_directories_are_rejected(tmp_path: Path) -> None:
 
 def test_dictionary_is_not_read_again_in_later_calls(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, words = VectorFile(model), [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
-    expected = read_vectors(model, words)
+    expected = VectorFile(model).read_once(words)
     entries, calls = fasttext_binary._entries, []
 
     def counted(*arguments: Any) -> Any:
@@ -338,16 +338,16 @@ def test_dictionary_is_not_read_again_in_later_calls(model: Path, monkeypatch: p
     for position, word in enumerate(words):
         read = file.read([word])
         np.testing.assert_allclose(read.vectors[0], expected.vectors[position], atol=1e-6)
-        assert (read.found[0], read.from_ngrams[0]) == (expected.found[position], expected.from_ngrams[position])
+        assert (read.in_file[0], read.from_ngrams[0]) == (expected.in_file[position], expected.from_ngrams[position])
     assert len(calls) == 1  # the index
 
 
 def test_words_with_the_same_hash_are_distinguished(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
-    expected = read_vectors(model, words)
+    expected = VectorFile(model).read_once(words)
     monkeypatch.setattr(word_index, "hash", lambda word: len(word) % 2, raising=False)
     read = fasttext_binary.IndexedModel(model).read([word.encode() for word in words])
-    np.testing.assert_array_equal(read[1], expected.found)
+    np.testing.assert_array_equal(read[1], expected.in_file)
     np.testing.assert_allclose(read[0], expected.vectors, atol=1e-6)
 
 
@@ -387,10 +387,10 @@ def test_gzip_bomb_is_rejected(tmp_path: Path, start: bytes, unit: bytes, fragme
     ("content", "fragment"),
     [
         ("9" * 10_000 + " 2\nkot 1 2\n", "announces"),
-        ("1 " + "9" * 10_000 + "\nkot 1 2\n", "line 2"),
+        ("1 " + "9" * 10_000 + "\nkot 1 2\n", ":2: "),
         (f"1 {2**17}\nkot" + " 1" * 2**17 + "\n", "at most 65,536"),
         ("kot" + " 1" * 2**17 + "\n", "at most 65,536"),
-        ("kot 1 2 3 4\nx\nnowe 1 2 3 4\n", "line 2"),
+        ("kot 1 2 3 4\nx\nnowe 1 2 3 4\n", ":2: "),
     ],
 )
 def test_absurd_text_is_rejected(tmp_path: Path, content: str, fragment: str) -> None:

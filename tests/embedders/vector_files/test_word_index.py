@@ -11,8 +11,8 @@ from input_errors import raises_input_error
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, has_surrogates
 
 from mtl.base.errors import InputError
-from mtl.embedders import gensim_file, text_vectors, word_index
-from mtl.embedders.vectors import VectorFile, read_vectors
+from mtl.embedders.vector_files import gensim, text, word_index
+from mtl.embedders.vector_files.vector_file import VectorFile
 
 
 def write(path: Path) -> Path:
@@ -31,14 +31,14 @@ def write(path: Path) -> Path:
 @pytest.mark.parametrize("name", ["v.vec", "v.vec.gz", "v.kv"])
 def test_any_number_of_calls(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / name)
-    expected = read_vectors(path, WANTED)
+    expected = VectorFile(path).read_once(WANTED)
     passes = []
-    for module, function in ((gensim_file, "_load"), (text_vectors, "_opened")):
-        known = getattr(module, function)
+    for module, function in ((gensim, "_load"), (text, "_open")):
+        original = getattr(module, function)
 
-        def counted(*arguments: Any, known: Any = known) -> Any:
+        def counted(*arguments: Any, original: Any = original) -> Any:
             passes.append(arguments)
-            return known(*arguments)
+            return original(*arguments)
 
         monkeypatch.setattr(module, function, counted)
     file = VectorFile(path)
@@ -46,7 +46,7 @@ def test_any_number_of_calls(name: str, tmp_path: Path, monkeypatch: pytest.Monk
     for position, word in enumerate(WANTED):
         read = file.read([word])
         np.testing.assert_array_equal(read.vectors[0], expected.vectors[position])
-        assert read.found[0] == expected.found[position]
+        assert read.in_file[0] == expected.in_file[position]
     np.testing.assert_array_equal(file.read(WANTED[::-1]).vectors, expected.vectors[::-1])
     assert file.read([]).vectors.shape == (0, 3)
     assert len(passes) == 1
@@ -66,11 +66,11 @@ def test_gensim_s_fasttext_has_vectors_for_new_words(tmp_path: Path) -> None:
 
 def test_words_with_the_same_hash_are_distinguished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "v.vec")
-    expected = read_vectors(path, WANTED)
+    expected = VectorFile(path).read_once(WANTED)
     monkeypatch.setattr(word_index, "hash", lambda word: len(word) % 2, raising=False)
     read = VectorFile(path).read(WANTED)
     np.testing.assert_array_equal(read.vectors, expected.vectors)
-    np.testing.assert_array_equal(read.found, expected.found)
+    np.testing.assert_array_equal(read.in_file, expected.in_file)
 
 
 def test_no_space_to_unpack_a_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

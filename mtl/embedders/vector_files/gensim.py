@@ -16,31 +16,21 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import open_regular
-from mtl.embedders.word_index import Arrays, FileVersion, ngram_hashes, ngram_sums
+from mtl.embedders.vector_files.fasttext_binary import ngram_hashes, ngram_sums
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion
 
 _FLOATS = ("f2", "f4", "f8")
 
 
-def read_gensim(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded, from a file that gensim 4 saved.
-
-    Returns the vectors (float32, len(words) × dimension, zeros for unknown words) and two masks (bool, len(words)): the word is
-    in the file; the word is not, but it has n-grams. Raises InputError if the file is damaged or holds anything else.
-    """
-    with _damage_reported(path):
-        return _look_up(_load(path), words)
-
-
-class KeptVectors:
-    """A file that gensim 4 saved, for several calls of `read`: its words and, unless they are in files of their own, its vectors stay
-    in memory."""
+class GensimVectors:
+    """A file that gensim 4 saved: its words and, unless they are in files of their own, its vectors stay in memory."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InputError as `read_gensim`."""
+        """Raises InputError if the file is damaged or holds anything else."""
         self.path = path
         with _damage_reported(path):
             with path.open("rb") as file:
-                self._version = FileVersion.of(file)
+                self._version = FileVersion.read(file)
             self._keyed = _load(path)
 
     @property
@@ -50,7 +40,15 @@ class KeptVectors:
         return len(self._keyed.vectors) + ngrams, self._keyed.vectors.shape[1]
 
     def read(self, words: Sequence[bytes]) -> Arrays:
-        """As `read_gensim`. Raises InputError if the file has changed since it was opened."""
+        """The vectors of `words`, which are distinct and UTF-8 encoded.
+
+        Returns:
+            the vectors, float32 (words, dim), zeros for unknown words, and two masks, bool (words,): the word is in the file; the word is
+            not, but it has n-grams.
+
+        Raises:
+            InputError: if the file is damaged, or has changed since it was opened.
+        """
         with self.path.open("rb") as file:
             self._version.check(self.path, file)
         with _damage_reported(self.path):
@@ -58,20 +56,20 @@ class KeptVectors:
 
 
 def gensim_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
-    """All words of a file that gensim 4 saved, with their vectors as `read_gensim` gives them, in blocks.
+    """All words of a file that gensim 4 saved, with their vectors as `GensimVectors.read` gives them, in blocks.
 
-    A block's vectors, float32 (words, dimension), have at most `block_bytes` bytes. Raises InputError as `read_gensim`.
+    A block's vectors, float32 (words, dimension), have at most `block_bytes` bytes. Raises InputError for a damaged file.
     """
-    with _damage_reported(path), Progress(f"searching {path.name}", None, "words") as shown:
+    with _damage_reported(path), Progress(f"searching {path.name}", None, "words") as bar:
         keyed = _load(path)
         words = (str(word).encode("utf-8", "surrogateescape") for word in keyed.rows)
         while block := list(islice(words, max(1, block_bytes // (4 * keyed.vectors.shape[1])))):
             yield block, _look_up(keyed, block)[0]
-            shown.advance(len(block))
+            bar.advance(len(block))
 
 
 def gensim_arrays(path: Path) -> list[Path]:
-    """The `.npy` files beside a file that gensim 4 saved which have its vectors. Raises InputError as `read_gensim`."""
+    """The `.npy` files beside a file that gensim 4 saved which have its vectors. Raises InputError for a damaged file."""
     with _damage_reported(path):
         keyed = _load(path)
         arrays = [array for array in (keyed.vectors, keyed.ngrams) if isinstance(array, np.memmap)]
@@ -87,8 +85,8 @@ def _damage_reported(path: Path) -> Iterator[None]:
         raise
     except Exception as error:  # unpickling a damaged file can raise anything
         raise InputError(
-            f"not vectors saved by gensim, or damaged ({' '.join(str(error).split())}); give the file that"
-            " KeyedVectors.save() wrote, with the .npy files beside it",
+            f"not vectors saved by gensim, or damaged ({' '.join(str(error).split())}); give the file that "
+            "KeyedVectors.save() wrote, with the .npy files beside it",
             path=path,
         ) from None
 
@@ -100,9 +98,9 @@ class _Placeholder:
     state: Any
 
     def __new__(cls, *arguments: Any, **_: Any) -> "_Placeholder":
-        made = super().__new__(cls)
-        made.arguments, made.state = arguments, None
-        return made
+        placeholder = super().__new__(cls)
+        placeholder.arguments, placeholder.state = arguments, None
+        return placeholder
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
@@ -131,8 +129,13 @@ class _Unpickler(pickle.Unpickler):
 class _KeyedVectors:
     """Word vectors in gensim's layout.
 
-    rows: each word's row in vectors, float (words, dim). ngrams: the rows of fastText's character n-grams, float
-    (buckets, dim); None for vectors without n-grams. A fastText word's vector is the mean of its row and its n-grams' rows.
+    A fastText word's vector is the mean of its row and its n-grams' rows.
+
+    Attributes:
+        rows: each word's row in `vectors`.
+        vectors: float (words, dim).
+        ngrams: the rows of fastText's character n-grams, float (buckets, dim); None for vectors without n-grams.
+        min_n, max_n: the lengths of n-grams, in characters.
     """
 
     rows: dict[str, int]
@@ -144,26 +147,21 @@ class _KeyedVectors:
 
 def _load(path: Path) -> _KeyedVectors:
     with path.open("rb") as file:
-        return _keyed_vectors(path, _Unpickler(file).load())
-
-
-def _keyed_vectors(path: Path, saved: Any) -> _KeyedVectors:
-    name = str(path)
+        saved, name = _Unpickler(file).load(), str(path)
     if isinstance(saved, _Placeholder) and isinstance(saved.state, dict) and "wv" in saved.state:
         saved, name = saved.state["wv"], f"{name}.wv"  # the vectors of a saved model
     state = saved.state if isinstance(saved, _Placeholder) else None
     if not isinstance(state, dict) or "key_to_index" not in state:
-        raise InputError(
-            f"holds a {type(saved).__name__}, not vectors of gensim 4; give the file that KeyedVectors.save() wrote",
-            path=path,
+        message = (
+            f"holds a {type(saved).__name__}, not vectors of gensim 4; give the file that KeyedVectors.save() wrote"
         )
+        raise InputError(message, path=path)
     if not state.get("bucket"):
         kind = "vectors_vocab" if "bucket" in state else "vectors"
         return _KeyedVectors(state["key_to_index"], _array(state, kind, name), None, 0, 0)
     if not state.get("compatible_hash"):
-        raise InputError(
-            "fastText vectors saved by gensim older than 3.8.3; save them again with gensim 3.8.3 or newer", path=path
-        )
+        message = "fastText vectors saved by gensim older than 3.8.3; save them again with gensim 3.8.3 or newer"
+        raise InputError(message, path=path)
     words, ngrams = (_array(state, kind, name) for kind in ("vectors_vocab", "vectors_ngrams"))
     return _KeyedVectors(state["key_to_index"], words, ngrams, int(state["min_n"]), int(state["max_n"]))
 
@@ -190,13 +188,13 @@ def _array(state: dict[str, Any], attribute: str, name: str) -> np.ndarray:
 def _look_up(keyed: _KeyedVectors, words: Sequence[bytes]) -> Arrays:
     keys = [word.decode("utf-8", "surrogateescape") for word in words]
     rows = np.fromiter((keyed.rows.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
-    found = rows >= 0
+    in_file = rows >= 0
     vectors = np.zeros((len(words), keyed.vectors.shape[1]), dtype=np.float32)
-    vectors[found] = keyed.vectors[rows[found]]
+    vectors[in_file] = keyed.vectors[rows[in_file]]
     counts = np.zeros(len(words), dtype=np.int64)
     if keyed.ngrams is not None and len(words):
         hashes, owners = ngram_hashes(words, keyed.min_n, keyed.max_n)
         counts = np.bincount(owners, minlength=len(words))
         vectors += ngram_sums(keyed.ngrams, hashes % len(keyed.ngrams), owners, len(words))
-        vectors /= np.maximum(counts + found, 1).astype(np.float32)[:, None]
-    return vectors, found, ~found & (counts > 0)
+        vectors /= np.maximum(counts + in_file, 1).astype(np.float32)[:, None]
+    return vectors, in_file, ~in_file & (counts > 0)

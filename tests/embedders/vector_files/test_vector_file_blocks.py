@@ -12,7 +12,7 @@ from input_errors import raises_input_error
 from vector_words import LEXICON, TABLE
 
 from mtl.base.errors import InputError
-from mtl.embedders.vectors import VectorFile
+from mtl.embedders.vector_files.vector_file import VectorFile
 
 DIM = 8
 
@@ -49,7 +49,7 @@ def test_every_word_once_with_its_vector(folder: Path, name: str, rows: int) -> 
     # fastText reads a no-break space as a part of a word.
     assert sorted(set(words) | {"</s>"}) == sorted(set(LEXICON) | {"</s>"}) and len(words) == len(set(words))
     read = file.read(words)
-    assert read.found.all()
+    assert read.in_file.all()
     np.testing.assert_allclose(np.concatenate(vectors), read.vectors, atol=1e-6)
 
 
@@ -66,7 +66,7 @@ def test_words_with_spaces(tmp_path: Path) -> None:
     ("content", "complaint"),
     [
         (b"3 2\na 1 2\nb 3 4\n", "line 1 announces 3 vectors, but only 2 follow"),
-        (b"a 1 2\nb 3 x\n", "line 2: could not convert"),
+        (b"a 1 2\nb 3 x\n", ":2: could not convert"),
         (b"a 1 2\nb 3 nan\n", "the vector of 'b' contains NaN or infinite numbers"),
         (b"", "the file is empty"),
         (gzip.compress(b"a 1 2\nb 3 4\n", mtime=0)[:-6], "damaged gzip"),

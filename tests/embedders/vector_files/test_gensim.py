@@ -11,7 +11,7 @@ from gensim.models import FastText, KeyedVectors
 from vector_words import LEXICON, OUTSIDE, TABLE, WANTED, assert_rejected, assert_table, has_surrogates
 
 from mtl.base.errors import InputError
-from mtl.embedders.vectors import read_vectors
+from mtl.embedders.vector_files.vector_file import VectorFile
 
 DIM = 8
 
@@ -23,7 +23,7 @@ def test_gensim_vectors(tmp_path: Path) -> None:
     keyed.save(str(tmp_path / "separate.kv"), separately=["vectors"])
     assert (tmp_path / "separate.kv.vectors.npy").exists()
     for name in ("vectors.kv", "separate.kv"):
-        assert_table(read_vectors(tmp_path / name, WANTED), WANTED)
+        assert_table(VectorFile(tmp_path / name).read_once(WANTED), WANTED)
 
 
 @pytest.mark.parametrize("minn", [1, 3])
@@ -35,12 +35,12 @@ def test_gensim_fasttext_vectors(tmp_path: Path, minn: int) -> None:
     trained.wv.save(str(tmp_path / "vectors.kv"))
     words = LEXICON + [word for word in OUTSIDE if not has_surrogates(word)]
     for name in ("model", "vectors.kv"):
-        read = read_vectors(tmp_path / name, words)
+        read = VectorFile(tmp_path / name).read_once(words)
         np.testing.assert_allclose(read.vectors, [trained.wv[word] for word in words], atol=1e-6)
-        assert read.found.tolist() == [word in LEXICON for word in words]
-        assert read.known[words.index("gżegżółka")]
-        assert read.known[words.index("x")]
-    assert read_vectors(tmp_path / "model", LEXICON).found.all()
+        assert read.in_file.tolist() == [word in LEXICON for word in words]
+        assert read.has_vector[words.index("gżegżółka")]
+        assert read.has_vector[words.index("x")]
+    assert VectorFile(tmp_path / "model").read_once(LEXICON).in_file.all()
 
 
 def test_bad_gensim_files_are_rejected(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_no_code_from_a_file_is_run(tmp_path: Path, name: str, protocol: int) ->
     for pickled in (content, pickle.dumps(keyed, protocol)):
         (tmp_path / name).write_bytes(pickled)
         with suppress(InputError):
-            assert read_vectors(tmp_path / name, ["kot"]).vectors.tolist() == [[1]]
+            assert VectorFile(tmp_path / name).read_once(["kot"]).vectors.tolist() == [[1]]
         assert not (tmp_path / "run").exists()
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
 from mtl.base.untrusted import Lines, open_lines
-from mtl.embedders import fasttext_binary
-from mtl.embedders.word_index import Arrays, FileVersion, WordIndex
+from mtl.embedders.vector_files import fasttext_binary
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
@@ -21,12 +21,29 @@ _LINES_PER_UPDATE = 4096  # of the progress bar
 
 
 def read_text(path: Path, words: Sequence[bytes]) -> Arrays:
-    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `mtl.embedders.vectors.WordVectors`.
+    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`.
 
+    Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.
     Raises InputError if the file is damaged or in another format.
     """
-    with _opened(path, "reading") as (lines, report):
-        return _read_lines(path, lines, words, report)
+    with _open(path, "reading") as (lines, report):
+        start = _read_start(path, lines)
+        rows = 0
+        positions = {word: position for position, word in enumerate(words)}
+        first_parts = {word.partition(b" ")[0] for word in words}
+        vectors = np.zeros((len(words), start.dim), dtype=np.float32)
+        in_file = np.zeros(len(words), dtype=bool)
+        for number, line in enumerate(chain([start.line], lines), start=start.number):
+            rows += _is_row(path, number, line, start.dim)
+            if line.partition(b" ")[0] in first_parts:
+                word, numbers = _split_row(path, number, line, start.dim)
+                position = positions.get(word)
+                if position is not None and not in_file[position]:
+                    vectors[position], in_file[position] = numbers, True
+            if number % _LINES_PER_UPDATE == 0:
+                report()
+        _check_complete(path, start.expected, rows)
+    return vectors, in_file, np.zeros(len(words), dtype=bool)
 
 
 def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
@@ -34,8 +51,8 @@ def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
 
     Raises InputError as `read_text`.
     """
-    with _opened(path, "searching") as (lines, report):
-        start = _start(path, lines)
+    with _open(path, "searching") as (lines, report):
+        start = _read_start(path, lines)
         size = max(1, block_bytes // (4 * start.dim))
         numbered = enumerate(chain([start.line], lines), start=start.number)
         done, words = 0, [b""]
@@ -62,14 +79,14 @@ class IndexedText:
         """Raises InputError as `read_text`, and if there is no space to unpack the file."""
         self.path = path
         self._unpacked: IO[bytes] | None = None
-        with _opened(path, "indexing") as (lines, report), path.open("rb") as file:
-            self._version = FileVersion.of(file)
+        with _open(path, "indexing") as (lines, report), path.open("rb") as file:
+            self._version = FileVersion.read(file)
             if lines.zipped:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
-            self._start = _start(path, lines)
-            # A word may have spaces; rows are found by what stands before the first one.
+            self._start = _read_start(path, lines)
+            # A word may have spaces; the index has what stands before the first one.
             rows = ((row.partition(b" ")[0], offset) for row, offset in self._rows(lines, report))
-            self._index = WordIndex.of(rows)
+            self._index = WordIndex.build(rows)
         _check_complete(path, self._start.expected, len(self._index.rows))
 
     @property
@@ -80,66 +97,67 @@ class IndexedText:
     def read(self, words: Sequence[bytes]) -> Arrays:
         """As `read_text`. Raises InputError if the file has changed since it was indexed."""
         vectors = np.zeros((len(words), self._start.dim), dtype=np.float32)
-        found = np.zeros(len(words), dtype=bool)
+        in_file = np.zeros(len(words), dtype=bool)
         with self.path.open("rb") as packed:
             self._version.check(self.path, packed)
             file = self._unpacked or packed
             for offset, row, position in self._index.candidates([word.partition(b" ")[0] for word in words]):
                 file.seek(offset)
                 word, numbers = _split_row(self.path, self._start.number + row, file.readline(), self._start.dim)
-                if word == words[position] and not found[position]:
-                    vectors[position], found[position] = numbers, True
-        return vectors, found, np.zeros(len(words), dtype=bool)
+                if word == words[position] and not in_file[position]:
+                    vectors[position], in_file[position] = numbers, True
+        return vectors, in_file, np.zeros(len(words), dtype=bool)
 
     def _rows(self, lines: Lines, report: Callable[[], object]) -> Iterator[tuple[bytes, int]]:
         """Each row and its offset in the file that `read` reads."""
         offset = 0 if self._unpacked else lines.offset - len(self._start.line)
         for number, line in enumerate(chain([self._start.line], lines), start=self._start.number):
             if self._unpacked:
-                self._unpack(line)
+                try:
+                    self._unpacked.write(line)
+                except OSError as error:
+                    raise InputError(
+                        f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it (gunzip) and give that file",
+                        path=self.path,
+                    ) from None
             if _is_row(self.path, number, line, self._start.dim):
                 yield line, offset
             offset += len(line)
             if number % _LINES_PER_UPDATE == 0:
                 report()
 
-    def _unpack(self, line: bytes) -> None:
-        assert self._unpacked is not None
-        try:
-            self._unpacked.write(line)
-        except OSError as error:
-            raise InputError(
-                f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it (gunzip) and give that file",
-                path=self.path,
-            ) from None
-
 
 @contextmanager
-def _opened(path: Path, doing: str) -> Iterator[tuple[Lines, Callable[[], object]]]:
-    """The file's lines, and a function that shows how much of the file is read. doing: what the progress bar says."""
-    with open_lines(path, LINE_LIMIT) as lines, Progress(f"{doing} {path.name}", path.stat().st_size, "B") as shown:
-        yield lines, lambda: shown.reach(lines.done)
+def _open(path: Path, activity: str) -> Iterator[tuple[Lines, Callable[[], object]]]:
+    """The file's lines, and a function that shows how much of the file is read. activity: what the progress bar says."""
+    with open_lines(path, LINE_LIMIT) as lines, Progress(f"{activity} {path.name}", path.stat().st_size, "B") as bar:
+        yield lines, lambda: bar.reach(lines.done)
 
 
 class _Start(NamedTuple):
-    """How a file begins. expected: how many vectors it announces, or 0. line: its first row. number: that row's line number."""
+    """How a file begins."""
 
-    expected: int
+    expected: int  # how many vectors it announces, or 0
     dim: int
-    line: bytes
-    number: int
+    line: bytes  # its first row
+    number: int  # of the first row's line, from 1
 
 
-def _start(path: Path, lines: Lines) -> _Start:
+def _read_start(path: Path, lines: Lines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
-    first = lines.readline()
-    if first.startswith(fasttext_binary.MAGIC):
+    line = lines.readline()
+    if line.startswith(fasttext_binary.MAGIC):
         raise InputError("a gzipped fastText model; unpack it first (gunzip) and give the .bin", path=path)
-    expected, dim, header_lines = _read_header(path, first)
-    line = lines.readline() if header_lines else first
-    if not line:
+    cells = line.split()
+    has_header = len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit()
+    # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
+    expected, dim = (int(cells[0][:18]), int(cells[1][:18])) if has_header else (0, len(cells) - 1)
+    if dim < 1:
+        message = "neither 'count dimension' nor a word and its vector; give a .vec file"
+        raise InputError(message, path=path, line=1)
+    if has_header and not (line := lines.readline()):
         raise InputError("no vectors after the first line; download or copy it again", path=path)
-    number = 1 + header_lines
+    number = 1 + has_header
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     _split_row(path, number, line, dim)
     if dim > LARGEST_DIM:
@@ -149,45 +167,8 @@ def _start(path: Path, lines: Lines) -> _Start:
 
 def _check_complete(path: Path, expected: int, rows: int) -> None:
     if rows < expected:
-        raise InputError(f"line 1 announces {expected} vectors, but only {rows} follow; download it again", path=path)
-
-
-def _read_lines(path: Path, lines: Lines, words: Sequence[bytes], report: Callable[[], object]) -> Arrays:
-    """Read lines `word number number ...`, after an optional first line `count dimension`.
-
-    Only lines that may begin with one of `words` are parsed, so this takes little longer than reading the lines.
-    """
-    expected, dim, first, start = _start(path, lines)
-    rows = 0
-    index = {word: position for position, word in enumerate(words)}
-    first_parts = {word.partition(b" ")[0] for word in words}
-    vectors = np.zeros((len(words), dim), dtype=np.float32)
-    found = np.zeros(len(words), dtype=bool)
-    for number, line in enumerate(chain([first], lines), start=start):
-        rows += _is_row(path, number, line, dim)
-        if line.partition(b" ")[0] in first_parts:
-            word, numbers = _split_row(path, number, line, dim)
-            position = index.get(word)
-            if position is not None and not found[position]:
-                vectors[position] = numbers
-                found[position] = True
-        if number % _LINES_PER_UPDATE == 0:
-            report()
-    _check_complete(path, expected, rows)
-    return vectors, found, np.zeros(len(words), dtype=bool)
-
-
-def _read_header(path: Path, first: bytes) -> tuple[int, int, int]:
-    """The number of vectors to expect at least, their size, and the number of header lines (0 or 1)."""
-    cells = first.split()
-    if len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit():
-        # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
-        expected, dim, header_lines = int(cells[0][:18]), int(cells[1][:18]), 1
-    else:
-        expected, dim, header_lines = 0, len(cells) - 1, 0
-    if dim < 1:
-        raise InputError(f"{path}, line 1: neither 'count dimension' nor a word and its vector; give a .vec file")
-    return expected, dim, header_lines
+        message = f"line 1 announces {expected} vectors, but only {rows} follow; download it again"
+        raise InputError(message, path=path)
 
 
 def _is_row(path: Path, number: int, line: bytes, dim: int) -> bool:
@@ -207,13 +188,12 @@ def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, l
     _, _, extra = word.rpartition(b" ")
     if len(cells) != dim + 1 or (extra != word and b"." in extra and _is_number(extra)):
         count = line.rstrip().count(b" ")
-        raise InputError(
-            f"{path}, line {number}: {count} space-separated numbers where {dim} are expected; fix or delete this line"
-        )
+        message = f"{count} space-separated numbers where {dim} are expected; fix or delete this line"
+        raise InputError(message, path=path, line=number)
     try:
         return word, [float(cell) for cell in cells[1:]]
     except ValueError as error:
-        raise InputError(f"{path}, line {number}: {error}; fix or delete this line") from error
+        raise InputError(f"{error}; fix or delete this line", path=path, line=number) from error
 
 
 def _is_number(cell: bytes) -> bool:

@@ -13,9 +13,9 @@ from mtl.base.errors import InputError
 from mtl.data.dataset import load_dataset
 from mtl.data.text import tokenized
 from mtl.embedders.elmo.training import ELMoTraining
-from mtl.embedders.embedder import note_source, noted_source
 from mtl.embedders.fasttext import FastTextTraining
-from mtl.embedders.find import (
+from mtl.embedders.interface import note_source, noted_source
+from mtl.embedders.recipes import (
     check_recipe,
     load_recipe,
     train_on_files,
@@ -144,7 +144,7 @@ import sys, time
 from pathlib import Path
 import torch
 from mtl.embedders.fasttext import FastTextTraining
-from mtl.embedders.find import _alone
+from mtl.embedders.recipes import _alone
 def lines():
     yield from [["a", "b"]] * 1000
     print("written", flush=True)

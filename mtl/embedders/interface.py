@@ -1,0 +1,244 @@
+"""The interface of a kind of embeddings: how it is built for a run, loaded for prediction, opened without a run, and trained."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from mtl.base.files import write_text
+from mtl.settings.schema import EmbedderOptions
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+    from mtl.data.text import TokenizedTexts
+    from mtl.embedders.words import Coverage
+    from mtl.model.sequences import Sequences
+
+
+@dataclass(frozen=True)
+class EmbeddingsRequest:
+    """What the embeddings of a run are built from.
+
+    Attributes:
+        options: of the kind of embeddings, `EmbedderKind.options`.
+        texts: the dataset's texts.
+        training_texts: int64 (texts,), the indices of the texts that occur in training rows.
+        path: the file or folder of the vectors; None for kinds that need none.
+        cache_dir: a folder for what is computed once.
+        device: where to compute vectors that are not only looked up.
+    """
+
+    options: Any
+    texts: "TokenizedTexts"
+    training_texts: np.ndarray
+    path: Path | None
+    cache_dir: Path
+    device: "torch.device"
+
+
+@dataclass(frozen=True)
+class RunReaderRequest:
+    """What the reader of a finished run is loaded from.
+
+    Attributes:
+        options, path, device: as in `EmbeddingsRequest`.
+        folder: the run's.
+        weights: the embedder's after stage 1.
+        fingerprint: `Embeddings.fingerprint` of the run.
+    """
+
+    options: Any
+    folder: Path
+    weights: Mapping[str, "Tensor"]
+    fingerprint: str
+    path: Path | None
+    device: "torch.device"
+
+
+@dataclass(frozen=True)
+class VectorReaderRequest:
+    """What a reader of vectors is opened from without a run.
+
+    Attributes:
+        options, path, device: as in `EmbeddingsRequest`.
+        layer: of embeddings with layers, from 0; None: their mean.
+        seed: of random vectors.
+    """
+
+    options: Any
+    path: Path | None
+    layer: int | None
+    seed: int
+    device: "torch.device"
+
+
+class Embeddings(Protocol):
+    """The embeddings of a run. Each seed makes its own embedder from them."""
+
+    @property
+    def dim(self) -> int:
+        """The size of a token's vector."""
+
+    @property
+    def coverage(self) -> "Coverage":
+        """How many words of the dataset's texts have a vector."""
+
+    def fingerprint(self) -> str:
+        """A hash of everything that the vectors depend on."""
+
+    def embedder(self) -> Any:
+        """A new `mtl.model.sequences.Embedder`."""
+
+    def sequences(self, texts: "TokenizedTexts") -> "Sequences":
+        """The embedder's input for the dataset's texts, from a cache if there is one."""
+
+    def uncached_sequences(self, texts: "TokenizedTexts") -> "Sequences":
+        """The embedder's input for new texts, without a cache."""
+
+    def parameters(self) -> int:
+        """The number of parameters that the vectors depend on, trained or not."""
+
+    def to(self, device: "torch.device") -> None:
+        """Use this device to compute vectors that are not only looked up."""
+
+    def save(self, folder: Path) -> None:
+        """Write to the run's folder what `EmbedderKind.load` needs in addition to the weights of a seed."""
+
+
+class Reader(Protocol):
+    """The embeddings of a finished run, or vectors without a run, for texts that may have new words."""
+
+    @property
+    def embedder(self) -> Any:
+        """The `mtl.model.sequences.Embedder`; its weights are loaded afterwards."""
+
+    @property
+    def dim(self) -> int:
+        """The size of a token's vector."""
+
+    def learn(self, words: Sequence[str]) -> None:
+        """Look up the vectors of these words, which later texts have, at once: a file of vectors is then read once for all of them."""
+
+    def sequences(self, texts: "TokenizedTexts") -> "Sequences":
+        """The embedder's input for the texts, valid until the next call."""
+
+    def have_vectors(self, texts: "TokenizedTexts") -> np.ndarray:
+        """Which of `texts.types` have a vector of their own, bool (types,); after `sequences`."""
+
+    def fingerprint(self) -> str:
+        """A hash of everything that the vectors depend on, except the embedder's weights."""
+
+    def parameters(self) -> int:
+        """The number of parameters that the vectors depend on, trained or not."""
+
+    def table(self, words: Sequence[str]) -> "WordTable | None":
+        """The words with a vector of their own, these words among them, once the embedder's weights are loaded.
+
+        None: a word's vector depends on its text.
+        """
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """A vector for each word, as training left it.
+
+    Attributes:
+        words: in the order of their ids, from `mtl.data.text.Vocabulary.FIRST`.
+        vectors: float32 (ids, dim), of all ids, on the CPU.
+        grows: whether words that are not in the table get a vector when a text has them.
+    """
+
+    words: list[str]
+    vectors: "Tensor"
+    grows: bool
+
+
+class Training(Protocol):
+    """The settings with which vectors of one kind are trained: a dataclass."""
+
+    def check(self) -> None:
+        """Raise InputError for a setting that is out of range."""
+
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
+        """Train on tokenized lines and write the vectors to `path`, after `note_source`. Raises InputError.
+
+        Args:
+            lines: the words of each line.
+            path: the file or folder to write.
+            source: identifies the content of the lines.
+            device: where to train, if the kind can choose.
+        """
+
+
+def note_source(path: Path, source: str) -> None:
+    """Write what identifies the texts of the vectors that are moved to `path` next.
+
+    Vectors that are there already have another source. They are removed first, so that at no moment vectors have a note of others.
+    """
+    if path.is_file():
+        path.unlink()
+    write_text(_note(path), f"{source}\n")
+
+
+def noted_source(path: Path) -> str | None:
+    """What identifies the texts that the vectors at `path` were trained on, if it was noted."""
+    note = _note(path)
+    return note.read_text(encoding="utf-8").strip() if note.is_file() else None
+
+
+def _note(path: Path) -> Path:
+    return path.with_name(f"{path.name}.source")
+
+
+@dataclass(frozen=True)
+class VectorFiles:
+    """Pretrained vectors of one kind.
+
+    Attributes:
+        exists: whether a path holds complete vectors.
+        problem: the error to report for a path that holds none, or None.
+        training: where the class of its `Training` is, for `mtl.base.lazy.resolve`.
+        trained_name: returns the name of the file or folder of vectors trained on a suite, for the suite's name.
+        by_word: whether they are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
+    """
+
+    exists: Callable[[Path], bool]
+    problem: Callable[[Path], str | None]
+    training: str
+    trained_name: Callable[[str], str]
+    by_word: bool = False
+
+
+@dataclass(frozen=True)
+class EmbedderKind:
+    """One kind of embeddings: an entry of `mtl.embedders.EMBEDDERS`.
+
+    Attributes:
+        title: as in the table row "LSTM, fastText, frozen".
+        options: its keys below `embeddings.` and their types.
+        build: makes the embeddings of a run.
+        load: makes the reader of a finished run.
+        files: None if the vectors are not pretrained.
+        audit_note: for its options, what an audit says about unknown words.
+        open: makes a reader of the vectors as they are without training; None if there are none.
+        open_keys: the settings that `open` reads: of "embeddings.", "layer" and "seed".
+    """
+
+    title: str
+    options: type[EmbedderOptions]
+    build: Callable[[EmbeddingsRequest], Embeddings]
+    load: Callable[[RunReaderRequest], Reader]
+    files: VectorFiles | None
+    audit_note: Callable[[Any], str]
+    open: Callable[[VectorReaderRequest], Reader] | None = None
+    open_keys: tuple[str, ...] = ()
+
+
+def unknown_words(min_count: int, max_words: int | None) -> str:
+    """Which words are unknown, as a phrase for `EmbedderKind.audit_note`, for embeddings of frequent words only."""
+    rest = f", and all but the {max_words} most frequent ones" if max_words else ""
+    return f"words that occur fewer than {min_count} times in the training texts are unknown{rest}"

@@ -1,0 +1,188 @@
+"""Words that are not in a run's vocabulary: where their vectors come from, and how they are added."""
+
+import hashlib
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from mtl.base.errors import InputError
+from mtl.data.files import read_lines
+from mtl.data.text import TokenizedTexts, Vocabulary
+from mtl.embedders.interface import RunReaderRequest, WordTable
+from mtl.embedders.vector_files.vector_file import VectorFile, WordVectors
+from mtl.embedders.words import VOCABULARY, WordEmbedder, word_sequences
+from mtl.model.sequences import ArraySequences
+
+logger = logging.getLogger("mtl")
+
+MOST_NEW = 200_000  # words beside the vocabulary that a reader keeps; with 300 numbers each, 240 MB
+
+
+def run_words(request: RunReaderRequest, file: Path | None = None, ngrams: bool = True) -> "WordReader":
+    """The vocabulary of a finished run.
+
+    Args:
+        request: names the run.
+        file: where new words get their vectors from; None: they are unknown.
+        ngrams: as in `FileSource`.
+
+    Raises:
+        InputError: if the run has no vectors, or another number of them than of words.
+    """
+    weight = request.weights.get("table.weight")
+    if weight is None or weight.dim() != 2:
+        message = "the weights of stage 1 have no word vectors; restore them, or make the run again"
+        raise InputError(message, path=request.folder)
+    vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
+    if len(vocabulary) != len(weight):
+        raise InputError(
+            f"has {len(vocabulary) - Vocabulary.FIRST} words, the run has vectors of {len(weight) - Vocabulary.FIRST}; "
+            "restore the file",
+            path=request.folder / VOCABULARY,
+        )
+    embedder = WordEmbedder(len(weight), weight.shape[1], trainable=False, mapped="map.weight" in request.weights)
+    return WordReader(vocabulary, embedder, None if file is None else FileSource(file, weight.shape[1], ngrams))
+
+
+def source_words(source: "WordSource", dim: int, parameters: int) -> "WordReader":
+    """The words of a source alone. The vector of a word that it lacks is zero.
+
+    Args:
+        source: of the vectors.
+        dim: the size of a vector.
+        parameters: the number of parameters of the source.
+    """
+    embedder = WordEmbedder(Vocabulary.FIRST, dim, trainable=False)
+    embedder.load(np.zeros((Vocabulary.FIRST, dim), dtype=np.float32))
+    return WordReader(Vocabulary([]), embedder, source, parameters)
+
+
+class WordSource(Protocol):
+    """Vectors of words that a run never saw."""
+
+    def read(self, words: Sequence[str]) -> WordVectors:
+        """The vectors of these words, and which of them have one. May be called several times."""
+
+    def fingerprint(self) -> str:
+        """A hash of everything that the vectors depend on."""
+
+
+class FileSource:
+    """A file of vectors. If it does not exist, no word has a vector."""
+
+    def __init__(self, path: Path, dim: int | None, ngrams: bool) -> None:
+        """Open the file when it is first read.
+
+        Args:
+            path: the file.
+            dim: the size of the vectors to expect; None: as in the file, which must exist.
+            ngrams: whether words that are not in the file may get vectors from their character n-grams.
+        """
+        self.file = VectorFile(path)
+        self.dim = dim
+        self.ngrams = ngrams
+
+    def read(self, words: Sequence[str]) -> WordVectors:
+        """As `WordSource.read`. Raises InputError for vectors of another size."""
+        if self.dim is not None and not self.file.path.exists():
+            logger.warning("%s does not exist: %d words that the run never saw are unknown", self.file.path, len(words))
+            none = np.zeros(len(words), dtype=bool)
+            return WordVectors(np.zeros((len(words), self.dim), dtype=np.float32), none, none)
+        vectors = self.file.read(words)
+        if self.dim not in (None, vectors.dim):
+            message = f"has vectors of {vectors.dim} numbers, the run's have {self.dim}; put back the run's file"
+            raise InputError(message, path=self.file.path)
+        return vectors if self.ngrams else replace(vectors, from_ngrams=np.zeros(len(words), dtype=bool))
+
+    def fingerprint(self) -> str:
+        """A hash of the file's content."""
+        hashes = sorted(self.file.hashes().items()) if self.file.path.exists() else None
+        return f"{hashes} {self.ngrams}"
+
+
+class WordReader:
+    """A vocabulary, to which words that have a vector in `source` are added when a text has them. All other words are unknown.
+
+    No word is looked up twice, until MOST_NEW new words are known; then they are forgotten, so that memory stays bounded.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        embedder: WordEmbedder,
+        source: WordSource | None = None,
+        parameters: int | None = None,
+    ) -> None:
+        """Start with the words of the vocabulary.
+
+        Args:
+            vocabulary: the words that are always known.
+            embedder: has vectors for the words of the vocabulary, in its order.
+            source: where new words get their vectors from; None: no word is added.
+            parameters: the number that `parameters` returns; None: that of the embedder.
+        """
+        self.vocabulary = vocabulary
+        self.embedder = embedder
+        self.source = source
+        self.dim = embedder.table.embedding_dim
+        self._parameters = parameters
+        self._first_new = len(vocabulary)
+        self._without_vector: set[str] = set()
+
+    def learn(self, words: Sequence[str]) -> None:
+        """Look up these words at once. Of more than MOST_NEW distinct words, each block of texts looks up its own."""
+        distinct = list(dict.fromkeys(words))
+        if len(distinct) <= MOST_NEW:
+            self._learn(distinct)
+
+    def sequences(self, texts: TokenizedTexts) -> ArraySequences:
+        """The texts as word ids, which are valid until the next call. New words that have a vector are added to the vocabulary."""
+        self._learn(texts.types)
+        return word_sequences(self.vocabulary, texts)
+
+    def table(self, words: Sequence[str]) -> WordTable:
+        """The vectors of the vocabulary, and of these words if they have one."""
+        self._learn(list(dict.fromkeys(words)))
+        ids = torch.arange(len(self.vocabulary), device=self.embedder.table.weight.device)
+        with torch.no_grad():
+            vectors = self.embedder(ids[None])[0].float().cpu()
+        return WordTable(list(self.vocabulary.words), vectors, self.source is not None)
+
+    def have_vectors(self, texts: TokenizedTexts) -> np.ndarray:
+        """Which of `texts.types` have a vector of their own, bool (types,); after `sequences`."""
+        return self.vocabulary.ids(texts.types) != Vocabulary.UNKNOWN
+
+    def fingerprint(self) -> str:
+        """A hash of the vocabulary, and of the source of new words."""
+        words = "\n".join(self.vocabulary.words[: self._first_new - Vocabulary.FIRST])
+        source = "" if self.source is None else self.source.fingerprint()
+        return hashlib.sha256(f"{words}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
+
+    def parameters(self) -> int:
+        """The number of parameters that the vectors depend on: of the run's words and their linear map, or of the source."""
+        if self._parameters is not None:
+            return self._parameters
+        return sum(parameter.numel() for parameter in self.embedder.parameters())
+
+    def _learn(self, words: Sequence[str]) -> None:
+        """Add those of these distinct words that have a vector to the vocabulary."""
+        if self.source is None:
+            return
+        if len(self.vocabulary) - self._first_new + len(self._without_vector) > MOST_NEW:
+            self.vocabulary.shorten(self._first_new)
+            self.embedder.remove_added()
+            self._without_vector.clear()
+        ids = self.vocabulary.ids(words)
+        unknown = [word for word, id in zip(words, ids, strict=True) if id == Vocabulary.UNKNOWN]
+        if new := [word for word in unknown if word not in self._without_vector]:
+            read = self.source.read(new)
+            self.embedder.add(read.vectors[read.has_vector])
+            self.vocabulary.add(word for word, has_vector in zip(new, read.has_vector, strict=True) if has_vector)
+            self._without_vector.update(
+                word for word, has_vector in zip(new, read.has_vector, strict=True) if not has_vector
+            )

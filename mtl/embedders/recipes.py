@@ -1,0 +1,230 @@
+"""Recipes, which say where vectors come from: an address to download them from, or settings to train them with.
+
+A recipe is a file in embeddings/. Vectors can also be trained without one, on a suite's training text or on text files.
+"""
+
+import hashlib
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from omegaconf import MISSING
+
+from mtl.base.errors import InputError
+from mtl.base.files import is_sha256, sha256
+from mtl.base.lazy import resolve
+from mtl.base.locks import waiting_lock
+from mtl.base.untrusted import is_inside, is_web_address, read_yaml, typed_content
+from mtl.data.dataset import fingerprints, present_tasks, training_texts
+from mtl.data.splits import FORMAT
+from mtl.data.text import moses, moses_version, tokenized, tokenized_lines
+from mtl.embedders import EMBEDDERS, embedder_kind
+from mtl.embedders.interface import Training, noted_source
+from mtl.settings.bounds import typed_settings
+from mtl.settings.layers import find_yaml, shipped
+from mtl.tasks.suite import Suite
+
+if TYPE_CHECKING:
+    import torch
+
+logger = logging.getLogger("mtl")
+
+# The default share of held-out rows (configs/baseline.yaml). Vectors trained with it have the file name of the recipe.
+PLAIN_HELD_OUT = 0.1
+LONGEST = 1_000_000  # tokens; a longer training text is cut
+
+Lines = Iterable[Sequence[str]]
+
+
+@dataclass
+class Recipe:
+    """How to get vectors: download them from `url`, or train them on a suite's training text with the settings in `train`."""
+
+    name: str = ""
+    embeddings: str = MISSING  # the kind of embeddings that uses them: fasttext or elmo
+    title: str = ""
+    file: str = MISSING  # the file (for elmo, the folder) in the folder of embeddings
+    source: str | None = None
+    license: str | None = None
+    url: str | None = None  # of the file, or of the file with .gz
+    size: int | None = None
+    sha256: str | None = None
+    train: dict[str, Any] = field(default_factory=dict)
+
+
+def load_recipe(name: str) -> Recipe:
+    """The recipe with this name or path. Raises InputError if there is none or it is not valid."""
+    path = find_yaml("recipe", name, shipped("embeddings"))
+    recipe = typed_content(Recipe, read_yaml(path), path, "recipe")
+    if not is_inside(recipe.file):
+        message = f"{recipe.file!r} must be a path below the folder of embeddings, without '..'"
+        raise InputError(message, path=path, key="file")
+    if recipe.url is not None and not is_web_address(recipe.url):
+        raise InputError(f"{recipe.url!r} must begin with https:// or http://", path=path, key="url")
+    if recipe.sha256 is not None and not is_sha256(recipe.sha256):
+        raise InputError(f"{recipe.sha256!r} must have 64 hexadecimal digits", path=path, key="sha256")
+    recipe.name = path.stem
+    return recipe
+
+
+def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
+    """Download the vectors of a recipe and return their path. Raises InputError if that is not possible."""
+    from mtl.fetching.archives import gunzip
+    from mtl.fetching.download import download
+
+    recipe = load_recipe(recipe_name)
+    if recipe.url is None:
+        raise InputError("names no address to fetch from", key="recipe", value=recipe.name)
+    path = embeddings_dir / recipe.file
+    if path.exists():
+        return path
+    packed = recipe.url.endswith(".gz") and path.suffix != ".gz"
+    archive = path.with_name(path.name + ".gz") if packed else path
+    download(recipe.url, archive, recipe.sha256, recipe.size)
+    if packed:
+        gunzip(archive, path)
+        archive.unlink()
+    return path
+
+
+def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path, Recipe | None]:
+    """The file or folder of vectors that a setting names. It need not exist.
+
+    Args:
+        name: a path, or the name of a recipe.
+        embeddings_dir: the folder of a recipe's vectors.
+        held_out: the share of training rows that are held out. Vectors that a recipe trains have a different file for each share.
+
+    Returns:
+        the path, and the recipe if `name` is that of one.
+    """
+    if Path(name).exists() or Path(name).suffix in (".bin", ".vec", ".gz", ".kv") or "/" in name:
+        return Path(name), None
+    recipe = load_recipe(name)
+    path = embeddings_dir / recipe.file
+    return trained_path(path, held_out) if recipe.train and not recipe.url else path, recipe
+
+
+def trained_path(path: Path, held_out: float) -> Path:
+    """The path of vectors that are trained without this share of held-out rows; `path` itself for the default share."""
+    return path if held_out == PLAIN_HELD_OUT else path.with_name(f"{path.stem}-held-out-{held_out:g}{path.suffix}")
+
+
+def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
+    """Settings to train this kind of embeddings with, from given values; the others have their defaults.
+
+    Raises InputError for a kind of embeddings that cannot be trained, an unknown key, or a value that makes no sense.
+    """
+    files = embedder_kind(embeddings).files
+    if files is None:
+        trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files)
+        raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
+    return cast(Training, typed_settings(resolve(files.training), given))
+
+
+def train_on_files(
+    training: Training, files: Sequence[Path], language: str, path: Path, device: "torch.device"
+) -> None:
+    """Train vectors on text files, plain or gzipped, and write them to `path`. Raises InputError.
+
+    Args:
+        training: the settings.
+        files: the text files.
+        language: of the tokenizer.
+        path: the file or folder to write.
+        device: where to train, if the kind of embeddings can choose.
+    """
+    lines, source = _file_text(files, language)
+    with _alone(path):
+        training.train(lines, path, source, device)
+
+
+def train_on_suite(
+    training: Training,
+    suite: Suite,
+    data_dir: Path,
+    held_out: float,
+    path: Path,
+    device: "torch.device",
+    files: Sequence[Path] = (),
+) -> None:
+    """Train vectors on the training text of a suite, without held-out rows, and write them to `path`. Raises InputError.
+
+    All runs on the suite that hold out this share of rows can use the vectors, with any `tasks` and `max_length`. A dev text is among
+    the texts only if it also occurs in the training rows of a task.
+
+    Args:
+        training: the settings.
+        suite, data_dir: the suite, and the folder of its data.
+        held_out: the share of training rows that the runs with these vectors hold out.
+        path: the file or folder to write.
+        device: where to train, if the kind of embeddings can choose.
+        files: text files to train on as well, plain or gzipped; they come first.
+    """
+    with _alone(path):
+        lines, source = _suite_text(suite, data_dir, held_out)
+        if files:
+            file_lines, file_source = _file_text(files, suite.language)
+            lines, source = chain(file_lines, lines), f"{file_source} {source}"
+        training.train(lines, path, source, device)
+
+
+def train_recipe(
+    recipe: Recipe, suite: Suite, data_dir: Path, held_out: float, path: Path, device: "torch.device"
+) -> None:
+    """Train the vectors of a recipe on the suite's training text, unless another process trains them. Raises InputError."""
+    training, files = training_settings(recipe.embeddings, recipe.train), embedder_kind(recipe.embeddings).files
+    assert files is not None
+    with _alone(path):
+        if not files.exists(path):
+            logger.info("training %s on the suite's training text", path)
+            lines, source = _suite_text(suite, data_dir, held_out)
+            training.train(lines, path, source, device)
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Within the block, no other process trains these vectors. If one does, wait until it has ended.
+
+    Removes what a process that was killed left beside them: its text, and vectors that are not complete.
+    """
+    with waiting_lock(path.with_name(f".{path.name}.lock"), f"{path}: another process is training these vectors"):
+        leftover = re.compile(rf"\.{re.escape(path.name)}(\.source)?\.(\w{{8}}\.txt|[0-9a-f]{{32}}\.partial)")
+        for file in path.parent.iterdir():
+            if leftover.fullmatch(file.name) and file.is_file():
+                file.unlink()
+        yield
+
+
+def _file_text(files: Sequence[Path], language: str) -> tuple[Lines, str]:
+    """The tokenized lines of text files, and what identifies them: their content and the tokenizer."""
+    if missing := [file for file in files if not file.is_file()]:
+        raise InputError("no such file", path=missing[0])
+    return tokenized_lines(files, moses(language)), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
+
+
+def _suite_text(suite: Suite, data_dir: Path, held_out: float) -> tuple[Lines, str]:
+    """The distinct training texts of all tasks that have their files, tokenized and not cut, and what identifies them."""
+    texts = tokenized(training_texts(suite, data_dir, held_out), suite.language, max_length=LONGEST)
+    return (texts.words(text) for text in range(len(texts))), _suite_source(suite, data_dir, held_out)
+
+
+def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> None:
+    """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
+    if noted_source(path) != _suite_source(suite, data_dir, held_out):
+        raise InputError(
+            "was trained on other texts than the present training rows: the data, the choice of held-out rows or the "
+            "tokenizer has changed; remove it, and the same command trains it again",
+            path=path,
+        )
+
+
+def _suite_source(suite: Suite, data_dir: Path, held_out: float) -> str:
+    """A hash of the data, of its declaration in the suite, of the rule for held-out rows, and of the tokenizer."""
+    marks = fingerprints(suite, present_tasks(suite, data_dir), data_dir)
+    return hashlib.sha256(repr((sorted(marks.items()), held_out, FORMAT, moses_version())).encode()).hexdigest()

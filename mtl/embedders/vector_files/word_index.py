@@ -1,0 +1,75 @@
+"""Where each word stands in a file of vectors, so that many small reads need not search the file."""
+
+import os
+from array import array
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from mtl.base.errors import InputError
+
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]  # the fields of `mtl.embedders.vector_files.vector_file.WordVectors`
+
+
+class OpenVectors(Protocol):
+    """A file of vectors whose words are indexed."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many vectors the file has, of words and of n-grams, and the size of a vector."""
+
+    def read(self, words: Sequence[bytes]) -> Arrays:
+        """The fields of WordVectors for distinct words. Raises InputError if the file has changed since it was indexed."""
+
+
+class FileVersion(NamedTuple):
+    """What tells that a file's content has changed."""
+
+    size: int  # bytes
+    changed: int  # the time of its last change, in nanoseconds
+
+    @classmethod
+    def read(cls, file: IO[Any]) -> "FileVersion":
+        """The version of an open file."""
+        status = os.fstat(file.fileno())
+        return cls(status.st_size, status.st_mtime_ns)
+
+    def check(self, path: Path, file: IO[Any]) -> None:
+        """Raise InputError if the file at `path`, open now, has another version."""
+        if FileVersion.read(file) != self:
+            raise InputError("has changed while it was read; run the command again", path=path)
+
+
+class WordIndex(NamedTuple):
+    """The words of a file, sorted by their hashes: 20 bytes for each word."""
+
+    hashes: np.ndarray  # int64 (words,), ascending
+    rows: np.ndarray  # int32 (words,): the word is the row-th of the file
+    offsets: np.ndarray  # int64 (words,), in the file, in bytes
+
+    @classmethod
+    def build(cls, entries: Iterable[tuple[bytes, int]]) -> "WordIndex":
+        """The index of words, each with its offset, in the order of the file."""
+        hashes, offsets = array("q"), array("q")
+        for word, offset in entries:
+            hashes.append(hash(word))
+            offsets.append(offset)
+        by_row = np.array(hashes, dtype=np.int64)
+        order = np.argsort(by_row, kind="stable")
+        return cls(by_row[order], order.astype(np.int32), np.array(offsets, dtype=np.int64)[order])
+
+    def candidates(self, words: Sequence[bytes]) -> list[tuple[int, int, int]]:
+        """Where these words may stand: (offset, row, position in `words`), in the order of the file.
+
+        The reader must compare the words: different words may have the same hash.
+        """
+        wanted = np.fromiter(map(hash, words), dtype=np.int64, count=len(words))
+        firsts = np.searchsorted(self.hashes, wanted, side="left")
+        ends = np.searchsorted(self.hashes, wanted, side="right")
+        return sorted(
+            (int(self.offsets[entry]), int(self.rows[entry]), position)
+            for position in np.flatnonzero(ends > firsts).tolist()
+            for entry in range(firsts[position], ends[position])
+        )
