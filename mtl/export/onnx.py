@@ -19,11 +19,12 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.data.text import Vocabulary
-from mtl.export.form import Export
-from mtl.export.model_card import onnx_card
+from mtl.base.terminal import escaped
+from mtl.data.text import BOUNDARIES, UNKNOWN, Vocabulary
+from mtl.export.format import Export
+from mtl.export.model_card import code_block, encoder_summary, shared_sections
 from mtl.export.sentence_transformer import Reference
-from mtl.export.tokenizer import can_express, id_names, tokenizer_json, with_limits
+from mtl.export.tokenizer import PADDING_WORD, UNKNOWN_WORD, can_express, id_names, tokenizer_json, with_limits
 
 IDS, VECTORS = "ids", "vectors"  # the names of the model's input and output
 
@@ -163,5 +164,65 @@ def write(export: Export, folder: Path) -> None:
     try:
         reference.check(lambda texts: run_model(folder / MODEL, word_ids(texts)))
     except InputError as error:
-        raise InputError(f"--format onnx: {error}") from None
+        raise error.located(key="--format onnx") from None
     write_text(folder / "README.md", onnx_card(export))
+
+
+def onnx_card(export: Export) -> str:
+    """The card of a folder with an ONNX model."""
+    parts, shown = export.parts, export.description
+    files = [
+        f"- `model.onnx`: input `ids`, int64 (batch, time); output `vectors`, float32 (batch, {shown.dim}). Rows are padded with 0 at"
+        " their ends; each row needs at least one word.",
+        f"- `vocabulary.txt`: the word with id n in line n + 1; 0 is `{PADDING_WORD}`, 1 is `{UNKNOWN_WORD}`, any word that is not listed.",
+    ]
+    pad = (
+        "longest = max(map(len, rows))",
+        "ids = np.array([row + [0] * (longest - len(row)) for row in rows], dtype=np.int64)",
+    )
+    session = (
+        'session = onnxruntime.InferenceSession("model.onnx")',
+        'vectors = session.run(["vectors"], {"ids": ids})[0]',
+    )
+    if can_express(parts.language):
+        files.append("- `tokenizer.json`: turns texts into ids, for the library tokenizers.")
+        before, rows = (
+            "Put a space before each text; it changes nothing, but an empty text would give no id.",
+            _WITH_TOKENIZERS,
+        )
+    else:
+        before, rows = "A text without a word is the one word `<unk>`.", _with_sacremoses(export)
+    used = code_block("import numpy as np", "import onnxruntime", *rows, *pad, *session)
+    sections = [
+        f"# {escaped(shown.title)}",
+        f"An ONNX model that maps texts to vectors of {shown.dim} numbers: {encoder_summary(export)}",
+        "## Files\n\n" + "\n".join(files),
+        f"## Usage\n\n{before}\n\n{used}",
+        *shared_sections(export),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+_WITH_TOKENIZERS = [
+    "from tokenizers import Tokenizer",
+    "",
+    'tokenizer = Tokenizer.from_file("tokenizer.json")',
+    'rows = [tokenizer.encode(" " + text).ids for text in ["Text one.", "Text two."]]',
+]
+
+
+def _with_sacremoses(export: Export) -> list[str]:
+    """Code that turns texts into ids with the tokenizer that the run used."""
+    parts = export.parts
+    first, last = BOUNDARIES
+    taken = f"[{first!r}, *words, {last!r}]" if parts.boundary_words else "words"
+    return [
+        "from sacremoses import MosesTokenizer",
+        "",
+        'words = open("vocabulary.txt", encoding="utf-8").read().split("\\n")[:-1]',
+        "number = {word: id for id, word in enumerate(words)}",
+        f"moses = MosesTokenizer({parts.language!r})",
+        'texts = ["Text one.", "Text two."]',
+        f"split = [(moses.tokenize(text, escape=False) or [{UNKNOWN!r}])[:{parts.max_length}] for text in texts]",
+        f"rows = [[number.get(word, 1) for word in {taken}] for words in split]",
+    ]

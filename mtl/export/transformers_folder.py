@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped, markdown_table
-from mtl.export.form import TaskExport
+from mtl.export.format import TaskExport
 from mtl.export.model_card import NOT_STATED, code_block, task_title
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
@@ -34,7 +34,9 @@ def write(export: TaskExport, folder: Path) -> None:
     model gives other outputs than the run."""
     task, trained = export.task, export.model
     if problem := _problem(task):
-        raise InputError(f"task={task.id}: {problem}, so transformers cannot hold its model; mtl predict uses it")
+        raise InputError(
+            f"{problem}, so transformers cannot hold its model; mtl predict uses it", key="task", value=task.id
+        )
     network = trained.network(task)
     head: Any = network.models[0]
     model = copy.deepcopy(head).cpu().float().eval()
@@ -73,7 +75,9 @@ def _set_labels(model: Any, task: Task, low: float, high: float) -> None:
     (last,) = [part for part in model.modules() if isinstance(part, ExactLinear)]
     if last.bias is None and low != 0:
         raise InputError(
-            f"task={task.id}: the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it"
+            f"the head has no bias, so it cannot give numbers from {low:g}; mtl predict uses it",
+            key="task",
+            value=task.id,
         )
     with torch.no_grad():
         last.weight.mul_(high - low)
@@ -112,8 +116,9 @@ def _check(export: TaskExport, folder: Path) -> None:
         difference = float(np.abs(found - wanted).max())
         if not difference <= TOLERANCE * max(1.0, float(np.abs(wanted).max())):
             raise InputError(
-                f"--format transformers: the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so"
-                " nothing is written; use the versions of constraints.txt"
+                f"the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so nothing is written;"
+                " use the versions of constraints.txt",
+                key="--format transformers",
             )
     export.model.network(export.task).to(export.model.device)
 

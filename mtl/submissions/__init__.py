@@ -5,7 +5,7 @@ from mtl.submissions.format import SubmissionFormat, check_zip, write_zip
 from mtl.submissions.rows import rows_problem, write_rows
 from mtl.tasks.suite import Suite
 
-FORMATS = {
+SUBMISSION_FORMATS = {
     "zip": SubmissionFormat(write_zip, check_zip),
     "rows": SubmissionFormat(write_rows, check_rows, rows_problem),
 }
@@ -14,6 +14,6 @@ FORMATS = {
 def submission_problem(suite: Suite) -> str | None:
     """The error in a suite's `submission`, as "key: message", or None."""
     name = suite.submission.format
-    if name not in FORMATS:
-        return f"format: {name!r} must be {' or '.join(FORMATS)}"
-    return FORMATS[name].problem(suite)
+    if name not in SUBMISSION_FORMATS:
+        return f"format: {name!r} must be {' or '.join(SUBMISSION_FORMATS)}"
+    return SUBMISSION_FORMATS[name].problem(suite)

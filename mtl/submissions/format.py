@@ -64,7 +64,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class SubmissionFormat:
-    """One format: an entry of `mtl.runs.formats.FORMATS`.
+    """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`.
 
     write: writes a seed's submission; returns what its user should know, one line each. check: compares a submission, zipped or as a
     folder, with the suite and a data folder; raises InputError for files that cannot be read. problem: the error in the suite's
