@@ -16,11 +16,11 @@ empty :=
 space := $(empty) $(empty)
 SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
-.PHONY: help baseline mteb test lint bench
+.PHONY: help baseline mteb test test-all lint bench
 help:
 	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|tree|forest|lead|word_vectors] [EMB=random|fasttext|elmo] [VARIANT=frozen|finetune|attention|joint] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
 	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
-	@echo "make test | make lint | make bench [DATA=dir]"
+	@echo "make test | make test-all | make lint | make bench [DATA=dir]"
 
 $(INSTALLED): setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
@@ -41,6 +41,9 @@ mteb: $(INSTALLED)
 		$(VENV)/bin/mtl mteb '$(RUN)' $(if $(DATA),data_dir='$(DATA)') $(ARGS)
 
 test: $(INSTALLED)
+	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal -m "not slow and not ray and not browser"
+
+test-all: $(INSTALLED)
 	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 
 lint: $(INSTALLED)

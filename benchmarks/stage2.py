@@ -15,7 +15,7 @@ from pathlib import Path
 from jobs import prepare_lstm
 from timing import alternate, ratio
 
-from mtl.methods.coded import TaskInput
+from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.stage1 import new_network
 from mtl.methods.lstm.trained import encode_once
 from mtl.methods.lstm.two_stages import TwoStages

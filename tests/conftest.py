@@ -6,10 +6,24 @@ from pathlib import Path
 
 import pytest
 from elmo_files import write_elmo
+from input_errors import MESSAGES
 from small_suite import SMALL, small_settings
 
 # Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
 os.environ["OMP_NUM_THREADS"] = "1"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-messages", action="store_true", help="write the messages of errors to tests/messages.txt")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    MESSAGES.write = config.getoption("--write-messages")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if MESSAGES.write:
+        MESSAGES.save()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -16,7 +16,7 @@ from mtl.data.text import TokenizedTexts, tokenized
 from mtl.embedders.embedder import Embeddings
 from mtl.embedders.find import build_embeddings
 from mtl.methods.coded import Coded
-from mtl.methods.lstm.network import new_network
+from mtl.methods.lstm.trained import new_network
 from mtl.model.heads import AttentionHead, Head, ProjectingHead
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences

@@ -18,9 +18,12 @@ OPTIONS = (
     "headless no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
     "disable-component-update disable-sync"
 )
-in_browser = pytest.mark.skipif(
-    not (CHROMIUM and CHROMEDRIVER), reason="needs Chromium and its driver: apt-get install chromium chromium-driver"
-)
+NEEDED = "needs Chromium and its driver: apt-get install chromium chromium-driver"
+
+
+def in_browser(test: Callable[..., None]) -> Callable[..., None]:
+    """Marks a test that opens the page; it is skipped where there is no browser."""
+    return pytest.mark.browser(pytest.mark.skipif(not (CHROMIUM and CHROMEDRIVER), reason=NEEDED)(test))
 
 
 def start(profile: Path) -> webdriver.Chrome:

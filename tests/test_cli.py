@@ -152,6 +152,7 @@ print(json.dumps([statuses, sorted(sys.modules)]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("commands", "absent"),
     [
@@ -185,6 +186,7 @@ def test_data_writes_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "data/klej-sample/klej_cbd/train.tsv").exists()
 
 
+@pytest.mark.slow
 def test_the_wheel_has_all_that_a_run_needs(tmp_path: Path) -> None:
     """Unpacked alone, away from the checkout, it runs the sample (its dependencies being there)."""
     root = Path(__file__).parent.parent
@@ -255,6 +257,7 @@ def test_memory_that_runs_out_is_one_line(monkeypatch: pytest.MonkeyPatch, capsy
     assert line.startswith("mtl: error: memory ran out; free some memory")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["baseline", "sweep"])
 def test_memory_that_the_machine_lacks_is_refused_before_the_heavy_imports(tmp_path: Path, command: str) -> None:
     (tmp_path / "sweep.yaml").write_text("runs: [{}]", encoding="utf-8")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 import yaml
-from omegaconf import MISSING
 
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders.elmo.training import ELMoTraining
@@ -18,8 +17,6 @@ from mtl.encoders.run import RunSettings
 from mtl.encoders.transformer import TransformerSettings
 from mtl.jobs.sweep import load_sweep
 from mtl.mteb.benchmark import ModelFacts, MtebSettings, load_benchmark
-from mtl.pretraining.settings import PretrainingSettings
-from mtl.settings.layers import flatten
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import TARGET_KINDS
@@ -53,13 +50,12 @@ def value(cell: str) -> Any:
     return yaml.safe_load(cell.strip("`"))
 
 
-def test_the_key_table_lists_the_defaults_of_baseline_yaml() -> None:
-    rows = read_table(read("docs/configuration.md"), "| key | default |")
-    del rows[""]
-    defaults = flatten(yaml.safe_load(read("configs/baseline.yaml")))
-    for key in ("floor.grid", "floor.train_rows"):  # an empty mapping has no keys of its own
-        assert defaults.setdefault(key, {}) == {}
-    assert {key: value(cells[0]) for key, cells in rows.items()} == defaults
+def test_the_tables_of_keys_say_what_the_declarations_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    from reference import documents
+
+    for path, text in documents().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name}: run tools/reference.py"
 
 
 def test_the_embeddings_table_lists_the_defaults_of_each_kind() -> None:
@@ -76,16 +72,6 @@ def test_the_embeddings_table_lists_the_defaults_of_each_kind() -> None:
 def test_every_setting_of_a_training_is_listed(training: type) -> None:
     text = read("docs/embeddings.md")
     assert [field.name for field in fields(training) if f"`{field.name}`" not in text] == []
-
-
-def test_the_table_of_pretraining_lists_the_defaults() -> None:
-    rows = read_table(read("docs/pretraining.md"), "| setting | default |")
-    del rows[""]
-    listed = {key.strip("` "): cells[0] for names, cells in rows.items() for key in names.split(",")}
-    assert set(listed) == set(PretrainingSettings.__dataclass_fields__)
-    for key in fields(PretrainingSettings):
-        assert (listed[key.name] == "–") == (key.default == MISSING)
-        assert key.default == MISSING or value(listed[key.name]) == key.default
 
 
 @pytest.mark.parametrize(
@@ -135,6 +121,7 @@ def code_blocks(name: str, language: str) -> Iterator[str]:
     yield from re.findall(rf"^```{language}\n(.*?)^```$", read(name), flags=re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_example_of_a_sweep_is_right(tmp_path: Path) -> None:
     (example,) = code_blocks("docs/running.md", "yaml")
     path = tmp_path / "sweep.yaml"

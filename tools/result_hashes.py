@@ -161,8 +161,12 @@ types:
   pairs: {title: Pairs, metric: similarity_ap, metric_title: AP, tasks: {PpcPC: {}}}
   sts: {title: STS, metric: cosine_spearman, metric_title: Spearman, tasks: {CDSC-R: {}}}
 """
-MEASURED = re.compile("seconds|memory|sentences_per_second|evaluation_time|kg_co2|date")
-LEFT_OUT = re.compile(r"(^|/)(log|tensorboard|cache|__pycache__)/|\.lock$|/\.|\.partial$|^hub/")
+MEASURED = re.compile("seconds|memory|sentences_per_second|evaluation_time|evaluation_phases|kg_co2|date")
+# Logs and caches, times of files, and the report of the sweep, whose costs are measured; the report of all runs has fixed ones.
+LEFT_OUT = re.compile(
+    r"(^|/)(log|tensorboard|cache|__pycache__)/|\.lock$|/\.|\.partial$|^hub/|/sources\.json$|^report-sweep/(costs|index|report)"
+)
+LAST_COLUMNS = re.compile(r"(\|[^|\n]*){2}\|$", re.MULTILINE)  # of mteb's tables: seconds, and sentences a second
 DURATION = re.compile(r"\d+ (h|min|s)\b( \d+ (min|s)\b)?|[\d,.]+ (sentences/s|GB|MB)\b|\d+(\.\d+)? s\b")
 
 
@@ -202,13 +206,20 @@ def collect(work: Path, only: re.Pattern[str]) -> dict[str, str]:
         if name == "report":
             fix_costs(work)
         begin = time.monotonic()
-        hashes[f"output of {name}"] = sha256(run(work, command))
+        hashes[f"output of {name}"] = sha256(stable(name, run(work, command)))
         print(f"{name}: {time.monotonic() - begin:.1f} s", file=sys.stderr, flush=True)
     for command in BAD_INPUTS if not only.pattern else ():
         hashes[f"error of {command}"] = sha256(run(work, command))
     if not only.pattern:
         hashes["killed and continued"] = killed_and_continued(work)
-    return hashes | {path.relative_to(work).as_posix(): content_hash(path) for path in results(work)}
+    return hashes | {path.relative_to(work).as_posix(): content_hash(path, work) for path in results(work)}
+
+
+def stable(name: str, printed: bytes) -> bytes:
+    """What a command has printed, without the order of the lines of two processes, and without what mteb's table has measured."""
+    if name == "processes":
+        return b"\n".join(sorted(printed.splitlines()))
+    return LAST_COLUMNS.sub("", printed.decode()).encode() if name.startswith("mteb") else printed
 
 
 def write_inputs(work: Path) -> None:
@@ -325,16 +336,16 @@ def results(work: Path) -> Iterator[Path]:
             yield path
 
 
-def content_hash(path: Path) -> str:
-    """The hash of a file: of checkpoints, the tensors; of JSON and of model cards, what is not measured."""
+def content_hash(path: Path, work: Path) -> str:
+    """The hash of a file: of checkpoints, the tensors; of JSON and of other text, what is not measured. work: the folder, whose name is left out."""
     if path.suffix == ".ckpt":
         return sha256(repr(tensors(path)).encode())
     if path.suffix == ".json":
-        return sha256(
-            json.dumps(without_measured(json.loads(path.read_text(encoding="utf-8"))), sort_keys=True).encode()
-        )
+        value = json.loads(path.read_text(encoding="utf-8").replace(str(work), "WORK"))
+        return sha256(json.dumps(without_measured(value), sort_keys=True).encode())
     if path.suffix in (".md", ".txt") or path.name == "index.html":
-        return sha256(DURATION.sub("TIME", path.read_text(encoding="utf-8")).encode())
+        text = DURATION.sub("TIME", path.read_text(encoding="utf-8")).replace(str(work), "WORK")
+        return sha256((LAST_COLUMNS.sub("", text) if "runs/mteb" in path.as_posix() else text).encode())
     return sha256(path.read_bytes())
 
 

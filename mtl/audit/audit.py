@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from mtl.audit.fields import field_findings, question_findings
-from mtl.audit.findings import Finding, Part, is_blank, target_findings, targets, text_findings
+from mtl.audit.findings import Finding, Part, is_blank, located_below, target_findings, targets, text_findings
 from mtl.audit.report import Tokens, count_tokens, render, token_findings
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.base.errors import InputError
@@ -85,11 +85,11 @@ def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
     )
     if not folder.is_dir():
         raise InputError(
-            f"{folder}: no such folder; the data of suite {suite.name} should be there{how}, or set data_dir="
+            f"no such folder; the data of suite {suite.name} should be there{how}, or set data_dir=", path=folder
         )
     paths = [path for task in tasks for split in SPLITS if (path := task.path(split, folder))]
     if not any(path.exists() for path in paths):
-        raise InputError(f"{folder}: has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}")
+        raise InputError(f"has no file of {', '.join(task.id for task in tasks)} ({paths[0]}, …){how}", path=folder)
 
 
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
@@ -111,7 +111,7 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             rows = read_split(task, path, split)
         except InputError as error:
             meaning = "a run would stop here; the audit continues without this file"
-            findings.append(Finding("unreadable", task.id, split, 1, str(error).replace(f"{folder}/", ""), meaning))
+            findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
         if not task.has_targets(split) and task.target in column_names(path):

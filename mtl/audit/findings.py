@@ -4,6 +4,7 @@ Detect errors in one cell: CSV quoting, spreadsheet errors, a wrong encoding, es
 """
 
 import html
+import os
 import re
 import unicodedata
 from collections import defaultdict
@@ -11,9 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
+from pathlib import Path
 
 import numpy as np
 
+from mtl.base.errors import InputError
 from mtl.data.examples import Example
 from mtl.tasks.kind import Target
 from mtl.tasks.targets import target_kind
@@ -181,6 +184,11 @@ def excerpt(text: str) -> str:
     """The beginning of a text, in quotes."""
     shown = plain(text)
     return f"“{shown if len(shown) <= EXCERPT else shown[:EXCERPT].rstrip() + '…'}”"
+
+
+def located_below(error: InputError, folder: Path) -> str:
+    """The line of an error with its path as findings name files, relative to the data folder."""
+    return str(error if error.path is None else error.located(path=os.path.relpath(error.path, folder)))
 
 
 def text_findings(part: Part) -> list[Finding]:

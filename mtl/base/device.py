@@ -22,7 +22,7 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
     found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     present = ["auto", "cpu", *(["gpu", found.type] if found is not None else [])]
     if accelerator not in present:
-        raise InputError(f"{key}={accelerator}: torch finds no such device; use {' or '.join(present)}")
+        raise InputError(f"torch finds no such device; use {' or '.join(present)}", key=key, value=accelerator)
     return torch.device("cpu") if found is None or accelerator == "cpu" else found
 
 

@@ -94,9 +94,9 @@ def link_or_copy(source: Path, path: Path) -> None:
 def check_new_folder(path: Path) -> None:
     """Raise InputError if `path` exists and is not an empty folder."""
     if path.is_dir() and any(path.iterdir()):
-        raise InputError(f"{path}: is not empty; name a new folder")
+        raise InputError("is not empty; name a new folder", path=path)
     if path.exists() and not path.is_dir():
-        raise InputError(f"{path}: is a file; name a new folder")
+        raise InputError("is a file; name a new folder", path=path)
 
 
 @contextmanager
@@ -165,7 +165,8 @@ def check_space(folder: Path, size: int, remedy: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < size:
         raise InputError(
-            f"{folder}: needs {format_bytes(size)} of disk space, but {format_bytes(free)} are free; free some space, or {remedy}"
+            f"needs {format_bytes(size)} of disk space, but {format_bytes(free)} are free; free some space, or {remedy}",
+            path=folder,
         )
 
 

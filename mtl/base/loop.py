@@ -148,7 +148,7 @@ class ResumableTraining(ABC, Generic[Batch]):
             for optimizer, values in zip(self.optimizers, state["optimizers"], strict=True):
                 optimizer.load_state_dict(values)
         except (RuntimeError, ValueError, KeyError, TypeError, AttributeError):  # with a line for each weight
-            raise InputError(f"{self.checkpoint}: is the state of another model; delete it") from None
+            raise InputError("is the state of another model; delete it", path=self.checkpoint) from None
         self.step, self.perplexities = state["step"], state["perplexities"]
 
 
@@ -175,7 +175,8 @@ def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
     claimed = read_json(claim, dict[str, Any], f"delete {claim.parent}, and run this again")
     if changed := _changed(claimed, training):
         raise InputError(
-            f"{claim.parent}: holds an unfinished training with other settings ({changed}); delete the folder or set out="
+            f"holds an unfinished training with other settings ({changed}); delete the folder or set out=",
+            path=claim.parent,
         )
 
 

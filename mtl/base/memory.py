@@ -52,7 +52,7 @@ def times_it_fits(size: int, who: str) -> int:
     total = machine_memory()
     if size > total:
         raise InputError(
-            f"resources.memory: {who} asks for {format_bytes(size)}; this machine has {format_bytes(total)}"
+            f"{who} asks for {format_bytes(size)}; this machine has {format_bytes(total)}", key="resources.memory"
         )
     return total // size
 

@@ -59,11 +59,11 @@ def check_plain_folder(folder: Path) -> None:
     for entry in _entries(folder):
         if entry.is_symlink():
             raise InputError(
-                f"{entry.path}: is a link; a run's, a submission's or a model's folder holds only files and folders: "
-                "put the file itself there, or remove the link"
+                "is a link; a run's, a submission's or a model's folder holds only files and folders: put the file itself there, or remove the link",
+                path=entry.path,
             )
         if not entry.is_dir() and not entry.is_file():
-            raise InputError(f"{entry.path}: is neither a file nor a folder; remove it")
+            raise InputError("is neither a file nor a folder; remove it", path=entry.path)
 
 
 def _entries(folder: Path) -> Iterable[os.DirEntry[str]]:
@@ -85,7 +85,7 @@ def open_regular(path: Path) -> IO[bytes]:
     file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise InputError(f"{path}: is not a file; put a file there, or remove it")
+        raise InputError("is not a file; put a file there, or remove it", path=path)
     return os.fdopen(file, "rb")
 
 
@@ -95,7 +95,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
         size = os.fstat(file.fileno()).st_size
         content = b"" if size > limit else file.read()
     if max(size, len(content)) > limit:
-        raise InputError(f"{path}: has more than {limit // 2**20} MiB, which no such file has")
+        raise InputError(f"has more than {limit // 2**20} MiB, which no such file has", path=path)
     return content
 
 
@@ -139,12 +139,15 @@ class Lines:
         """Raise InputError for a line of this length if it is too long, and for a file that has unpacked to too much."""
         if length > self._limit:
             raise InputError(
-                f"{self._path}:{self.number}: a line of more than {self._limit // 2**20} MiB, which no such file has; split it into lines"
+                f"a line of more than {self._limit // 2**20} MiB, which no such file has; split it into lines",
+                path=self._path,
+                line=self.number,
             )
         self._checked = self.offset + UNPACKED_FREE
         if self.zipped and self.offset > UNPACKED_RATIO * self.done:
             raise InputError(
-                f"{self._path}: unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it (gunzip)"
+                f"unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it (gunzip)",
+                path=self._path,
             )
 
 
@@ -159,7 +162,7 @@ def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
         try:
             yield Lines(path, file, limit)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InputError(f"{path}: damaged gzip ({error}); download or copy it again") from None
+            raise InputError(f"damaged gzip ({error}); download or copy it again", path=path) from None
 
 
 def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
@@ -176,9 +179,9 @@ def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
     try:
         content = read_bytes(path, JSON_LIMIT)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file; is {path.parent} a run folder?") from None
+        raise InputError(f"no such file; is {path.parent} a run folder?", path=path) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
     return parse_json(content, path, form, remedy)
 
 
@@ -208,9 +211,9 @@ def _check_form(path: Path | str, content: Any, form: type, remedy: str) -> None
     try:
         msgspec.convert(content, form)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: {_form_problem(content, form, str(error))}{remedy}") from None
+        raise InputError(f"{_form_problem(content, form, str(error))}{remedy}", path=path) from None
     except RecursionError:
-        raise InputError(f"{path}: it is nested too deeply{remedy}") from None
+        raise InputError(f"it is nested too deeply{remedy}", path=path) from None
 
 
 # What msgspec calls the types of JSON's values.
@@ -264,26 +267,28 @@ def read_yaml(path: Path) -> dict[Any, Any]:
         # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
         content = OmegaConf.to_container(OmegaConf.load(io.StringIO(text)), resolve=False)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError("no such file", path=path) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
     except OmegaConfBaseException as error:
-        raise InputError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+        raise InputError(f"cannot be read: {str(error).splitlines()[0]}", path=path) from None
     # PyYAML's constructors raise ValueError or IndexError for values such as 0b_ and 2020-13-45.
     # OmegaConf asserts that the content is no single value.
     except (yaml.YAMLError, RecursionError, ValueError, IndexError, AssertionError) as error:
         if isinstance(error, UnicodeDecodeError):
-            raise InputError(f"{path}: not UTF-8; save the file as UTF-8") from None
+            raise InputError("not UTF-8; save the file as UTF-8", path=path) from None
         mark = getattr(error, "problem_mark", None)
         problem = getattr(error, "problem", None) or str(error) or "it must hold keys and values"
         if "OMEGACONF_MAX_YAML_EXPANDED_NODES" in problem:
             problem = "it has more than 10,000 values; split it, or leave out what is not needed"
-            raise InputError(f"{path}: {problem}") from None
-        raise InputError(f"{path}:{mark.line + 1 if mark else 1}: not YAML: {' '.join(problem.split())}") from None
+            raise InputError(problem, path=path) from None
+        raise InputError(
+            f"not YAML: {' '.join(problem.split())}", path=path, line=mark.line + 1 if mark else 1
+        ) from None
     if not isinstance(content, dict):
-        raise InputError(f"{path}: must hold keys and values")
+        raise InputError("must hold keys and values", path=path)
     if key := _find_interpolation(content):
-        raise InputError(f"{path}: {key}: holds '${{', a reference to another value; write the value itself")
+        raise InputError("holds '${', a reference to another value; write the value itself", path=path, key=key)
     return content
 
 
@@ -297,7 +302,7 @@ def _check_depth(path: Path, text: str) -> None:
             depth -= 1
         if depth > YAML_DEPTH:
             line = event.start_mark.line + 1 if event.start_mark else 1
-            raise InputError(f"{path}:{line}: nested more than {YAML_DEPTH} levels deep")
+            raise InputError(f"nested more than {YAML_DEPTH} levels deep", path=path, line=line)
 
 
 def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, what: str) -> Content:
@@ -308,12 +313,12 @@ def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, w
     try:
         found = cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))
         if key := _find_nested(found, kind):
-            raise InputError(f"{path}: {key}: holds a list or a section where a single value is expected")
+            raise InputError("holds a list or a section where a single value is expected", path=path, key=key)
         return found
     except OmegaConfBaseException as error:
-        raise InputError(f"{path}: {error.full_key or 'the file'}: {str(error).splitlines()[0]}") from None
+        raise InputError(str(error).splitlines()[0], path=path, key=error.full_key or "the file") from None
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
-        raise InputError(f"{path}: not a {what}: {str(error).partition(chr(10))[0]}") from None
+        raise InputError(f"not a {what}: {str(error).partition(chr(10))[0]}", path=path) from None
 
 
 def _find_nested(value: Any, kind: Any, key: str = "") -> str | None:
@@ -354,12 +359,12 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
             _check_stored(file)
             content = torch.load(file, map_location=device, weights_only=True)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file{remedy}") from None
+        raise InputError(f"no such file{remedy}", path=path) from None
     except InputError:
         raise
     except Exception as error:  # a damaged pickle raises errors of many kinds
         reason = str(error).partition("\n")[0] or "it ends too early"
-        raise InputError(f"{path}: not a checkpoint that can be read: {reason}{remedy}") from None
+        raise InputError(f"not a checkpoint that can be read: {reason}{remedy}", path=path) from None
     _check_form(path, content, form, remedy)
     return cast(Content, content)
 

@@ -58,15 +58,15 @@ def _check_submission(arguments: argparse.Namespace) -> None:
     job = job_of(arguments.settings)
     _log_suite(job, arguments.settings)
     if job.config.data_dir is not None and not job.data_dir.is_dir():
-        raise InputError(f"data_dir={job.data_dir}: no such folder")
+        raise InputError("no such folder", key="data_dir", value=job.data_dir)
     checked = SUBMISSION_FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
     problems = checked.problems
     for line in problems or [*checked.notes, *checked.remarks]:
         print(line)
     if problems:
         raise InputError(
-            f"{arguments.submission}: the leaderboard of suite {job.suite.name} would refuse it"
-            f" ({len(problems)} problem{'s' if len(problems) > 1 else ''})"
+            f"the leaderboard of suite {job.suite.name} would refuse it ({len(problems)} problem{('s' if len(problems) > 1 else '')})",
+            path=arguments.submission,
         )
     if checked.remarks:
         print(f"{arguments.submission}: valid for the rows in {job.data_dir}, which are not the official ones")
@@ -84,8 +84,8 @@ def _rejoin(arguments: argparse.Namespace) -> None:
         print(line)
     if done.problems:
         raise InputError(
-            f"{arguments.submission}: its predictions cannot be put to the rows of {job.data_dir}"
-            "; nothing is written; tasks=[…] names the tasks to put together"
+            f"its predictions cannot be put to the rows of {job.data_dir}; nothing is written; tasks=[…] names the tasks to put together",
+            path=arguments.submission,
         )
     print(arguments.out)
 

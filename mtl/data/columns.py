@@ -142,15 +142,15 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
         for column in columns:
             if column not in known:
                 raise InputError(
-                    f"{path}: no column {column!r} with texts or numbers ({LIST} at its end: lists of texts);"
-                    f" it has {listed(known)}"
+                    f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts); it has {listed(known)}",
+                    path=path,
                 )
         leaves = [column.removesuffix(LIST) for column in columns]
         decoded = 0
         for batch in file.iter_batches(batch_size=BATCH, columns=leaves):
             decoded += batch.nbytes + ROW_COST * batch.num_rows
             if decoded > DECODED_LIMIT:
-                raise InputError(f"{path}: decodes to more than {DECODED_LIMIT} bytes; split the file")
+                raise InputError(f"decodes to more than {DECODED_LIMIT} bytes; split the file", path=path)
             yield from batch.to_pylist()
 
 
@@ -237,11 +237,11 @@ def _errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise InputError(f"{path}: parquet files need pyarrow; install it: pip install pyarrow") from None
+        raise InputError("parquet files need pyarrow; install it: pip install pyarrow", path=path) from None
     try:
         yield pyarrow, parquet
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError("no such file", path=path) from None
     except (pyarrow.ArrowException, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise InputError(f"{path}: {what}: {reason}; {remedy}") from None
+        raise InputError(f"{what}: {reason}; {remedy}", path=path) from None

@@ -171,7 +171,7 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
     dataset = load_dataset(suite, tasks or list(suite.tasks.values()), data_dir, held_out)
     if not dataset.trained_tasks:
         raise InputError(
-            f"{data_dir}: has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}"
+            f"has no training rows of suite {suite.name}; get the data with: mtl data {suite.name}", path=data_dir
         )
     return [dataset.texts[number] for number in dataset.distinct_texts("train").tolist()]
 

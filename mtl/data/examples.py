@@ -144,7 +144,7 @@ def _read_column(kind: TargetKind, path: Path, parse: Callable[[str], Target]) -
         try:
             values.append(parse(kind.line_cell(line)))
         except ValueError as error:
-            raise InputError(f"{path}:{number}: {error}") from None
+            raise InputError(str(error), path=path, line=number) from None
     return np.array(values, dtype=kind.dtype)
 
 
@@ -154,18 +154,18 @@ def _example(task: Task, kind: TargetKind, path: Path, record: Record, targets: 
     inputs = make_inputs(task, _texts(columns, path, record))
     if not 0 < len(inputs) <= MOST_CANDIDATES:
         problem = f"has {len(inputs)} candidates; a row must have 1 to {MOST_CANDIDATES}"
-        raise InputError(f"{path}:{record.line}: column {columns[-1]!r}: {problem}")
+        raise InputError(f"column {columns[-1]!r}: {problem}", path=path, line=record.line)
     try:
         spans = make_spans(task, inputs[0], _span_ends(record.values[len(columns) : count], typed))
     except ValueError as error:
-        raise InputError(f"{path}:{record.line}: {error}") from None
+        raise InputError(str(error), path=path, line=record.line) from None
     if not targets:
         return Example(record.line, inputs, spans=spans)
     try:
         cell = _target_cell(kind, record.values[count], typed)
         target = kind.parse(cell, None if task.candidates is None else len(inputs))
     except ValueError as error:
-        raise InputError(f"{path}:{record.line}: column {task.target!r}: {error}") from None
+        raise InputError(f"column {task.target!r}: {error}", path=path, line=record.line) from None
     names = [*([task.group] if task.group else []), *task.further_columns]
     further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
     group = further.pop(0) if task.group else None
@@ -185,7 +185,7 @@ def _check_words(task: Task, path: Path, example: Example, words: Mapping[str, V
         value = words.get(column)
         if isinstance(value, str) and value != marked:
             problem = f"span {column!r} marks {marked!r}, but the text beside it is {value!r}"
-            raise InputError(f"{path}:{example.line}: {problem}")
+            raise InputError(problem, path=path, line=example.line)
 
 
 def _span_ends(values: Sequence[Value], typed: bool) -> list[tuple[object, object]]:
@@ -222,4 +222,4 @@ def _text(path: Path, record: Record, column: str, place: int) -> str:
     try:
         return text(value)
     except ValueError as error:
-        raise InputError(f"{path}:{record.line}: column {column!r}: {error}") from None
+        raise InputError(f"column {column!r}: {error}", path=path, line=record.line) from None

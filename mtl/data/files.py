@@ -60,7 +60,9 @@ def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes
     while line := file.readline(LINE_LIMIT + 1):
         number += 1
         if len(line) > LINE_LIMIT:
-            raise InputError(f"{name}:{number}: the line has more than {LINE_LIMIT // 2**20} MiB; no text is that long")
+            raise InputError(
+                f"the line has more than {LINE_LIMIT // 2**20} MiB; no text is that long", path=name, line=number
+            )
         yield line
 
 
@@ -85,7 +87,7 @@ def decode(content: bytes, name: str, before: int = 0) -> str:
     except UnicodeDecodeError as error:
         line = before + content.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{name}:{line}: not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8"
+            f"not UTF-8 (byte {content[error.start]:#04x}); save the file as UTF-8", path=name, line=line
         ) from None
 
 
@@ -94,12 +96,14 @@ def read_bytes(path: Path, count: int | None = None) -> bytes:
     try:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size > FILE_LIMIT:
-                raise InputError(f"{path}: has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed")
+                raise InputError(
+                    f"has more than {FILE_LIMIT // 2**30} GiB; leave out rows that are not needed", path=path
+                )
             return file.read() if count is None else b"".join(islice(file, count))
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError("no such file", path=path) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
 
 
 GIT = "git:"  # before a checksum that is the id of a git blob

@@ -119,7 +119,7 @@ def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Va
     try:
         return _format(path).write(path, columns, rows)
     except ValueError as error:
-        raise InputError(f"{path}: cannot be written: {error}") from None
+        raise InputError(f"cannot be written: {error}", path=path) from None
 
 
 def _read_tsv(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
@@ -168,7 +168,9 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(
-            f"{path}:{line}: {str(error).split(' - ')[0]}; a cell that holds a quote mark stands in quotes, with the mark doubled"
+            f"{str(error).split(' - ')[0]}; a cell that holds a quote mark stands in quotes, with the mark doubled",
+            path=path,
+            line=line,
         ) from None
     finally:
         csv.field_size_limit(longest)
@@ -180,18 +182,20 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[
     _, header = next(remaining, (1, []))
     for column in columns:
         if column not in header:
-            raise InputError(f"{path}:1: no column {column!r} in the header; it has {listed(header)}")
+            raise InputError(f"no column {column!r} in the header; it has {listed(header)}", path=path, line=1)
         if header.count(column) > 1:
-            raise InputError(f"{path}:1: column {column!r} stands more than once in the header; rename the others")
+            raise InputError(
+                f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
+            )
     places = [header.index(column) for column in columns]
     width = len(header)
     records = []
     for line, cells in remaining:
         if len(cells) != width:
-            raise InputError(f"{path}:{line}: {len(cells)} cells where the header has {width}; {rule}")
+            raise InputError(f"{len(cells)} cells where the header has {width}; {rule}", path=path, line=line)
         records.append(Record(line, tuple([cells[place] for place in places])))
     if not records:
-        raise InputError(f"{path}: no rows after the header")
+        raise InputError("no rows after the header", path=path)
     return records
 
 
@@ -233,7 +237,7 @@ def parse_row(path: Path | str, number: int, line: str) -> dict[str, Any]:
         if isinstance(row, dict):
             return row
         problem = "a JSON value that is no object"
-    raise InputError(f"{path}:{number}: not a row: {problem}; one JSON object a line")
+    raise InputError(f"not a row: {problem}; one JSON object a line", path=path, line=number)
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -266,9 +270,9 @@ def _records(
         try:
             records.append(Record(line, tuple([lookup(row, column) for column in columns])))
         except ValueError as error:
-            raise InputError(f"{path}:{line}: {error}") from None
+            raise InputError(str(error), path=path, line=line) from None
     if not records:
-        raise InputError(f"{path}: no rows")
+        raise InputError("no rows", path=path)
     return records
 
 
@@ -292,5 +296,5 @@ FORMATS = {
 def _format(path: Path) -> _Format:
     known = FORMATS.get(path.suffix.lower())
     if known is None:
-        raise InputError(f"{path}: unknown format; a data file's name ends in {', '.join(FORMATS)}")
+        raise InputError(f"unknown format; a data file's name ends in {', '.join(FORMATS)}", path=path)
     return known

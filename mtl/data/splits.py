@@ -44,7 +44,7 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
         held_out = [example.line for example in rows["dev"]]
         if not rows["train"] or not rows["dev"]:
             raise InputError(
-                f"{task.path('train', data_dir)}: too few groups of rows to hold out {share:.0%} for validation"
+                f"too few groups of rows to hold out {share:.0%} for validation", path=task.path("train", data_dir)
             )
     return TaskExamples(task, rows, held_out)
 
@@ -197,5 +197,6 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     if there:
         remedy += f"; or run the tasks that have their files: tasks=[{','.join(there)}]"
     raise InputError(
-        f"{missing[wanted[0]]}: no such file; tasks of suite {suite.name} without their files: {', '.join(wanted)}; {remedy}"
+        f"no such file; tasks of suite {suite.name} without their files: {', '.join(wanted)}; {remedy}",
+        path=missing[wanted[0]],
     )

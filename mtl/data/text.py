@@ -234,10 +234,10 @@ def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
                     try:
                         yield line.decode("utf-8").strip()
                     except UnicodeDecodeError:
-                        raise InputError(f"{path}:{lines.number}: not UTF-8; save the file as UTF-8") from None
+                        raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
                     if lines.number % 1000 == 0:
                         shown.reach(lines.done)
         except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
+            raise InputError("no such file", path=path) from None
         except OSError as error:
-            raise InputError(f"{path}: cannot be read: {error}") from None
+            raise InputError(f"cannot be read: {error}", path=path) from None

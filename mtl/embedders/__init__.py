@@ -13,5 +13,5 @@ EMBEDDERS: dict[str, EmbedderKind] = {"random": RANDOM, "fasttext": FASTTEXT, "e
 def embedder_kind(name: str) -> EmbedderKind:
     """The kind of embeddings with this name. Raises InputError for an unknown name."""
     if name not in EMBEDDERS:
-        raise InputError(f"embeddings.name={name}: must be one of {', '.join(EMBEDDERS)}")
+        raise InputError(f"must be one of {', '.join(EMBEDDERS)}", key="embeddings.name", value=name)
     return EMBEDDERS[name]

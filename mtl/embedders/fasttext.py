@@ -28,7 +28,7 @@ from mtl.embedders.embedder import (
     note_source,
     unknown_words,
 )
-from mtl.settings.bounds import check_choice, check_least, check_size
+from mtl.settings.bounds import AT_LEAST_ONE, NOT_NEGATIVE, SIZE, bounded, one_of
 from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
@@ -45,22 +45,17 @@ logger = logging.getLogger("mtl")
 class FastTextTraining:
     """Settings of the training; they mean the same as in the fasttext library."""
 
-    dim: int = 300
-    epochs: int = 5
-    min_count: int = 5
-    min_ngram: int = 3  # characters
-    max_ngram: int = 6
-    bucket: int = 2_000_000  # rows for n-grams
-    learning_rate: float = 0.05
-    window: int = 5  # words on either side
-    threads: int = 0  # 0: one per core. With more than one, each training gives slightly different vectors
-
-    def wrong(self) -> str | None:
-        """An error message for the first setting that is too small, or None."""
-        least = {"dim": 1, "epochs": 1, "min_count": 1, "window": 1}
-        return next(
-            (f"{key}={value}: too small" for key, value in vars(self).items() if value < least.get(key, 0)), None
-        )
+    dim: int = bounded(AT_LEAST_ONE, 300)
+    epochs: int = bounded(AT_LEAST_ONE, 5)
+    min_count: int = bounded(AT_LEAST_ONE, 5)
+    min_ngram: int = bounded(NOT_NEGATIVE, 3)  # characters
+    max_ngram: int = bounded(NOT_NEGATIVE, 6)
+    bucket: int = bounded(NOT_NEGATIVE, 2_000_000)  # rows for n-grams
+    learning_rate: float = bounded(NOT_NEGATIVE, 0.05)
+    window: int = bounded(AT_LEAST_ONE, 5)  # words on either side
+    threads: int = bounded(
+        NOT_NEGATIVE, 0
+    )  # 0: one per core. With more than one, each training gives slightly different vectors
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
         """Train with `train_fasttext`, on the CPU."""
@@ -72,11 +67,11 @@ class FastTextOptions(EmbedderOptions):
     """The keys of fastText embeddings; configs/embeddings/fasttext.yaml explains them."""
 
     path: str | None = None
-    dim: int | None = None
+    dim: int | None = bounded(SIZE, None)
     trainable: bool = MISSING
-    min_count: int = MISSING
-    max_words: int | None = None  # older runs do not have this key, nor the next ones
-    missing: str = "unknown"
+    min_count: int = bounded(AT_LEAST_ONE)
+    max_words: int | None = bounded(AT_LEAST_ONE, None)
+    missing: str = one_of("unknown", "random", default="unknown")
     sparse: bool = False
     map: bool = False
 
@@ -84,15 +79,6 @@ class FastTextOptions(EmbedderOptions):
     def takes_all_words(self) -> bool:
         """Whether all words of all texts get their vectors from the file, new words at prediction time too."""
         return self.min_count == 1 and self.max_words is None
-
-    def check(self) -> None:
-        super().check()
-        check_choice("embeddings.missing", self.missing, ("unknown", "random"))
-        if self.max_words is not None:
-            check_least("embeddings.max_words", self.max_words)
-        if self.dim is not None:
-            check_size("embeddings.dim", self.dim)
-        check_least("embeddings.min_count", self.min_count)
 
 
 def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
@@ -116,7 +102,9 @@ def fasttext_embeddings(request: BuildRequest) -> "WordEmbeddings":
     read = _read(request, words)
     known = read.known if options.missing == "unknown" else read.found
     if not known.any():
-        raise InputError(f"{request.path}: knows none of the suite's {len(words)} words; is it for another language?")
+        raise InputError(
+            f"knows none of the suite's {len(words)} words; is it for another language?", path=request.path
+        )
     has_vector = dict(zip(words, known, strict=True))
     vocabulary = Vocabulary(word for word in types if options.missing == "random" or has_vector.get(word, True))
     found = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.found, strict=True))
@@ -141,7 +129,9 @@ def _read(request: BuildRequest, words: Sequence[str]) -> "WordVectors":
     assert path is not None
     if not words:
         raise InputError(
-            f"embeddings.min_count={options.min_count}: no word occurs so often in the training texts; set a smaller one"
+            "no word occurs so often in the training texts; set a smaller one",
+            key="embeddings.min_count",
+            value=options.min_count,
         )
     read = read_vectors(path, words)
     if options.dim is not None and read.dim != options.dim:
@@ -246,7 +236,7 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
             raise
     if process.returncode:
         reason = message if process.returncode > 0 and message else f"exit status {process.returncode}"
-        raise InputError(f"{path}: fastText could not train: {reason} (min_count={arguments['minCount']})")
+        raise InputError(f"fastText could not train: {reason} (min_count={arguments['minCount']})", path=path)
 
 
 def _follow(lines: Iterable[str], shown: Progress, tokens: int) -> str:

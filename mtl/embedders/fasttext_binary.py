@@ -145,24 +145,25 @@ def _take(path: Path, file: BufferedReader, layout: str) -> tuple[int, ...]:
 
 
 def _truncated(path: Path) -> InputError:
-    return InputError(f"{path}: the file ends in the middle of its fastText model; download or copy it again")
+    return InputError("the file ends in the middle of its fastText model; download or copy it again", path=path)
 
 
 def _damaged(path: Path, what: str) -> InputError:
-    return InputError(f"{path}: {what}, so this fastText model is damaged; download or copy it again")
+    return InputError(f"{what}, so this fastText model is damaged; download or copy it again", path=path)
 
 
 def _read_header(path: Path, file: BufferedReader) -> _Header:
     """Read the header; the file's position is then at the first word of the dictionary."""
     if file.read(len(MAGIC)) != MAGIC:
         raise InputError(
-            f"{path}: not a fastText model (maybe written by another program, or before 2017); "
-            f"give a .bin of fastText 0.1 or newer, or vectors as text (.vec)"
+            "not a fastText model (maybe written by another program, or before 2017); give a .bin of fastText 0.1"
+            " or newer, or vectors as text (.vec)",
+            path=path,
         )
     (version,) = _take(path, file, "<i")
     if version not in _VERSIONS:
         raise InputError(
-            f"{path}: fastText model of version {version}; only versions 11 and 12 are supported; give the .vec file"
+            f"fastText model of version {version}; only versions 11 and 12 are supported; give the .vec file", path=path
         )
     dim, _, _, _, _, _, _, kind, buckets, minn, maxn, _, _ = _take(path, file, "<12id")
     size, words, labels, _, pruned = _take(path, file, "<3i2q")
@@ -176,7 +177,7 @@ def _read_header(path: Path, file: BufferedReader) -> _Header:
 
 
 def _quantized(path: Path) -> InputError:
-    return InputError(f"{path}: a quantized or pruned fastText model (.ftz); give the full model (.bin)")
+    return InputError("a quantized or pruned fastText model (.ftz); give the full model (.bin)", path=path)
 
 
 def _find_words(
@@ -230,7 +231,7 @@ def _find_matrix(path: Path, file: BufferedReader, header: _Header) -> int:
         _, rows, columns = _take(path, file, "<?2q")
         end = file.tell() + rows * columns * 4
     if end > size:
-        raise InputError(f"{path}: the file should have {end} bytes but has {size}; download or copy it again")
+        raise InputError(f"the file should have {end} bytes but has {size}; download or copy it again", path=path)
     return start
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from omegaconf import MISSING
 
@@ -64,11 +64,13 @@ def load_recipe(name: str) -> Recipe:
     path = find_yaml("recipe", name, shipped("embeddings"))
     recipe = typed_content(Recipe, read_yaml(path), path, "recipe")
     if not is_inside(recipe.file):
-        raise InputError(f"{path}: file: {recipe.file!r} must be a path below the folder of embeddings, without '..'")
+        raise InputError(
+            f"{recipe.file!r} must be a path below the folder of embeddings, without '..'", path=path, key="file"
+        )
     if recipe.url is not None and not is_web_address(recipe.url):
-        raise InputError(f"{path}: url: {recipe.url!r} must begin with https:// or http://")
+        raise InputError(f"{recipe.url!r} must begin with https:// or http://", path=path, key="url")
     if recipe.sha256 is not None and not is_sha256(recipe.sha256):
-        raise InputError(f"{path}: sha256: {recipe.sha256!r} must have 64 hexadecimal digits")
+        raise InputError(f"sha256: {recipe.sha256!r} must have 64 hexadecimal digits", path=path)
     recipe.name = path.stem
     return recipe
 
@@ -80,7 +82,7 @@ def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
 
     recipe = load_recipe(recipe_name)
     if recipe.url is None:
-        raise InputError(f"recipe={recipe.name}: names no address to fetch from")
+        raise InputError("names no address to fetch from", key="recipe", value=recipe.name)
     path = embeddings_dir / recipe.file
     if path.exists():
         return path
@@ -119,9 +121,6 @@ Lines = Iterable[Sequence[str]]
 
 class Training(Protocol):
     """The settings with which embeddings are trained."""
-
-    def wrong(self) -> str | None:
-        """An error message for a setting that is out of range, or None."""
 
     def train(self, lines: Lines, path: Path, source: str, device: "torch.device") -> None:
         """Train on tokenized lines and write the result to `path`, after a note of its source (`mtl.embedders.embedder.note_source`).
@@ -189,8 +188,9 @@ def check_recipe(suite: Suite, data_dir: Path, held_out: float, path: Path) -> N
     """Raise InputError unless the vectors at `path` were trained on the texts that a recipe would train on now."""
     if noted_source(path) != _source(suite, data_dir, held_out):
         raise InputError(
-            f"{path}: was trained on other texts than the present training rows: the data, the choice of held-out rows or the "
-            "tokenizer has changed; remove it, and the same command trains it again"
+            "was trained on other texts than the present training rows: the data, the choice of held-out rows or"
+            " the tokenizer has changed; remove it, and the same command trains it again",
+            path=path,
         )
 
 
@@ -202,17 +202,14 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
     files = embedder_kind(embeddings).files
     if files is None:
         trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files)
-        raise InputError(f"embeddings={embeddings}: cannot be trained; {trained} can")
-    checked: Training = typed_settings(resolve(files.training), given)
-    if wrong := checked.wrong():
-        raise InputError(wrong)
-    return checked
+        raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
+    return cast(Training, typed_settings(resolve(files.training), given))
 
 
 def _file_text(files: Sequence[Path], language: str) -> tuple[Lines, str]:
     """The tokenized lines of text files, and what identifies them: their content and the tokenizer. language: of the tokenizer."""
     if missing := [file for file in files if not file.is_file()]:
-        raise InputError(f"{missing[0]}: no such file")
+        raise InputError("no such file", path=missing[0])
     return tokenized_lines(files, moses(language)), f"{language} {moses_version()} {' '.join(map(sha256, files))}"
 
 
@@ -253,9 +250,7 @@ def embedder_options(name: str, given: Mapping[str, Any]) -> EmbedderOptions:
     file. Raises InputError for an unknown name or key, and a bad value."""
     content = read_embeddings(name)
     content.pop("config", None)  # for runs
-    options = typed_settings(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
-    options.check()
-    return options
+    return typed_settings(embedder_kind(content["name"]).options, {**content, **given}, "embeddings.")
 
 
 def build_embeddings(
@@ -286,7 +281,7 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path | None, Recipe | No
         return None, None
     named = getattr(config.embeddings, "path", None) or suite.embeddings.get(name)
     if named is None:
-        raise InputError(f"embeddings.path: suite {suite.name} names no {name} vectors; set embeddings.path=PATH")
+        raise InputError(f"suite {suite.name} names no {name} vectors; set embeddings.path=PATH", key="embeddings.path")
     return vector_file(named, Path(config.embeddings_dir), config.held_out)
 
 
@@ -310,11 +305,13 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
     if path is None or files is None or files.exists(path):
         return None
     if recipe is not None and recipe.embeddings != name:
-        raise InputError(f"embeddings.path={recipe.name}: a recipe for {recipe.embeddings} embeddings, not for {name}")
+        raise InputError(
+            f"a recipe for {recipe.embeddings} embeddings, not for {name}", key="embeddings.path", value=recipe.name
+        )
     if recipe is not None and recipe.train:
         return recipe
     if problem := files.problem(path):
-        raise InputError(f"{path}: {problem}")
+        raise InputError(problem, path=path)
     remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
     if recipe and not recipe.url and recipe.source:
         remedies.append(f"get them from {recipe.source}")
@@ -322,7 +319,7 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
         f"train your own: mtl embeddings train {name} texts=[FILE] out={path}",
         "or set embeddings.path=PATH",
     ]
-    raise InputError(f"{path}: no such vectors; {'; '.join(remedies)}")
+    raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
 
 
 def obtain_vectors(config: Config, suite: Suite, data_dir: Path, device: "torch.device") -> Path:

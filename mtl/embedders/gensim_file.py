@@ -87,8 +87,9 @@ def _damage_reported(path: Path) -> Iterator[None]:
         raise
     except Exception as error:  # unpickling a damaged file can raise anything
         raise InputError(
-            f"{path}: not vectors saved by gensim, or damaged ({' '.join(str(error).split())}); give the file that "
-            "KeyedVectors.save() wrote, with the .npy files beside it"
+            f"not vectors saved by gensim, or damaged ({' '.join(str(error).split())}); give the file that"
+            " KeyedVectors.save() wrote, with the .npy files beside it",
+            path=path,
         ) from None
 
 
@@ -153,14 +154,15 @@ def _keyed_vectors(path: Path, saved: Any) -> _KeyedVectors:
     state = saved.state if isinstance(saved, _Placeholder) else None
     if not isinstance(state, dict) or "key_to_index" not in state:
         raise InputError(
-            f"{path}: holds a {type(saved).__name__}, not vectors of gensim 4; give the file that KeyedVectors.save() wrote"
+            f"holds a {type(saved).__name__}, not vectors of gensim 4; give the file that KeyedVectors.save() wrote",
+            path=path,
         )
     if not state.get("bucket"):
         kind = "vectors_vocab" if "bucket" in state else "vectors"
         return _KeyedVectors(state["key_to_index"], _array(state, kind, name), None, 0, 0)
     if not state.get("compatible_hash"):
         raise InputError(
-            f"{path}: fastText vectors saved by gensim older than 3.8.3; save them again with gensim 3.8.3 or newer"
+            "fastText vectors saved by gensim older than 3.8.3; save them again with gensim 3.8.3 or newer", path=path
         )
     words, ngrams = (_array(state, kind, name) for kind in ("vectors_vocab", "vectors_ngrams"))
     return _KeyedVectors(state["key_to_index"], words, ngrams, int(state["min_n"]), int(state["max_n"]))

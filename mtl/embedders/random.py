@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from omegaconf import MISSING
 
-from mtl.base.errors import InputError
 from mtl.embedders.embedder import BuildRequest, EmbedderKind, LoadRequest, OpenRequest, Reader, unknown_words
-from mtl.settings.bounds import check_least, check_size
+from mtl.settings.bounds import AT_LEAST_ONE, POSITIVE, SIZE, bounded
 from mtl.settings.schema import EmbedderOptions
 
 if TYPE_CHECKING:
@@ -22,21 +21,12 @@ if TYPE_CHECKING:
 class RandomOptions(EmbedderOptions):
     """The keys of random embeddings; configs/embeddings/random.yaml explains them."""
 
-    dim: int = MISSING
+    dim: int = bounded(SIZE)
     trainable: bool = MISSING
-    init_std: float = MISSING
-    min_count: int = MISSING
-    max_words: int | None = None  # older runs do not have this key, nor the next one
+    init_std: float = bounded(POSITIVE)
+    min_count: int = bounded(AT_LEAST_ONE)
+    max_words: int | None = bounded(AT_LEAST_ONE, None)
     sparse: bool = False
-
-    def check(self) -> None:
-        super().check()
-        if self.max_words is not None:
-            check_least("embeddings.max_words", self.max_words)
-        check_size("embeddings.dim", self.dim)
-        check_least("embeddings.min_count", self.min_count)
-        if not self.init_std > 0:
-            raise InputError(f"embeddings.init_std={self.init_std}: must be greater than 0")
 
 
 def random_embeddings(request: BuildRequest) -> "WordEmbeddings":

@@ -109,7 +109,8 @@ class IndexedText:
             self._unpacked.write(line)
         except OSError as error:
             raise InputError(
-                f"{self.path}: cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it (gunzip) and give that file"
+                f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it (gunzip) and give that file",
+                path=self.path,
             ) from None
 
 
@@ -133,22 +134,22 @@ def _start(path: Path, lines: Lines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
     first = lines.readline()
     if first.startswith(fasttext_binary.MAGIC):
-        raise InputError(f"{path}: a gzipped fastText model; unpack it first (gunzip) and give the .bin")
+        raise InputError("a gzipped fastText model; unpack it first (gunzip) and give the .bin", path=path)
     expected, dim, header_lines = _read_header(path, first)
     line = lines.readline() if header_lines else first
     if not line:
-        raise InputError(f"{path}: no vectors after the first line; download or copy it again")
+        raise InputError("no vectors after the first line; download or copy it again", path=path)
     number = 1 + header_lines
     # Always parse the first row: it shows whether the dimension is right before memory is allocated.
     _split_row(path, number, line, dim)
     if dim > LARGEST_DIM:
-        raise InputError(f"{path}: has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read")
+        raise InputError(f"has vectors of {dim:,} numbers; at most {LARGEST_DIM:,} can be read", path=path)
     return _Start(expected, dim, line, number)
 
 
 def _check_complete(path: Path, expected: int, rows: int) -> None:
     if rows < expected:
-        raise InputError(f"{path}: line 1 announces {expected} vectors, but only {rows} follow; download it again")
+        raise InputError(f"line 1 announces {expected} vectors, but only {rows} follow; download it again", path=path)
 
 
 def _read_lines(path: Path, lines: Lines, words: Sequence[bytes], report: Callable[[], object]) -> Arrays:

@@ -112,7 +112,7 @@ class VectorFile:
         with open_regular(self.path) as file:
             start = file.read(4)
         if not start:
-            raise InputError(f"{self.path}: the file is empty; download or copy it again")
+            raise InputError("the file is empty; download or copy it again", path=self.path)
         if start.startswith(_PICKLE_MAGIC) or self.path.suffix == ".kv":
             return _GENSIM
         return _BINARY if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz") else _TEXT
@@ -121,13 +121,15 @@ class VectorFile:
     def _errors_reported(self) -> Iterator[None]:
         """Raise InputError if there is no such file, and for whatever reading it raises."""
         if not self.path.exists():
-            raise InputError(f"{self.path}: no such file; check the path of the vectors")
+            raise InputError("no such file; check the path of the vectors", path=self.path)
         if self.path.is_dir():
-            raise InputError(f"{self.path}: this is a folder; give the path of a file of vectors")
+            raise InputError("this is a folder; give the path of a file of vectors", path=self.path)
         try:
             yield
         except OSError as error:
-            raise InputError(f"{self.path}: cannot be read ({error}); check the file or download it again") from error
+            raise InputError(
+                f"cannot be read ({error}); check the file or download it again", path=self.path
+            ) from error
 
     def _check_finite(self, words: Sequence[bytes], vectors: np.ndarray) -> None:
         # A row's sum is finite if all its numbers are; it takes less memory than a mask.
@@ -136,7 +138,8 @@ class VectorFile:
         if len(not_finite):
             word = words[not_finite[0]].decode("utf-8", "backslashreplace")
             raise InputError(
-                f"{self.path}: the vector of '{word}' contains NaN or infinite numbers (not finite); give another file"
+                f"the vector of '{word}' contains NaN or infinite numbers (not finite); give another file",
+                path=self.path,
             )
 
 

@@ -44,7 +44,7 @@ class FileVersion(NamedTuple):
     def check(self, path: Path, file: IO[Any]) -> None:
         """Raise InputError if the file at `path`, open now, has another version."""
         if FileVersion.of(file) != self:
-            raise InputError(f"{path}: has changed while it was read; run the command again")
+            raise InputError("has changed while it was read; run the command again", path=path)
 
 
 class WordIndex(NamedTuple):

@@ -260,7 +260,8 @@ class FileSource:
         read = self.file.read(words)
         if self.dim not in (None, read.dim):
             raise InputError(
-                f"{self.file.path}: has vectors of {read.dim} numbers, the run's have {self.dim}; put back the run's file"
+                f"has vectors of {read.dim} numbers, the run's have {self.dim}; put back the run's file",
+                path=self.file.path,
             )
         return read if self.ngrams else replace(read, from_ngrams=np.zeros(len(words), dtype=bool))
 
@@ -359,13 +360,13 @@ def run_words(request: LoadRequest, file: Path | None = None, ngrams: bool = Tru
     weight = request.weights.get("table.weight")
     if weight is None or weight.dim() != 2:
         raise InputError(
-            f"{request.folder}: the weights of stage 1 have no word vectors; restore them, or make the run again"
+            "the weights of stage 1 have no word vectors; restore them, or make the run again", path=request.folder
         )
     vocabulary = Vocabulary(read_lines(request.folder / VOCABULARY))
     if len(vocabulary) != len(weight):
         raise InputError(
-            f"{request.folder / VOCABULARY}: has {len(vocabulary) - Vocabulary.FIRST} words, the run has vectors of "
-            f"{len(weight) - Vocabulary.FIRST}; restore the file"
+            f"has {len(vocabulary) - Vocabulary.FIRST} words, the run has vectors of {len(weight) - Vocabulary.FIRST}; restore the file",
+            path=request.folder / VOCABULARY,
         )
     embedder = WordEmbedder(len(weight), weight.shape[1], trainable=False, mapped="map.weight" in request.weights)
     return WordReader(vocabulary, embedder, None if file is None else FileSource(file, weight.shape[1], ngrams))

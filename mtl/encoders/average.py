@@ -30,7 +30,7 @@ from mtl.embedders.find import PLAIN_HELD_OUT, embedder_options, vector_file
 from mtl.encoders.encoder import Description, check_language, encode_blocks, mean_vector, text_blocks
 from mtl.model.encoder import batches_by_length
 from mtl.model.sequences import ArraySequences
-from mtl.settings.bounds import check_choice, check_least, typed_settings
+from mtl.settings.bounds import AT_LEAST_ONE, PART, bounded, one_of, typed_settings
 from mtl.settings.layers import find_suite
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.suite import Suite, load_suite
@@ -123,16 +123,16 @@ class AverageSettings:
 
     embeddings: str = "fasttext"
     language: str | None = None
-    pooling: str = "mean"
-    weighting: str = "none"
+    pooling: str = one_of(*POOLINGS, default="mean")
+    weighting: str = one_of(*WEIGHTINGS, default="none")
     layer: int | None = None
     seed: int = 1
     centre: bool = False
-    max_length: int = 256
+    max_length: int = bounded(AT_LEAST_ONE, 256)
     texts: str | None = None
     suite: str | None = None
     data_dir: str | None = None
-    held_out: float = PLAIN_HELD_OUT
+    held_out: float = bounded(PART, PLAIN_HELD_OUT)
     embeddings_dir: str = "embeddings"
     device: str = "cpu"
 
@@ -143,23 +143,20 @@ class AverageSettings:
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        check_choice("pooling", self.pooling, POOLINGS)
-        check_choice("weighting", self.weighting, WEIGHTINGS)
-        check_least("max_length", self.max_length)
         if self.language is not None:
             check_language(self.language)
-        if not 0 < self.held_out < 1:
-            raise InputError(f"held_out={self.held_out}: must lie between 0 and 1")
         if self.pooling == "max" and WEIGHTINGS[self.weighting].reads_texts:
-            raise InputError(f"weighting={self.weighting}: weights a mean; set pooling=mean or pooling=both")
+            raise InputError("weights a mean; set pooling=mean or pooling=both", key="weighting", value=self.weighting)
         if self.texts is not None and not self.reads_texts:
             raise InputError(
-                f"texts={self.texts}: nothing reads them; set weighting=tfidf, weighting=sif or centre=true"
+                "nothing reads them; set weighting=tfidf, weighting=sif or centre=true", key="texts", value=self.texts
             )
         if self.texts is not None and self.data_dir is not None:
-            raise InputError(f"data_dir={self.data_dir}: texts={self.texts} are read instead; drop one of them")
+            raise InputError(
+                f"texts={self.texts} are read instead; drop one of them", key="data_dir", value=self.data_dir
+            )
         if self.data_dir is not None and self.suite is None:
-            raise InputError(f"data_dir={self.data_dir}: name the suite that it belongs to: suite=NAME")
+            raise InputError("name the suite that it belongs to: suite=NAME", key="data_dir", value=self.data_dir)
         if self.reads_texts and self.texts is None and self.suite is None:
             raise InputError(NEEDS_TEXTS)
 
@@ -186,13 +183,14 @@ def average_parts(given: Mapping[str, Any]) -> AverageParts:
     """Check these settings and open what they name. Raises InputError."""
     of_embeddings = {key.removeprefix(SECTION): value for key, value in given.items() if key.startswith(SECTION)}
     settings = typed_settings(AverageSettings, {key: given[key] for key in given if not key.startswith(SECTION)})
-    settings.check()
     options = embedder_options(settings.embeddings, of_embeddings)
     _check_read(options.name, given)
     suite = None if settings.suite is None else load_suite(find_suite(settings.suite))
     language = settings.language or (suite.language if suite is not None else None)
     if language is None:
-        raise InputError("language: name the texts' language, for the tokenizer: language=CODE, as in language=pl")
+        raise InputError(
+            "name the texts' language, for the tokenizer: language=CODE, as in language=pl", key="language"
+        )
     # Texts are read first: what is wrong with them shows before large files are opened.
     texts, seen = _texts(settings, suite) if settings.reads_texts else ([], ())
     device = device_of(settings.device, "device")
@@ -206,14 +204,14 @@ def _check_read(embeddings: str, given: Mapping[str, Any]) -> None:
     read = EMBEDDERS[embeddings].open_keys
     for key in given:
         if (key in optional or key.startswith(SECTION)) and key not in read:
-            raise InputError(f"{key}: averaged {embeddings} vectors do not read it; they read {', '.join(read)}")
+            raise InputError(f"averaged {embeddings} vectors do not read it; they read {', '.join(read)}", key=key)
 
 
 def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | None, device: torch.device) -> Reader:
     kind = EMBEDDERS[options.name]
     if kind.open is None:
         known = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
-        raise InputError(f"embeddings={options.name}: have no vectors without a run; averages take {known}")
+        raise InputError(f"have no vectors without a run; averages take {known}", key="embeddings", value=options.name)
     path = None
     if kind.files is not None:
         named = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)
@@ -221,7 +219,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
             raise InputError(f"{SECTION}path: name the {kind.title} vectors: {SECTION}path=PATH")
         path, _ = vector_file(named, Path(settings.embeddings_dir), settings.held_out)
         if not kind.files.exists(path):
-            raise InputError(f"{path}: {kind.files.problem(path) or f'no such vectors; set {SECTION}path=PATH'}")
+            raise InputError(str(kind.files.problem(path) or f"no such vectors; set {SECTION}path=PATH"), path=path)
     reader = kind.open(OpenRequest(options, path, settings.layer, settings.seed, device))
     reader.embedder.to(device)
     return reader
@@ -232,7 +230,7 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
     if settings.texts is not None:
         texts = list(dict.fromkeys(text for text in read_lines(Path(settings.texts)) if text.strip()))
         if not texts:
-            raise InputError(f"{settings.texts}: has no texts")
+            raise InputError("has no texts", path=settings.texts)
         return texts, ()
     assert suite is not None
     data_dir = Path(settings.data_dir or f"data/{suite.name}")
@@ -346,7 +344,9 @@ class AverageEncoder:
                 shown.advance(len(block))
         if not products.any():
             raise InputError(
-                f"weighting={self.settings.weighting}: no word of the texts has a vector; name other texts or other embeddings"
+                "no word of the texts has a vector; name other texts or other embeddings",
+                key="weighting",
+                value=self.settings.weighting,
             )
         component: np.ndarray = np.linalg.eigh(products)[1][:, -1].astype(np.float32)
         return component

@@ -64,7 +64,7 @@ def check_language(code: str) -> None:
     if code not in TWO_LETTERS.split() and not (
         len(code) == 3 and code.isascii() and code.isalpha() and code.islower()
     ):
-        raise InputError(f"language={code}: no such language; give its code in ISO 639, as in language=pl")
+        raise InputError("no such language; give its code in ISO 639, as in language=pl", key="language", value=code)
 
 
 @dataclass(frozen=True)

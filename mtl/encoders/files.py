@@ -44,9 +44,9 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
 def check_vectors_file(out: Path) -> None:
     """Raise InputError for a file of vectors whose suffix names no form, and for one below a file."""
     if out.suffix not in WRITERS:
-        raise InputError(f"{out}: the name must end in {' or '.join(WRITERS)}")
+        raise InputError(f"the name must end in {' or '.join(WRITERS)}", path=out)
     if files := [path for path in out.parents if path.is_file()]:
-        raise InputError(f"{out}: {files[0]} is a file; name a folder")
+        raise InputError(f"{files[0]} is a file; name a folder", path=out)
 
 
 @contextmanager
@@ -60,9 +60,9 @@ def _opened(source: Path) -> Iterator[tuple[IO[bytes], str, int | None]]:
     try:
         file = source.open("rb")
     except FileNotFoundError:
-        raise InputError(f"{source}: no such file") from None
+        raise InputError("no such file", path=source) from None
     except OSError as error:
-        raise InputError(f"{source}: cannot be read: {error.strerror}") from None
+        raise InputError(f"cannot be read: {error.strerror}", path=source) from None
     with file:
         yield file, str(source), source.stat().st_size or None
 

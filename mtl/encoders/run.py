@@ -27,7 +27,7 @@ from mtl.methods.method import LoadRequest, Model
 from mtl.model.encoder import POOLINGS
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import SeedScores, read_summary
-from mtl.settings.bounds import check_choice, typed_settings
+from mtl.settings.bounds import check_choice, one_of, typed_settings
 from mtl.settings.layers import read_config
 from mtl.settings.schema import Config
 from mtl.tasks.suite import Suite, load_suite
@@ -93,17 +93,18 @@ class Predictor:
         if load is None:
             kept = ", ".join(name for name, kind in METHODS.items() if kind.load)
             raise InputError(
-                f"{run_dir}: the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}"
+                f"the models of method {config.method} are not kept; runs of these methods predict new rows: {kept}",
+                path=run_dir,
             )
         if not folder.summary.exists():
-            raise InputError(f"{run_dir}: this run is not finished; give its command again")
+            raise InputError("this run is not finished; give its command again", path=run_dir)
         summary, inputs = read_summary(folder.summary), folder.read_inputs()
         if task is not None and task not in summary["tasks"]:
             raise InputError(f"--task {task}: not in this run; it has {', '.join(summary['tasks'])}")
         seeds = {number: read_json(folder.scores(number), SeedScores) for number in summary["seeds"]}
         suite = load_suite(folder.suite)
         if unknown := [name for name in summary["tasks"] if name not in suite.tasks]:
-            raise InputError(f"{folder.summary}: tasks: {unknown[0]!r} is not one of {folder.suite}")
+            raise InputError(f"{unknown[0]!r} is not one of {folder.suite}", path=folder.summary, key="tasks")
         if seed is None:
             seed = max(seeds, key=lambda number: _dev_score(folder.scores(number), seeds[number], suite, task))
         elif seed not in seeds:
@@ -190,7 +191,7 @@ def _dev_score(path: Path, done: SeedScores, suite: Suite, task: str | None) -> 
     scores = done["dev_scores"]
     source = task if task is None or task in scores else suite.tasks[task].answered_by or task
     if not scores or (source is not None and source not in scores):
-        raise InputError(f"{path}: dev_scores: has no score of {source or 'any task'}; name a seed")
+        raise InputError(f"has no score of {source or 'any task'}; name a seed", path=path, key="dev_scores")
     return fmean(scores.values()) if source is None else scores[source]
 
 
@@ -209,16 +210,14 @@ class RunSettings:
     seed: int | None = None
     task: str | None = None
     device: str = "cpu"
-    pooling: str | None = None
+    pooling: str | None = one_of(*POOLINGS, default=None)
     centre: bool = False
     data_dir: str | None = None
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
-        if self.pooling is not None:
-            check_choice("pooling", self.pooling, POOLINGS)
         if self.data_dir is not None and not self.centre:
-            raise InputError(f"data_dir={self.data_dir}: is for centre=true only")
+            raise InputError("is for centre=true only", key="data_dir", value=self.data_dir)
 
 
 class RunEncoder:
@@ -313,7 +312,7 @@ class RunEncoder:
                 continue
             if sha256(path) != inputs.get(path.relative_to(data_dir).as_posix()):
                 raise InputError(
-                    f"{path}: is not the file that the run was trained on; centre=true needs it: set data_dir="
+                    "is not the file that the run was trained on; centre=true needs it: set data_dir=", path=path
                 )
         return training_texts(predictor.suite, data_dir, config.held_out, tasks)
 
@@ -325,5 +324,4 @@ def open_run(name: str, settings: Mapping[str, Any]) -> RunEncoder:
             f"{name}: is an export, not a run; name the run's folder; docs/export.md: how mteb scores exports"
         )
     chosen = typed_settings(RunSettings, settings)
-    chosen.check()
     return RunEncoder(Predictor.load(Path(name), chosen.seed, device=chosen.device, encoder_task=chosen.task), chosen)

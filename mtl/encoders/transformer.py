@@ -15,7 +15,7 @@ from mtl.methods.transformer.entry import short_name
 from mtl.methods.transformer.pretrained import open_pretrained
 from mtl.methods.transformer.trained import TransformerEncoder
 from mtl.model.encoder import POOLINGS
-from mtl.settings.bounds import check_choice, check_least, typed_settings
+from mtl.settings.bounds import AT_LEAST_ONE, bounded, one_of, typed_settings
 from mtl.settings.schema import TrainerConfig
 
 FLOAT = 4  # bytes of a weight
@@ -32,16 +32,16 @@ class TransformerSettings:
     path: str | None = None
     tokenizer: str | None = None
     language: str | None = None
-    pooling: str = TransformerEncoder.pooling
-    max_length: int = 256
+    pooling: str = one_of(*POOLINGS, default=TransformerEncoder.pooling)
+    max_length: int = bounded(AT_LEAST_ONE, 256)
     device: str = "cpu"
 
     def check(self) -> None:
         """Raise InputError for a value that makes no sense, and without a path."""
         if self.path is None:
-            raise InputError("path: has no value; name a folder with a transformer, or one on the Hugging Face Hub")
-        check_choice("pooling", self.pooling, POOLINGS)
-        check_least("max_length", self.max_length)
+            raise InputError(
+                "has no value; name a folder with a transformer, or one on the Hugging Face Hub", key="path"
+            )
         if self.language is not None:
             check_language(self.language)
 
@@ -102,5 +102,4 @@ class PlainTransformer:
 def open_transformer(name: str, settings: Mapping[str, Any]) -> PlainTransformer:
     """The transformer that `path` names. Raises InputError for an unknown key, a bad value, and one that cannot be opened."""
     chosen = typed_settings(TransformerSettings, settings)
-    chosen.check()
     return PlainTransformer(chosen)

@@ -40,10 +40,10 @@ def unpack(archive: Path, folder: Path, names: Sequence[str]) -> None:
     except InputError:
         raise
     except OSError as error:
-        raise InputError(f"{archive}: cannot unpack {name} to {folder}: {error}; fix this and run again") from error
+        raise InputError(f"cannot unpack {name} to {folder}: {error}; fix this and run again", path=archive) from error
     except Exception as error:  # zipfile and the decompressors raise many kinds for damaged members
         raise InputError(
-            f"{archive}: cannot unpack {name}: {error}; delete the archive and download it again"
+            f"cannot unpack {name}: {error}; delete the archive and download it again", path=archive
         ) from error
 
 
@@ -60,7 +60,7 @@ def read_zip(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes
             members = [member for member in source.infolist() if not member.is_dir()]
             if sum(member.file_size for member in members if wanted(member.filename)) > UNPACKED_LIMIT:
                 raise InputError(
-                    f"{path}: its files would unpack to more than {UNPACKED_LIMIT} bytes; no submission does"
+                    f"its files would unpack to more than {UNPACKED_LIMIT} bytes; no submission does", path=path
                 )
             for member in members:
                 if not wanted(member.filename):
@@ -74,7 +74,7 @@ def read_zip(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes
     except (InputError, FileNotFoundError):
         raise
     except Exception as error:  # zipfile and the decompressors raise many kinds for damaged members
-        raise InputError(f"{path}: not a zip, or a damaged one: {error}") from None
+        raise InputError(f"not a zip, or a damaged one: {error}", path=path) from None
     return contents, others
 
 
@@ -96,25 +96,25 @@ def _wanted(archive: Path, source: zipfile.ZipFile, names: Sequence[str]) -> dic
         path = PurePosixPath(member.filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", str(path)):
             raise InputError(
-                f"{archive}: member {member.filename} has a path outside the archive; do not use this file"
+                f"member {member.filename} has a path outside the archive; do not use this file", path=archive
             )
         if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise InputError(f"{archive}: member {member.filename} is a link or a device; do not use this file")
+            raise InputError(f"member {member.filename} is a link or a device; do not use this file", path=archive)
         # macOS keeps a file's attributes in `__MACOSX/._NAME`.
         if member.is_dir() or path.name not in names or "__MACOSX" in path.parts:
             continue
         if path.name in wanted:
             other = wanted[path.name].filename
-            raise InputError(f"{archive}: both {other} and {member.filename} are named {path.name}; keep one")
+            raise InputError(f"both {other} and {member.filename} are named {path.name}; keep one", path=archive)
         if member.flag_bits & 0x1:
-            raise InputError(f"{archive}: member {member.filename} is encrypted; unpack it yourself")
+            raise InputError(f"member {member.filename} is encrypted; unpack it yourself", path=archive)
         wanted[path.name] = member
     if not wanted:
-        raise InputError(f"{archive}: contains none of {', '.join(names)}; check that it is the right archive")
+        raise InputError(f"contains none of {', '.join(names)}; check that it is the right archive", path=archive)
     total = sum(member.file_size for member in wanted.values())
     if total > UNPACKED_LIMIT:
         listed = ", ".join(member.filename for member in wanted.values())
-        raise InputError(f"{archive}: {listed} would unpack to {total} bytes, over the limit of {UNPACKED_LIMIT}")
+        raise InputError(f"{listed} would unpack to {total} bytes, over the limit of {UNPACKED_LIMIT}", path=archive)
     return wanted
 
 
@@ -129,7 +129,7 @@ def gunzip(archive: Path, path: Path) -> None:
             size = archive.stat().st_size
             # The unpacked size is not known in advance, but it is hardly ever smaller than the archive.
             if size > shutil.disk_usage(path.parent).free:
-                raise InputError(f"{path}: needs at least {size} bytes of disk space; free some space")
+                raise InputError(f"needs at least {size} bytes of disk space; free some space", path=path)
             if not size:
                 raise EOFError("the file is empty")
             shown = Progress(f"unpacking {path.name}", size, "B")
@@ -139,9 +139,9 @@ def gunzip(archive: Path, path: Path) -> None:
                     shown.reach(packed.tell())
                     if file.tell() > GZIP_RATIO * size + 2**20:
                         raise InputError(
-                            f"{archive}: unpacks to more than {GZIP_RATIO} times its size; do not use this file"
+                            f"unpacks to more than {GZIP_RATIO} times its size; do not use this file", path=archive
                         )
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise InputError(f"{archive}: not a complete gzip file: {error}; delete it and download it again") from error
+        raise InputError(f"not a complete gzip file: {error}; delete it and download it again", path=archive) from error
     except OSError as error:
-        raise InputError(f"{archive}: cannot be unpacked to {path}: {error}; fix this and run again") from error
+        raise InputError(f"cannot be unpacked to {path}: {error}; fix this and run again", path=archive) from error

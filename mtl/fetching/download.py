@@ -101,7 +101,7 @@ def download(
         _Part(path, url, checked=True).remove()
         raise UnavailableError(f"{without_login(url)}: {error}") from error
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error}; fix this and run again") from error
+        raise InputError(f"cannot be written: {error}; fix this and run again", path=path) from error
 
 
 def _download(url: str, path: Path, sha256: str | None, size: int | None) -> None:
@@ -211,7 +211,7 @@ def _append(part: _Part, response: requests.Response, total: int | None) -> None
     """Append the body of `response` to `part`; `total` is the length of the whole file, where known."""
     offset = part.length
     if total is not None and total - offset > shutil.disk_usage(part.path.parent).free:
-        raise InputError(f"{part.path}: the disk has no space for {total - offset} more bytes; free some space")
+        raise InputError(f"the disk has no space for {total - offset} more bytes; free some space", path=part.path)
     shown = Progress(f"downloading {part.path.stem}", total, "B", offset)
     with shown, part.path.open("ab") as file:
         # Not `iter_content`, which would unpack a .gz file that the server declares as "Content-Encoding: gzip".

@@ -57,18 +57,19 @@ def fetch_suite(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
             fetch_from_hub(task, task.hub, data_dir)
         else:
             raise InputError(
-                f"{missing[task.id]}: no such file, and the suite names no source for task {task.id}; put it there"
+                f"no such file, and the suite names no source for task {task.id}; put it there", path=missing[task.id]
             )
     if outcome.unverified:
         logger.info("not verified, since the suite has no checksums of them: %s", ", ".join(outcome.unverified))
     _fetch_template(suite, data_dir)
     if outcome.unavailable:
         raise InputError(
-            f"{data_dir}: {', '.join(outcome.unavailable)} could not be downloaded; all other files of the chosen tasks are there;"
-            " put these files there yourself, or run without their tasks"
+            f"{', '.join(outcome.unavailable)} could not be downloaded; all other files of the chosen tasks are"
+            " there; put these files there yourself, or run without their tasks",
+            path=data_dir,
         )
     if still := missing_tasks(suite, data_dir).keys() & {task.id for task in tasks if not task.withdrawn}:
-        raise InputError(f"{data_dir}: the downloaded archives lack files of {', '.join(sorted(still))}")
+        raise InputError(f"the downloaded archives lack files of {', '.join(sorted(still))}", path=data_dir)
 
 
 def _generate(suite: Suite, data_dir: Path) -> None:

@@ -90,7 +90,7 @@ def _repository(hub: HubSource) -> _Repository:
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)?", hub.dataset):
         raise InputError("hub.dataset must be OWNER/NAME")
     if unknown := set(hub.splits) - set(SPLITS):
-        raise InputError(f"hub.splits: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}")
+        raise InputError(f"unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}", key="hub.splits")
     for revision in [hub.revision] if hub.revision else ["main", CONVERTED]:
         answer = _answer(f"{_address()}/api/datasets/{hub.dataset}/revision/{quote(revision, safe='')}?blobs=true")
         try:

@@ -125,7 +125,7 @@ def read_table(path: Path) -> Table:
     names = [name for name in dict.fromkeys(found) if name.removesuffix(LIST).rpartition(".")[2].strip()]
     nameless = sum(name not in names for name in found)
     if not names:
-        raise InputError(f"{path}: has no columns with a name and texts or numbers")
+        raise InputError("has no columns with a name and texts or numbers", path=path)
     try:
         rows = [record.values for record in read_records(path, names)]
         columns = {

@@ -122,7 +122,9 @@ def _labelled(tables: Mapping[str, Table], target: str) -> dict[str, Table]:
         if table.has(target):
             labelled[split] = table
         elif split != "test":
-            raise InputError(table.incomplete.get(target, f"{table.path}: no targets in column {quoted(target)}"))
+            if target in table.incomplete:
+                raise InputError(table.incomplete[target])
+            raise InputError(f"no targets in column {quoted(target)}", path=table.path)
     return labelled
 
 
@@ -329,20 +331,21 @@ def init_suite(
     file, for a name that is not valid in file names, and if `out` already exists: nothing is overwritten.
     """
     if not data_dir.is_dir():
-        raise InputError(f"{data_dir}: no such folder")
+        raise InputError("no such folder", path=data_dir)
     chosen = name or file_name(data_dir.resolve().name, "suite")
     if name is None and (shipped("configs") / "suite" / f"{chosen}.yaml").exists():
         chosen += "-own"  # runs are in folders named after the suite
     if chosen != file_name(chosen, ""):
-        raise InputError(f"--name: {chosen!r} names folders; use letters, digits, '.', '_' and '-'")
+        raise InputError(f"{chosen!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
     path = out or Path(f"{chosen}.yaml")
     if path.exists() or path.is_symlink():
-        raise InputError(f"{path}: already there; remove it, or name another file with --out")
+        raise InputError("already there; remove it, or name another file with --out", path=path)
     found = find_tasks(data_dir)
     if not found.tasks:
         names = ", ".join(name for splits in SPLIT_NAMES.values() for name in splits)
         raise InputError(
-            f"{data_dir}: no file of a split below it; name data files {names} or TASK_train and so on, with {', '.join(FORMATS)}"
+            f"no file of a split below it; name data files {names} or TASK_train and so on, with {', '.join(FORMATS)}",
+            path=data_dir,
         )
     guesses = [guess_task(files, data_dir) for files in found.tasks]
     choose_answering_tasks(guesses)

@@ -27,7 +27,7 @@ from mtl.runs.folder import RunFolder
 from mtl.sample import SAMPLES
 from mtl.settings.bounds import reason, unknown_message
 from mtl.settings.layers import find_suite, find_yaml, flatten, shipped
-from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config
+from mtl.settings.schema import BY_TASK, CHOICES, LISTS, LOCATIONS, PAPER, Config, check_config
 from mtl.submissions import submission_problem
 from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import Task
@@ -48,7 +48,7 @@ def read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
     path = find_yaml(kind, name, folder)
     content = read_yaml(path)
     if not re.fullmatch(r"\w[\w.+-]*", str(content.get(kind, ""))):
-        raise InputError(f"{path}: {kind}: must be its name, of letters, digits and _ . + -")
+        raise InputError(f"{kind}: must be its name, of letters, digits and _ . + -", path=path)
     return {**content, kind: str(content[kind])}
 
 
@@ -101,7 +101,9 @@ def _default_suite(data_dir: Path | None) -> str:
         return "klej"
     if data_dir is not None:
         raise InputError(
-            f"data_dir={data_dir}: holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir"
+            f"holds none of KLEJ's folders ({folders[0]}, …); name its suite with suite=, or drop data_dir",
+            key="data_dir",
+            value=data_dir,
         )
     return "klej-sample"
 
@@ -163,12 +165,18 @@ class Job:
         chosen = {task.id for task in self.tasks}
         for task in self.tasks:
             if task.answered_by is not None and task.answered_by not in chosen:
-                raise InputError(f"tasks: task {task.id} is answered by {task.answered_by}'s head; name that task too")
+                raise InputError(
+                    f"task {task.id} is answered by {task.answered_by}'s head; name that task too", key="tasks"
+                )
         method, unanswered = self.config.method, self.unanswered
         if unanswered and self.config.tasks is not None:
-            raise InputError(f"tasks: method {method} does not answer {', '.join(unanswered)}; do not name such tasks")
+            raise InputError(
+                f"method {method} does not answer {', '.join(unanswered)}; do not name such tasks", key="tasks"
+            )
         if len(unanswered) == len(self.tasks):
-            raise InputError(f"method={method}: answers no task of suite {self.suite.name}; set another method=")
+            raise InputError(
+                f"answers no task of suite {self.suite.name}; set another method=", key="method", value=method
+            )
         return [task for task in self.tasks if task.id not in {*unanswered, *self.absent}]
 
     @cached_property
@@ -311,21 +319,23 @@ def _check_variant(merged: DictConfig, variant: Mapping[str, Any]) -> None:
     name = variant["variant"]
     for key, value in flatten(variant).items():
         if (other := OmegaConf.select(merged, key)) != value:
-            raise InputError(f"{key}={other}: variant {name} has {key}={value}; choose another with variant=")
+            raise InputError(f"variant {name} has {key}={value}; choose another with variant=", key=key, value=other)
 
 
 def _check_variant_of(method: str, variant: Mapping[str, Any], baseline: Mapping[str, Any]) -> None:
     """Raise InputError for a variant that changes a key which the method does not read. baseline: the defaults by dotted key."""
     for key, value in flatten(variant).items():
         if baseline.get(key) != value and not METHODS[method].reads_key(key):
-            raise InputError(f"variant={variant['variant']}: sets {key}, which method {method} does not read")
+            raise InputError(
+                f"sets {key}, which method {method} does not read", key="variant", value=variant["variant"]
+            )
 
 
 def _check_keys(method: str, given: Sequence[str]) -> None:
     """Raise InputError for a key that only other methods read."""
     for key in given:
         if not METHODS[method].reads_key(key) and any(kind.reads_key(key) for kind in METHODS.values()):
-            raise InputError(f"{key}: method {method} does not read it; set method=, or drop it")
+            raise InputError(f"method {method} does not read it; set method=, or drop it", key=key)
 
 
 def _check_unread(config: Config, given: Sequence[str]) -> None:
@@ -334,7 +344,7 @@ def _check_unread(config: Config, given: Sequence[str]) -> None:
     for key in given:
         if matches(key, unread):
             raise InputError(
-                f"{key}: variant {config.variant} does not read it; choose another with variant=, or drop it"
+                f"variant {config.variant} does not read it; choose another with variant=, or drop it", key=key
             )
 
 
@@ -352,12 +362,12 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
     if key not in known and key.rpartition(".")[0] not in BY_TASK:
         raise InputError(_unknown_key(key, known, str(config.embeddings.name)))
     if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
-        raise InputError(f"{key}={value}: must be a list, as in {key}={LISTS[key]}")
+        raise InputError(f"must be a list, as in {key}={LISTS[key]}", key=key, value=value)
     try:
         # OmegaConf's converter accepts 1e-4, which is not a number in YAML 1.1.
         OmegaConf.update(config, key, value)
     except (OmegaConfBaseException, ValueError, TypeError, ArithmeticError) as error:
-        raise InputError(f"{key}={value}: {reason(error)}") from None
+        raise InputError(str(reason(error)), key=key, value=value) from None
 
 
 def _unknown_key(key: str, known: Sequence[str], embeddings: str) -> str:
@@ -374,11 +384,11 @@ def _checked(merged: DictConfig) -> Config:
         if missing := sorted(OmegaConf.missing_keys(merged)):
             name = merged.embeddings.name
             what = f"{name} embeddings need a value" if missing[0].startswith("embeddings.") else "has no value"
-            raise InputError(f"{missing[0]}: {what}")
+            raise InputError(what, key=missing[0])
         config = cast(Config, OmegaConf.to_object(merged))
     except OmegaConfBaseException as error:
         raise InputError(f"{error.full_key}: {str(error).splitlines()[0]}") from None
     except (ValueError, TypeError, ArithmeticError) as error:
         raise InputError(f"the settings: {str(error).splitlines()[0]}") from None
-    config.check()
+    check_config(config)
     return config

@@ -166,8 +166,8 @@ def check_begun(job: Job) -> Summary | None:
     finished = read_summary(folder.summary)
     if job.config.transformer.keep and not finished["config"].get("transformer.keep"):
         raise InputError(
-            f"{folder.path}: this run is finished, and it has not kept its weights (transformer.keep); set run_dir= to make it again"
-            " with them"
+            "this run is finished, and it has not kept its weights (transformer.keep); set run_dir= to make it again with them",
+            path=folder.path,
         )
     logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
     return finished
@@ -199,8 +199,9 @@ def _check_sources(job: Job) -> None:
         name for name in folder.changed_inputs(inputs) if name != "tokenizer"
     ]:  # a finished run has its tokens
         raise InputError(
-            f"{folder.path}: this run is finished, and was made from other inputs: {', '.join(differing)} ({why});"
-            " set run_dir= or another runs_dir=, or remove the folder"
+            f"this run is finished, and was made from other inputs: {', '.join(differing)} ({why}); set run_dir= or"
+            " another runs_dir=, or remove the folder",
+            path=folder.path,
         )
     write_json(folder.sources, stamps)
 
@@ -211,7 +212,7 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     done = {seed: read_json(folder.scores(seed), SeedScores) for seed in config.seeds}
     for seed, scores in done.items():
         if set(scores["scores"]) != {task.id for task in job.run_tasks}:
-            raise InputError(f"{folder.scores(seed)}: scores: are not of the run's tasks; {AGAIN}")
+            raise InputError(f"are not of the run's tasks; {AGAIN}", path=folder.scores(seed), key="scores")
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)
     summary = summarize(job.suite, job.run_tasks, config, done, prepared.rows, prepared.constants, prepared.changed)

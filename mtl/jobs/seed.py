@@ -118,8 +118,9 @@ def _check_same(job: Job, dataset: Dataset, method: Method) -> None:
     host, folder = socket.gethostname(), job.folder
     if changed := folder.changed_inputs({**dataset.fingerprints, **method.fingerprints}):
         raise InputError(
-            f"{folder.path}: on {host}, its inputs are not those that it was begun with ({', '.join(changed)}); all machines must have"
-            " the same files in data_dir and embeddings_dir"
+            f"on {host}, its inputs are not those that it was begun with ({', '.join(changed)}); all machines must"
+            " have the same files in data_dir and embeddings_dir",
+            path=folder.path,
         )
     try:
         folder.check_precision(training_precision(job.config.trainer))

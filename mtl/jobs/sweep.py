@@ -16,9 +16,8 @@ from mtl.base.files import listed
 from mtl.base.untrusted import read_yaml
 from mtl.data.splits import check_present
 from mtl.fetching.fetch import awaits_generation
+from mtl.jobs.engines.engine import Failures
 from mtl.jobs.job import Job, NamedRun, load_job
-from mtl.jobs.made_before import folders_made_before
-from mtl.jobs.together import Failures
 from mtl.methods import METHODS
 from mtl.settings.layers import differences, find_yaml, flatten, flatten_config, shipped
 from mtl.settings.schema import INDIFFERENT, Config
@@ -69,15 +68,13 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     title, entries = _read(path)
     found = list(_load_all(path, entries, given or {}))
     if not found:
-        raise InputError(f"{path}: the suite has no task for any of its runs")
+        raise InputError("the suite has no task for any of its runs", path=path)
     names = _names(path, found)
-    jobs = [_in_folder(run.job, name) for run, name in zip(found, names, strict=True)]
-    folders = folders_made_before(jobs, [run.label is None for run in found])
-    runs = [PlannedRun(folder.name, _in_folder(job, folder.name)) for job, folder in zip(jobs, folders, strict=True)]
+    runs = [PlannedRun(name, _in_folder(run.job, name)) for run, name in zip(found, names, strict=True)]
     _check_folders(path, runs)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.job.config, key) for run in runs}) > 1:
-            raise InputError(f"{path}: {key} must be the same for all runs")
+            raise InputError(f"{key} must be the same for all runs", path=path)
     if unknown := set(only) - {run.name for run in runs}:
         known = ", ".join(run.name for run in runs)
         raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {known}")
@@ -166,34 +163,43 @@ def _named(where: str) -> Iterator[None]:
         raise type(error)(f"{where}: {error}") from None
 
 
-def _read(path: Path) -> tuple[str, list[tuple[str | None, dict[str, Any]]]]:
+@dataclass(frozen=True)
+class _Entry:
+    """A run as the file lists it: its name or None, and by dotted keys the settings of all runs and its own."""
+
+    label: str | None
+    shared: Mapping[str, Any]
+    own: Mapping[str, Any]
+
+
+def _read(path: Path) -> tuple[str, list[_Entry]]:
     """The title of a sweep file, and its runs: each a name or None, and settings by dotted keys. Raises InputError."""
     content = read_yaml(path)
     if unknown := [str(key) for key in content if key not in SECTIONS]:
-        raise InputError(f"{path}: unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}")
+        raise InputError(f"unknown key {unknown[0]!r}; a sweep has {', '.join(SECTIONS)}", path=path)
     shared = _settings(path, "settings", content.get("settings"))
     grid = _settings(path, "grid", content.get("grid"))
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
-            raise InputError(f"{path}: grid: {key}={values}: must be a list of values")
+            raise InputError(f"{key}={values}: must be a list of values", path=path, key="grid")
     if (number := math.prod(map(len, grid.values()))) > MOST_RUNS:
-        raise InputError(f"{path}: grid: has {number:,} runs; a sweep takes at most {MOST_RUNS:,}")
+        raise InputError(f"has {number:,} runs; a sweep takes at most {MOST_RUNS:,}", path=path, key="grid")
     listed = content.get("runs") or []
     if not isinstance(listed, list):
-        raise InputError(f"{path}: runs: must be a list")
-    entries: list[tuple[str | None, dict[str, Any]]] = []
+        raise InputError("must be a list", path=path, key="runs")
+    entries: list[_Entry] = []
     if grid:
-        entries += [(None, {**shared, **dict(zip(grid, v, strict=True))}) for v in itertools.product(*grid.values())]
+        entries += [_Entry(None, shared, dict(zip(grid, v, strict=True))) for v in itertools.product(*grid.values())]
     for number, run in enumerate(listed, 1):
         settings = _settings(path, f"runs: {number}", run)
         name = settings.pop("name", None)
         if name is not None and not re.fullmatch(r"\w[\w.,=+-]*", str(name)):
             raise InputError(
-                f"{path}: runs: {number}: name={name}: must be fit for a folder: letters, digits, _ . , = + -"
+                f"{number}: name={name}: must be fit for a folder: letters, digits, _ . , = + -", path=path, key="runs"
             )
-        entries.append((None if name is None else str(name), {**shared, **settings}))
+        entries.append(_Entry(None if name is None else str(name), shared, settings))
     if not entries:
-        raise InputError(f"{path}: has no runs; list them under runs:, or values of keys under grid:")
+        raise InputError("has no runs; list them under runs:, or values of keys under grid:", path=path)
     return str(content.get("title") or path.stem), entries
 
 
@@ -202,47 +208,52 @@ def _settings(path: Path, where: str, value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise InputError(f"{path}: {where}: must hold keys and values")
+        raise InputError(f"{where}: must hold keys and values", path=path)
     return flatten(value)
 
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A run of a sweep file that has no name yet. number: its place in the file, from 1. label: its name in the file, if it has one.
-    differing: the settings of the file that change its configuration, by key."""
+    """A run of a sweep file that has no name yet.
+
+    Attributes:
+        number: its position in the file, from 1.
+        label: its name in the file, or None.
+        job: the run.
+        own: by key, those of its settings in the grid or under `runs` that change its configuration.
+    """
 
     number: int
     label: str | None
     job: Job
-    differing: dict[str, Any]
+    own: dict[str, Any]
 
 
-def _load_all(
-    path: Path, entries: Sequence[tuple[str | None, Mapping[str, Any]]], given: Mapping[str, Any]
-) -> Iterator[_Loaded]:
+def _load_all(path: Path, entries: Sequence[_Entry], given: Mapping[str, Any]) -> Iterator[_Loaded]:
     """The runs of a sweep file, without those whose method has no task. given: settings from the command line, which replace theirs.
 
     Raises InputError, which names the run, unless the settings from the command line alone have the same error.
     """
-    for number, (label, settings) in enumerate(entries, 1):
+    for number, entry in enumerate(entries, 1):
+        label, settings = entry.label, {**entry.shared, **entry.own}
         try:
             job = _load(settings, given)
         except InputError as error:
             if str(error) == _error_of(given):
                 raise
             shown = ", ".join(f"{key}={value}" for key, value in settings.items())
-            raise InputError(f"{path}: run {label or f'{number} ({shown})'}: {error}") from None
+            raise InputError(f"run {label or f'{number} ({shown})'}: {error}", path=path) from None
         if job.idle:
             name = label or job.folder.path.name
             logger.info("left out: %s, since suite %s has no task for it", name, job.suite.name)
         else:
-            yield _Loaded(number, label, job, _differing(job.config, settings, given))
+            yield _Loaded(number, label, job, _own_settings(job.config, entry, given))
 
 
 def _load(settings: Mapping[str, Any], given: Mapping[str, Any]) -> Job:
     merged = {**settings, **given}
     if "run_dir" in merged:
-        raise InputError("run_dir: each run has its own folder, named after the run; set runs_dir=")
+        raise InputError("each run has its own folder, named after the run; set runs_dir=", key="run_dir")
     job = load_job(merged)
     assert job.idle or job.run_tasks  # raises InputError for tasks that the method does not answer
     return job
@@ -257,27 +268,28 @@ def _error_of(given: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _differing(config: Config, settings: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of the sweep file that change the configuration, with their values."""
-    merged = {**settings, **given}
+def _own_settings(config: Config, entry: _Entry, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The run's own settings that change the configuration, with their values."""
+    merged = {**entry.shared, **entry.own, **given}
     plain = load_job({key: merged[key] for key in PLAIN if key in merged}).config
     ours, theirs = flatten_config(config), flatten_config(plain)
-    keys = [key for key in settings if key not in UNNAMED and key not in given and ours[key] != theirs.get(key)]
+    keys = [key for key in entry.own if key not in UNNAMED and key not in given and ours[key] != theirs.get(key)]
     return {key: ours[key] for key in keys}
 
 
 def _names(path: Path, runs: Sequence[_Loaded]) -> list[str]:
-    """The names of the runs: what the file calls them, or else the name of the method's folder with the settings in which the sweep's
-    runs differ. What all runs share is no part of it. Raises InputError for a name that no folder can have."""
-    configs = [flatten_config(run.job.config) for run in runs]
+    """The names of the runs: what the file calls them, or else the name of the method's folder with the run's own settings.
+
+    They do not depend on the other runs, so that an edited file renames none. Raises InputError for a name that no folder can have.
+    """
     names = []
     for run in runs:
-        own = [key for key in run.differing if any(of.get(key) != run.differing[key] for of in configs)]
-        settings = [f"{key}={_in_a_name(run.differing[key])}" for key in own]
+        settings = [f"{key}={_in_a_name(value)}" for key, value in run.own.items()]
         name = run.label or ",".join([run.job.folder.path.name, *settings])
         if len(name.encode()) > LONGEST_NAME:
             raise InputError(
-                f"{path}: run {run.number}: its settings are too long for a folder's name; list it under runs: with a name"
+                f"run {run.number}: its settings are too long for a folder's name; list it under runs: with a name",
+                path=path,
             )
         names.append(name)
     return names
@@ -295,7 +307,7 @@ def _check_folders(path: Path, runs: Sequence[PlannedRun]) -> None:
         folder = run.job.folder.path
         if (first := numbers.setdefault(str(folder).casefold(), number)) != number:
             raise InputError(
-                f"{path}: runs {first} and {number} would share the folder {folder}; give one another name"
+                f"runs {first} and {number} would share the folder {folder}; give one another name", path=path
             )
 
 

@@ -57,12 +57,12 @@ class TrainingText:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
         for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.held_out)):
             if value is not None and self.suite is None:
-                raise InputError(f"{key}={value}: name the suite that it belongs to, suite=NAME, or drop it")
+                raise InputError("name the suite that it belongs to, suite=NAME, or drop it", key=key, value=value)
         if self.language is not None and self.suite is not None:
-            raise InputError("language: is that of the suite; drop it")
+            raise InputError("is that of the suite; drop it", key="language")
         if not isinstance(self.language, str | None):
             raise InputError(
-                f"language={self.language}: YAML reads no, on and off as truth values; put the code in quotes"
+                "YAML reads no, on and off as truth values; put the code in quotes", key="language", value=self.language
             )
 
     @property
@@ -111,7 +111,7 @@ def train_embeddings(
         path = Path(out)
     if path.is_dir() and files.exists(path):
         raise InputError(
-            f"{path}: holds an {EMBEDDERS[name].title} already; remove it or name another folder with out="
+            f"holds an {EMBEDDERS[name].title} already; remove it or name another folder with out=", path=path
         )
     device = device_of(accelerator, "accelerator")
     if job is not None:

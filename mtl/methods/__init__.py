@@ -14,5 +14,5 @@ METHODS: dict[str, MethodKind] = {"lstm": LSTM, "transformer": TRANSFORMER, **FL
 def method_name(name: str) -> str:
     """The name itself. Raises InputError if it is not the name of a method."""
     if name not in METHODS:
-        raise InputError(f"method={name}: must be one of {', '.join(METHODS)}")
+        raise InputError(f"must be one of {', '.join(METHODS)}", key="method", value=name)
     return name

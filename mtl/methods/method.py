@@ -61,7 +61,7 @@ def read_stage(path: Path) -> StageRecord:
     """The record of a finished stage. Raises InputError if it is missing or of another form."""
     record = read_json(path, StageRecord)
     if not all({"step", "dev/average"} <= set(row) for row in record["curve"]):
-        raise InputError(f"{path}: curve: a row has no step or no dev/average; {AGAIN}")
+        raise InputError(f"a row has no step or no dev/average; {AGAIN}", path=path, key="curve")
     return record
 
 

@@ -18,7 +18,8 @@ from mtl.base.device import device_of
 from mtl.base.files import write_checkpoint
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Split
-from mtl.methods.coded import Coded, TaskInput, new_heads
+from mtl.methods.coded import Coded
+from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
 from mtl.model.network import AnyHead, Heads, Network
 from mtl.settings.schema import Config

@@ -39,16 +39,18 @@ class ModelFacts:
     def check(self) -> None:
         """Raise InputError for a value that makes no sense."""
         if self.name is not None and not (self.name.count("/") == 1 and all(self.name.split("/"))):
-            raise InputError(f"model.name={self.name}: must be organization/name")
+            raise InputError("must be organization/name", key="model.name", value=self.name)
         if self.release_date is not None:
             try:
                 date.fromisoformat(self.release_date)
             except ValueError:
-                raise InputError(f"model.release_date={self.release_date}: must be a date, as in 2026-11-22") from None
+                raise InputError(
+                    "must be a date, as in 2026-11-22", key="model.release_date", value=self.release_date
+                ) from None
         if self.open_weights and self.license is None:
-            raise InputError("model.open_weights=true: needs a licence; set model.license=")
+            raise InputError("needs a licence; set model.license=", key="model.open_weights", value="true")
         if self.reference is not None and not is_web_address(self.reference):
-            raise InputError(f"model.reference={self.reference}: must begin with https:// or http://")
+            raise InputError("must begin with https:// or http://", key="model.reference", value=self.reference)
 
 
 @dataclass
@@ -74,10 +76,9 @@ def read_settings(given: Mapping[str, Any]) -> tuple[MtebSettings, dict[str, Any
     dated = {key: value.isoformat() if isinstance(value, date) else value for key, value in facts.items()}
     tasks = given.get("tasks")
     if tasks is not None and not isinstance(tasks, list):
-        raise InputError(f"tasks={tasks}: must be a list, as in [PpcPC,SICK-R-PL]")
+        raise InputError("must be a list, as in [PpcPC,SICK-R-PL]", key="tasks", value=tasks)
     settings = typed_settings(MtebSettings, {key: value for key, value in given.items() if key in own})
     settings.model = typed_settings(ModelFacts, dated, MODEL)
-    settings.model.check()
     others = {key: value for key, value in given.items() if key not in own and not key.startswith(MODEL)}
     return settings, {RENAMED.get(key, key): value for key, value in others.items()}
 
@@ -168,9 +169,9 @@ class Benchmark:
             known = {name.lower(): name for name in self.tasks}
             close = difflib.get_close_matches(unknown[0].lower(), known, 1)
             advice = f"did you mean {known[close[0]]}?" if close else f"it has {', '.join(self.tasks)}"
-            raise InputError(f"tasks: benchmark {self.name} has no task {', '.join(unknown)}; {advice}")
+            raise InputError(f"benchmark {self.name} has no task {', '.join(unknown)}; {advice}", key="tasks")
         if not wanted:
-            raise InputError("tasks: names no task")
+            raise InputError("names no task", key="tasks")
         return [name for name in self.tasks if name in wanted]
 
     def missing(self, names: Container[str]) -> list[str]:
@@ -201,10 +202,10 @@ def load_benchmark(path: Path) -> Benchmark:
     """Read and check a benchmark file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
     content = read_yaml(path)
     if not isinstance(content.get("types", {}), dict):
-        raise InputError(f"{path}: types: must hold types of tasks by name, as in configs/mteb/pl-mteb.yaml")
+        raise InputError("must hold types of tasks by name, as in configs/mteb/pl-mteb.yaml", path=path, key="types")
     benchmark = typed_content(Benchmark, content, path, "benchmark file")
     if problem := _problem(benchmark):
-        raise InputError(f"{path}: {problem}")
+        raise InputError(problem, path=path)
     return benchmark
 
 

@@ -50,7 +50,7 @@ def _check_jsonl(path: Path) -> None:
                     parse_row(path, number, line)
                     rows += 1
     if not rows:
-        raise InputError(f"{path}: has no rows; write one JSON object a line")
+        raise InputError("has no rows; write one JSON object a line", path=path)
 
 
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
@@ -63,13 +63,13 @@ def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     columns = _columns(task)
     for column in columns:
         if column not in rows.column_names:
-            raise InputError(f"{path}: has no column {column}; it has {', '.join(rows.column_names)}")
+            raise InputError(f"has no column {column}; it has {', '.join(rows.column_names)}", path=path)
         numeric = column == columns[-1] and task.metadata.type in ("PairClassification", "STS")
         for number, value in enumerate(rows[column], 1):
             if value is None:
-                raise InputError(f"{path}: row {number}: column {column} has no value; write one, or drop the row")
+                raise InputError(f"row {number}: column {column} has no value; write one, or drop the row", path=path)
             if numeric and isinstance(value, str) and not _is_number(value):
-                raise InputError(f"{path}: row {number}: column {column}: {value!r} is not a number; write a number")
+                raise InputError(f"row {number}: column {column}: {value!r} is not a number; write a number", path=path)
 
 
 def _columns(task: AbsTask) -> list[str]:

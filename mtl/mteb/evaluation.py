@@ -179,7 +179,7 @@ class Evaluator:
                 try:
                     result = TaskResult.from_disk(path, load_historic_data=False)
                 except (OSError, ValueError):
-                    raise InputError(f"{path}: damaged; remove {path.parent} and evaluate again") from None
+                    raise InputError(f"damaged; remove {path.parent} and evaluate again", path=path) from None
                 cache.save_to_cache(result, self.meta, encode_kwargs=ENCODING)
             shutil.rmtree(self.folder.results, ignore_errors=True)
             if records:

@@ -81,7 +81,7 @@ class EvaluationFolder:
             with lock(self.path / ".lock"):
                 yield
         except Busy as error:
-            raise InputError(f"{self.path}: another process evaluates this encoder; wait for it{error}") from None
+            raise InputError(f"another process evaluates this encoder; wait for it{error}", path=self.path) from None
 
 
 EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows are the benchmark's
@@ -377,7 +377,7 @@ def _read(folder: EvaluationFolder) -> Evaluation:
     benchmark = load_benchmark(folder.benchmark)
     for name, evaluated in summary["tasks"].items():
         if name not in benchmark.tasks:
-            raise InputError(f"{folder.summary}: tasks.{name}: not a task of the benchmark")
+            raise InputError(f"tasks.{name}: not a task of the benchmark", path=folder.summary)
         if evaluated["score"] is None:
-            raise InputError(f"{folder.summary}: tasks.{name}: has no score")
+            raise InputError(f"tasks.{name}: has no score", path=folder.summary)
     return Evaluation(folder.path.name, folder, summary, benchmark)

@@ -89,7 +89,7 @@ def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
         value = settings.get(key)
         if value is not None and value not in (*values, CHOOSE):
             known = ", ".join(str(of).lower() for of in values)
-            raise InputError(f"{key}={value}: must be one of {known}, {CHOOSE}")
+            raise InputError(f"must be one of {known}, {CHOOSE}", key=key, value=value)
 
 
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
@@ -221,7 +221,7 @@ def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
         default = Path("data") / benchmark.name
         return default if default.is_dir() else None
     if not Path(settings.data_dir).is_dir():
-        raise InputError(f"data_dir={settings.data_dir}: no such folder")
+        raise InputError("no such folder", key="data_dir", value=settings.data_dir)
     return Path(settings.data_dir)
 
 
@@ -237,7 +237,9 @@ def _tasks(settings: MtebSettings, benchmark: Benchmark, data_dir: Path | None) 
     there = [name for name in tasks if (data_dir / name).is_dir()]
     if not there:
         raise InputError(
-            f"data_dir={data_dir}: has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}"
+            f"has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}",
+            key="data_dir",
+            value=data_dir,
         )
     if left_out := [name for name in tasks if name not in there]:
         logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))

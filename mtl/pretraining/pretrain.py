@@ -241,7 +241,7 @@ def _tokenizer(texts: PretrainingTexts, settings: PretrainingSettings, unfinishe
     try:
         return Tokenizer.from_file(str(path))
     except Exception:  # the library raises no narrower class
-        raise InputError(f"{path}: is damaged; delete it, and run this again") from None
+        raise InputError("is damaged; delete it, and run this again", path=path) from None
 
 
 def _tokens(

@@ -45,11 +45,11 @@ class PretrainingTexts:
         """Raise InputError for a file that is missing or empty, for a folder, and if there is no text."""
         for path in self.files:
             if path.is_dir():
-                raise InputError(f"{path}: is a folder; name the files in it: texts=[FILE,…]")
+                raise InputError("is a folder; name the files in it: texts=[FILE,…]", path=path)
             if not path.is_file():
-                raise InputError(f"{path}: no such file")
+                raise InputError("no such file", path=path)
             if not path.stat().st_size:
-                raise InputError(f"{path}: is empty")
+                raise InputError("is empty", path=path)
         if not self.files and not any(text.strip() for text in self.texts):
             raise InputError("there is no text to train on")
 
@@ -121,8 +121,9 @@ def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: Pretra
     reserved = [*SPECIAL_TOKENS, *inner]
     if settings.vocab_size < len(reserved) + len(first):
         raise InputError(
-            f"vocab_size={settings.vocab_size}: the characters of the texts alone take {len(reserved) + len(first)}; set a larger"
-            " vocab_size= or a smaller alphabet="
+            f"the characters of the texts alone take {len(reserved) + len(first)}; set a larger vocab_size= or a smaller alphabet=",
+            key="vocab_size",
+            value=settings.vocab_size,
         )
     trainer = {"wordpiece": trainers.WordPieceTrainer, "bpe": trainers.BpeTrainer}[settings.vocabulary]
     tokenizer.train_from_iterator(
@@ -275,7 +276,9 @@ def read_tokens(folder: Path, vocabulary: int) -> Tokens:
     ends = _read_ends(folder / ENDS)
     size, expected = file.stat().st_size if file.exists() else 0, int(ends[-1]) * dtype.itemsize
     if size != expected:
-        raise InputError(f"{file}: has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again")
+        raise InputError(
+            f"has {size} bytes in place of {expected}; delete {folder / ENDS}, and run this again", path=file
+        )
     return Tokens(np.memmap(file, dtype=dtype, mode="r"), ends)
 
 
@@ -287,7 +290,7 @@ def _read_ends(path: Path) -> np.ndarray:
     except (OSError, ValueError, EOFError, AttributeError):
         good = False
     if not good:
-        raise InputError(f"{path}: is damaged; delete it, and run this again")
+        raise InputError("is damaged; delete it, and run this again", path=path)
     return ends
 
 

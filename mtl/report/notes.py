@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 
 from mtl.base.files import listed
-from mtl.embedders import EMBEDDERS
 from mtl.methods import METHODS
 from mtl.report.row import Row, Score
 from mtl.runs.finished import Run
 from mtl.runs.summary import below_constant, same_answers
-from mtl.settings.layers import defaults
-from mtl.settings.schema import INDIFFERENT, Config
+from mtl.settings.schema import INDIFFERENT
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
 from mtl.stats.resampling import RESAMPLES
 from mtl.tasks.metrics import weighted_scores
@@ -235,15 +233,12 @@ def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | N
 def _setting(run: Run) -> dict[str, Any]:
     """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
 
-    A key that the run did not record, because it is of an older version, has its default. All keys of an unknown method count.
+    All keys of an unknown method count.
     """
-    recorded = run.summary["config"]
     method = METHODS.get(str(run.summary["method"]))
-    embeddings = EMBEDDERS.get(str(recorded.get("embeddings.name")))
-    options = {} if embeddings is None else defaults(embeddings.options, "embeddings.")
     return {
         key: value
-        for key, value in {**defaults(Config), **options, **recorded}.items()
+        for key, value in run.summary["config"].items()
         if value is not None and _makes_setting(key) and (method is None or method.reads_key(key))
     }
 

@@ -37,7 +37,7 @@ def write_report(
     runs = find_runs(runs_dir, cache.check)
     vectors = vector_boards(find_evaluations(runs_dir))
     if not runs and not vectors:
-        raise InputError(f"{runs_dir}: holds no finished run; make one with mtl baseline")
+        raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     _check_references(references, runs, runs_dir)
     boards = [leaderboard(group, cache, references) for group in by_suite(runs)]
     generated = _now().strftime("%Y-%m-%d %H:%M UTC")

@@ -92,12 +92,12 @@ class Run:
             rows, split = len(self.rows(task).targets), self.split(task)
             if (recorded := self.recorded_rows(task)) and recorded[1].shape != (rows,):
                 raise InputError(
-                    f"{self.folder.scored_rows}: {task.id}: {len(recorded[1])} groups for {rows} {split} rows"
+                    f"{task.id}: {len(recorded[1])} groups for {rows} {split} rows", path=self.folder.scored_rows
                 )
             for seed in self.summary["seeds"]:
                 file = self.folder.predictions(seed, split, task.id)
                 if (count := len(read_predicted(task, file))) != rows:
-                    raise InputError(f"{file}: {count} predictions for {rows} {split} rows")
+                    raise InputError(f"{count} predictions for {rows} {split} rows", path=file)
 
     def check_records(self) -> None:
         """Raise InputError if a file beside the predictions is damaged: scores of seeds, learning curves, held-out and scored rows."""
@@ -107,7 +107,7 @@ class Run:
             for stage in self.folder.stages(seed):
                 read_stage(stage)
         if unknown := [task for task in self.summary["tasks"] if task not in self.suite.tasks]:
-            raise InputError(f"{self.folder.summary}: tasks: {unknown[0]!r} is not one of {self.folder.suite}")
+            raise InputError(f"{unknown[0]!r} is not one of {self.folder.suite}", path=self.folder.summary, key="tasks")
         assert self._recorded is not None and self._rows_keys is not None
 
     @cached_property
@@ -133,7 +133,7 @@ def find_runs(runs_dir: Path, check: Callable[[Run], None] = Run.check) -> list[
     check: raises InputError if the predictions of a run are damaged. Raises InputError if the folder does not exist.
     """
     if not runs_dir.is_dir():
-        raise InputError(f"{runs_dir}: no such folder; it must hold run folders, as mtl baseline makes them")
+        raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
     runs, suites = [], dict[bytes, Suite]()
     for config in sorted(runs_dir.rglob("config.yaml")):
         folder = RunFolder(config.parent)

@@ -89,10 +89,10 @@ class RunFolder:
                         partial.unlink(missing_ok=True)  # its folder may have been such a file
             except Busy as error:
                 raise BusyError(
-                    f"{self.path}: another process is running in this folder; wait until it has ended{error}"
+                    f"another process is running in this folder; wait until it has ended{error}", path=self.path
                 ) from None
             except OSError as error:
-                raise InputError(f"{self.path}: cannot be written ({error.strerror}); set run_dir=") from None
+                raise InputError(f"cannot be written ({error.strerror}); set run_dir=", path=self.path) from None
             yield
 
     def read_inputs(self) -> dict[str, str]:
@@ -103,8 +103,8 @@ class RunFolder:
         inputs = read_json(self.inputs, dict[str, str])
         if (made := inputs.get("format")) != FORMAT:
             raise InputError(
-                f"{self.path}: has format {made}, that of another version of mtl; this version reads format {FORMAT}; "
-                "set run_dir= or remove the folder"
+                f"has format {made}, that of another version of mtl; this version reads format {FORMAT}; set run_dir= or remove the folder",
+                path=self.path,
             )
         return inputs
 
@@ -124,7 +124,8 @@ class RunFolder:
         self.read_inputs()
         if keys := differences(self.config, config):
             raise InputError(
-                f"{self.path}: was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder"
+                f"was made with another configuration ({'; '.join(keys)}); set run_dir= or remove the folder",
+                path=self.path,
             )
 
     def check_precision(self, precision: str) -> None:
@@ -164,6 +165,6 @@ class RunFolder:
         """Raise InputError, which names the inputs, if any of these inputs have changed since the run was started."""
         if changed := self.changed_inputs(inputs):
             raise InputError(
-                f"{self.path}: its inputs have changed since it was begun ({', '.join(changed)}); "
-                "set run_dir= or remove the folder"
+                f"its inputs have changed since it was begun ({', '.join(changed)}); set run_dir= or remove the folder",
+                path=self.path,
             )

@@ -34,13 +34,13 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
         files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
         chosen = [name for name in files if wanted(name)]
         if sum(files[name].stat().st_size for name in chosen) > UNPACKED_LIMIT:
-            raise InputError(f"{path}: its files have more than {UNPACKED_LIMIT} bytes; no submission does")
+            raise InputError(f"its files have more than {UNPACKED_LIMIT} bytes; no submission does", path=path)
         contents = {name: read_bytes(files[name], UNPACKED_LIMIT) for name in chosen}
         return contents, [name for name in files if name not in contents]
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file or folder") from None
+        raise InputError("no such file or folder", path=path) from None
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
 
 
 def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:
@@ -131,7 +131,7 @@ def gold_and_predictions(
     Raises InputError for missing folders, and for predictions that do not fit their gold rows.
     """
     if not gold_dir.is_dir():
-        raise InputError(f"{gold_dir}: no such folder; --gold names a data folder with targets")
+        raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = {FILE.format(split=split, task=task.id) for task in tasks for split in ("test", "dev")}
     contents, _ = read_files(path, names.__contains__)
     found = {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
@@ -149,9 +149,10 @@ def gold_and_predictions(
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
         raise InputError(
-            f"{path}: no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called "
-            f"{FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets are "
-            f"in files like {example}, with a column {tasks[0].target!r}, or in a run's gold folder"
+            f"no predictions of suite {suite.name} with gold targets in {gold_dir}; files are called"
+            f" {FILE.format(split='test', task='TASK')} or dev_pred_… (in a run: seed-1/predictions), gold targets"
+            f" are in files like {example}, with a column {tasks[0].target!r}, or in a run's gold folder",
+            path=path,
         )
     return pairs
 
@@ -183,7 +184,7 @@ def recorded_rows(task: Task, targets: np.ndarray, folder: RunFolder) -> ScoredR
     columns = recorded.get("columns", {}) if recorded else {}
     counts = {len(values) for values in (targets if candidates is None else candidates, *columns.values())}
     if counts != {len(targets)} or not set(task.columns or ()) <= set(columns):
-        raise InputError(f"{folder.scored_rows}: {task.id}: not rows as mtl baseline records them")
+        raise InputError(f"{task.id}: not rows as mtl baseline records them", path=folder.scored_rows)
     return ScoredRows(targets, None if candidates is None else np.array(candidates), columns)
 
 

@@ -90,7 +90,7 @@ def read_summary(path: Path) -> Summary:
     """The summary of a finished run. Raises InputError if it is missing, of another form, or contradicts itself."""
     summary = read_json(path, Summary)
     if problem := _contradiction(summary):
-        raise InputError(f"{path}: {problem}; {AGAIN}")
+        raise InputError(f"{problem}; {AGAIN}", path=path)
     return summary
 
 

@@ -1,11 +1,9 @@
 """Find configuration files; read and write the configuration that a run saves."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, fields, is_dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-import omegaconf
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
@@ -13,7 +11,7 @@ import mtl
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.untrusted import read_yaml
-from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions
+from mtl.settings.schema import INDIFFERENT, SOURCES, Config, EmbedderOptions, check_config
 
 
 def shipped(folder: str) -> Path:
@@ -60,24 +58,6 @@ def flatten_config(config: Config) -> dict[str, Any]:
     return flatten(OmegaConf.to_container(OmegaConf.structured(config)))
 
 
-def defaults(config: Any, prefix: str = "") -> dict[str, Any]:
-    """By dotted name, the defaults of the dataclasses of a configuration. Keys without a default are left out.
-
-    config: a configuration, or the class of one, whose sections then have the classes that it declares.
-    """
-    found: dict[str, Any] = {}
-    for key in fields(config):
-        value = getattr(config, key.name, None)
-        section = value if is_dataclass(value) else key.type
-        if is_dataclass(section):
-            found.update(defaults(section, f"{prefix}{key.name}."))
-        elif key.default_factory is not MISSING:
-            found.update(flatten({key.name: key.default_factory()}, prefix))
-        elif key.default is not MISSING and key.default != omegaconf.MISSING:
-            found[f"{prefix}{key.name}"] = key.default
-    return found
-
-
 def save_config(config: Config, path: Path) -> None:
     """Write the configuration as YAML, whole or not at all."""
     write_text(path, OmegaConf.to_yaml(OmegaConf.structured(config)))
@@ -93,42 +73,35 @@ def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> 
         merged = OmegaConf.structured(Config)
         merged.embeddings = OmegaConf.structured(options(str(content.get("embeddings", {}).get("name"))))
         config = cast(Config, OmegaConf.to_object(OmegaConf.merge(merged, content)))
-        config.check()
+        check_config(config)
         return config
     except (OmegaConfBaseException, AttributeError, TypeError, ValueError, ArithmeticError, InputError) as error:
-        raise InputError(f"{path}: not a run's configuration: {str(error).splitlines()[0]}") from None
+        raise InputError(f"not a run's configuration: {str(error).splitlines()[0]}", path=path) from None
 
 
 def differences(path: Path, config: Config) -> list[str]:
-    """`differing_keys` of the configuration saved at `path`. Raises InputError if there is none."""
-    return differing_keys(flatten(_read(path)), config)
+    """The keys in which the configuration saved at `path` differs from this one, as "key: value there, value here".
+
+    Keys that do not change the results (INDIFFERENT) do not count. Raises InputError if there is no configuration.
+    """
+    return _differing(path, config, lambda key: key not in INDIFFERENT)
 
 
 def moved_sources(path: Path, config: Config) -> list[str]:
-    """The keys of SOURCES in which the configuration saved at `path` differs from this one, as `differing_keys` returns them."""
-    return _differing(flatten(_read(path)), config, lambda key: key in SOURCES)
+    """The keys of SOURCES in which the configuration saved at `path` differs from this one, as `differences` returns them."""
+    return _differing(path, config, lambda key: key in SOURCES)
 
 
-def differing_keys(saved: Mapping[str, Any], config: Config) -> list[str]:
-    """The keys in which a saved configuration, by dotted keys, differs from this one, as "key: value there, value here".
-
-    Keys that do not change the results (INDIFFERENT) do not count. A key that the saved configuration lacks, because it is that of an
-    older version, has its default.
-    """
-    return _differing(saved, config, lambda key: key not in INDIFFERENT)
-
-
-def _differing(saved: Mapping[str, Any], config: Config, counts: Callable[[str], bool]) -> list[str]:
-    """`differing_keys` among the keys that count."""
-    there, here = {**defaults(config), **saved}, flatten_config(config)
+def _differing(path: Path, config: Config, counts: Callable[[str], bool]) -> list[str]:
+    saved, given = flatten(_read(path)), flatten_config(config)
     return [
-        f"{key}: {there.get(key)} there, {here.get(key)} here"
-        for key in there | here
-        if there.get(key) != here.get(key) and counts(key)
+        f"{key}: {saved.get(key)} there, {given.get(key)} here"
+        for key in saved | given
+        if saved.get(key) != given.get(key) and counts(key)
     ]
 
 
 def _read(path: Path) -> dict[Any, Any]:
     if not path.exists():
-        raise InputError(f"{path}: no such file; is {path.parent} a run folder?")
+        raise InputError(f"no such file; is {path.parent} a run folder?", path=path)
     return read_yaml(path)

@@ -1,11 +1,8 @@
-"""The configuration of a run, as typed values; configs/baseline.yaml explains each key.
-
-The section `transformer` of the configuration.
-"""
+"""The configuration of a run, as typed values. configs/baseline.yaml has each key with its default and what it means."""
 
 import math
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import reduce
 from typing import Any
 
@@ -13,77 +10,20 @@ from omegaconf import MISSING
 
 from mtl.base.errors import InputError
 from mtl.settings.bounds import (
-    MOST_LAYERS,
-    check_choice,
-    check_least,
+    AT_LEAST_ONE,
+    LAYERS,
+    NOT_NEGATIVE,
+    PART,
+    POSITIVE,
+    SHARE,
+    SIZE,
+    ZERO_TO_ONE,
+    Interval,
+    bounded,
+    check_bounds,
     check_numbers,
-    check_positive,
-    check_share,
-    check_size,
+    one_of,
 )
-
-
-@dataclass
-class TransformerConfig:
-    """Only the method `transformer` reads this. The defaults are KLEJ's protocol; configs/baseline.yaml explains each key."""
-
-    path: str | None = None
-    tokenizer: str | None = None
-    keep: bool = False
-    epochs: int = 4
-    batch_size: int = 32
-    accumulate: int = 1
-    number_loss: str = "raw"
-    learning_rate: float = 2e-5
-    final_learning_rate: float = 0.0
-    warmup: float = 100
-    weight_decay: float = 0.0
-    gradient_clip: float = 1.0
-    checkpoint: str = "last"
-    patience: int | None = None
-    layer_decay: float = 1.0
-    freeze: int = 0
-    gradient_checkpointing: bool = False
-    joint: bool = False
-    joint_epochs: int = 4
-
-    @property
-    def rows_at_once(self) -> int:
-        """The most rows with one input each that are computed together."""
-        return self.batch_size // self.accumulate
-
-    def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        check_positive(
-            "transformer",
-            self,
-            ("epochs", "batch_size", "accumulate", "learning_rate", "gradient_clip", "layer_decay", "joint_epochs"),
-        )
-        check_choice("transformer.checkpoint", self.checkpoint, ("best", "last"))
-        check_choice("transformer.number_loss", self.number_loss, ("raw", "scaled"))
-        if self.patience is not None:
-            check_least("transformer.patience", self.patience)
-        for key in ("warmup", "weight_decay", "freeze"):
-            if getattr(self, key) < 0:
-                raise InputError(f"transformer.{key}={getattr(self, key)}: must be at least 0")
-        if self.warmup >= 1 and self.warmup != int(self.warmup):
-            raise InputError(f"transformer.warmup={self.warmup}: must be a whole number of steps, or a share below 1")
-        if self.layer_decay > 1:
-            raise InputError(f"transformer.layer_decay={self.layer_decay}: must be at most 1")
-        if self.batch_size % self.accumulate:
-            raise InputError(
-                f"transformer.accumulate={self.accumulate}: must divide transformer.batch_size={self.batch_size}"
-            )
-        if not 0 <= self.final_learning_rate <= self.learning_rate:
-            raise InputError(
-                f"transformer.final_learning_rate={self.final_learning_rate}: must lie between 0 and "
-                f"transformer.learning_rate={self.learning_rate}"
-            )
-        if self.patience is not None and self.checkpoint == "last":
-            raise InputError(
-                f"transformer.patience={self.patience}: is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained"
-            )
-
 
 PAPER = "paper"  # the name of the default architecture and of the default preset
 
@@ -93,167 +33,228 @@ class EmbedderOptions:
     """The keys that all kinds of embeddings have; each kind adds its own keys (`mtl.embedders.embedder.EmbedderKind`)."""
 
     name: str = MISSING
-    dropout: float = MISSING
-
-    def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        check_share("embeddings.dropout", self.dropout)
+    dropout: float = bounded(SHARE)
 
 
 @dataclass
 class EncoderConfig:
-    hidden_size: int = MISSING
-    num_layers: int = MISSING
-    dropout: float = MISSING
-    join_input: bool = False  # older runs do not have this key
+    """The shared encoder."""
+
+    hidden_size: int = bounded(SIZE)
+    num_layers: int = bounded(LAYERS)
+    dropout: float = bounded(SHARE)
+    join_input: bool = MISSING
 
 
 @dataclass
 class HeadConfig:
-    hidden_size: int = MISSING
+    """The heads of the tasks."""
+
+    hidden_size: int = bounded(SIZE)
     attention: bool = MISSING
-    attention_size: int = MISSING
-    dropout: float = MISSING
-    projection: int | None = None  # older runs do not have this key, nor the next ones
-    overlap: bool = False
-    pair: str = "features"
+    attention_size: int = bounded(SIZE)
+    dropout: float = bounded(SHARE)
+    projection: int | None = bounded(SIZE)
+    overlap: bool = MISSING
+    pair: str = one_of("features", "cosine")
 
 
 @dataclass
 class OptimizerConfig:
-    batch_size: int = MISSING
-    learning_rate: float = MISSING
-    final_learning_rate: float = MISSING
-    gradient_clip: float = MISSING
-    patience: int = MISSING
+    """What both stages of training have."""
 
-    def check(self, section: str) -> None:
-        """Raise InputError for a value that makes no sense. section: the name of this section of the configuration."""
-        check_positive(section, self, ("patience", "batch_size", "learning_rate", "gradient_clip"))
-        if not 0 <= self.final_learning_rate <= self.learning_rate:
-            raise InputError(
-                f"{section}.final_learning_rate={self.final_learning_rate}: must lie between 0 and "
-                f"{section}.learning_rate={self.learning_rate}"
-            )
+    batch_size: int = bounded(POSITIVE)
+    learning_rate: float = bounded(POSITIVE)
+    final_learning_rate: float = MISSING
+    gradient_clip: float = bounded(POSITIVE)
+    patience: int = bounded(POSITIVE)
 
 
 @dataclass
 class PretrainConfig(OptimizerConfig):
-    max_steps: int = MISSING
-    validate_every: int = MISSING
-    checkpoint: str = "best"  # older runs do not have this key, nor the next ones
-    warmup_steps: int = 0
-    sampling: float = 1.0
+    """Stage 1: the encoder and all heads together."""
+
+    max_steps: int = bounded(POSITIVE)
+    validate_every: int = bounded(POSITIVE)
+    checkpoint: str = one_of("best", "last")
+    warmup_steps: int = bounded(NOT_NEGATIVE)
+    sampling: float = bounded(ZERO_TO_ONE)
+
+    def check(self) -> None:
+        check_final_rate("pretrain", self.learning_rate, self.final_learning_rate)
 
 
 @dataclass
 class FinetuneConfig(OptimizerConfig):
-    max_epochs: int = MISSING
+    """Stage 2: the head of each task."""
+
+    max_epochs: int = bounded(POSITIVE)
     train_encoder: bool = MISSING
-    encoder_dropout: bool = False  # older runs do not have this key, nor the next ones
-    token_outputs: str = "float32"
-    threshold: str = "argmax"
+    encoder_dropout: bool = MISSING
+    token_outputs: str = one_of("float32", "float16", "recompute")
+    threshold: str = one_of("argmax", "dev")
+
+    def check(self) -> None:
+        check_final_rate("finetune", self.learning_rate, self.final_learning_rate)
+        if self.encoder_dropout and self.train_encoder:
+            raise InputError(
+                "is for a frozen encoder; finetune.train_encoder=True trains it",
+                key="finetune.encoder_dropout",
+                value="True",
+            )
 
 
 @dataclass
 class LossConfig:
-    class_weights: float = 0.0
-    choice: str = "candidates"
+    """The losses of the heads."""
 
-    def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        check_choice("loss.choice", self.choice, ("candidates", "pairs"))
-        if not 0 <= self.class_weights <= 1:
-            raise InputError(f"loss.class_weights={self.class_weights}: must lie between 0 and 1")
+    class_weights: float = bounded(ZERO_TO_ONE)
+    choice: str = one_of("candidates", "pairs")
 
 
 @dataclass
 class TrainerConfig:
-    accelerator: str = MISSING
-    precision: str = MISSING
-    force_precision: bool = False  # older runs do not have this key
-    threads: int | None = None
+    """The machine that trains."""
+
+    accelerator: str = one_of("auto", "cpu", "gpu", "cuda", "mps")
+    precision: str = one_of("32-true", "16-mixed", "bf16-mixed")
+    force_precision: bool = False
+    threads: int | None = bounded(AT_LEAST_ONE, None)
 
 
 @dataclass
 class FloorConfig:
     """Only floors (`mtl.methods.floors`) read this.
 
-    grid: settings of scikit-learn's estimator, each with the values to try on dev, or None for the estimator's default.
-    train_rows: by task id, the most training rows.
+    Attributes:
+        grid: settings of scikit-learn's estimator, each with the values to try on dev, or None for the estimator's default.
+        train_rows: by task id, the most training rows.
     """
 
     word_ngrams: list[int] = MISSING
     char_ngrams: list[int] = MISSING
-    min_count: int = MISSING
-    max_features: int = MISSING
-    grid: dict[str, Any] = field(default_factory=dict)
-    features: str = "pair"  # older runs do not have this key, nor the next ones
-    vectorizers: list[str] = field(default_factory=lambda: ["counts-1-2", "counts-1-3", "tfidf-1-2", "tfidf-1-3"])
-    separator: str = " [SEP] "
-    train_rows: dict[str, int] = field(default_factory=dict)
-    choice: str = "candidates"
+    min_count: int = bounded(POSITIVE)
+    max_features: int = bounded(POSITIVE)
+    grid: dict[str, Any] = MISSING
+    features: str = one_of("pair", "joined")
+    vectorizers: list[str] = MISSING
+    separator: str = MISSING
+    train_rows: dict[str, int] = MISSING
+    choice: str = one_of("candidates", "pairs")
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        check_positive("floor", self, ("min_count", "max_features"))
         for key in ("word_ngrams", "char_ngrams"):
             span = getattr(self, key)
             if len(span) != 2 or not 1 <= span[0] <= span[1]:
-                raise InputError(f"floor.{key}={span}: must be [shortest, longest]")
-        for key, tried in self.grid.items():
-            if tried is not None and (not isinstance(tried, list) or not tried):
+                raise InputError("must be [shortest, longest]", key=f"floor.{key}", value=span)
+        for key, values in self.grid.items():
+            if values is not None and (not isinstance(values, list) or not values):
                 raise InputError(
-                    f"floor.grid.{key}={tried}: must be a list of values to try, as in [0.1,1], or null for the default"
+                    "must be a list of values to try, as in [0.1,1], or null for the default",
+                    key=f"floor.grid.{key}",
+                    value=values,
                 )
-        check_choice("floor.features", self.features, ("pair", "joined"))
-        check_choice("floor.choice", self.choice, ("candidates", "pairs"))
         if not self.vectorizers:
-            raise InputError("floor.vectorizers=[]: must name one or more, as in [counts-1-2,tfidf-1-3]")
+            raise InputError("must name one or more, as in [counts-1-2,tfidf-1-3]", key="floor.vectorizers", value="[]")
         for name in self.vectorizers:
-            found = re.fullmatch(r"(?:counts|tfidf)-([1-9])-([1-9])", name)
-            if not found or found[1] > found[2]:
+            lengths = re.fullmatch(r"(?:counts|tfidf)-([1-9])-([1-9])", name)
+            if not lengths or lengths[1] > lengths[2]:
                 raise InputError(
-                    f"floor.vectorizers: {name!r} must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2"
+                    f"{name!r} must be counts or tfidf with its shortest and longest n-gram, as in tfidf-1-2",
+                    key="floor.vectorizers",
                 )
         for task, rows in self.train_rows.items():
-            check_least(f"floor.train_rows.{task}", rows)
+            if not AT_LEAST_ONE.holds(rows):
+                raise InputError(AT_LEAST_ONE.problem, key=f"floor.train_rows.{task}", value=rows)
 
 
 @dataclass
 class WordVectorsConfig:
     """Only the method `word_vectors` reads this."""
 
-    number: str = "cosine"
-    algebra: str = "b-a+c"
-    exclude_question: bool = True
-    ignore_case: bool = False
-
-    def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        check_choice("word_vectors.number", self.number, ("cosine", "line"))
-        check_choice("word_vectors.algebra", self.algebra, ("b-a+c", "a-b+c"))
+    number: str = one_of("cosine", "line")
+    algebra: str = one_of("b-a+c", "a-b+c")
+    exclude_question: bool = MISSING
+    ignore_case: bool = MISSING
 
 
 @dataclass
 class LeadConfig:
     """Only the method `lead` reads this."""
 
-    sentences: int | None = None
+    sentences: int | None = bounded(AT_LEAST_ONE)
+
+
+@dataclass
+class TransformerConfig:
+    """Only the method `transformer` reads this. The defaults are KLEJ's protocol."""
+
+    path: str | None = MISSING
+    tokenizer: str | None = MISSING
+    keep: bool = MISSING
+    epochs: int = bounded(POSITIVE)
+    batch_size: int = bounded(POSITIVE)
+    accumulate: int = bounded(POSITIVE)
+    number_loss: str = one_of("raw", "scaled")
+    learning_rate: float = bounded(POSITIVE)
+    final_learning_rate: float = MISSING
+    warmup: float = bounded(NOT_NEGATIVE)
+    weight_decay: float = bounded(NOT_NEGATIVE)
+    gradient_clip: float = bounded(POSITIVE)
+    checkpoint: str = one_of("best", "last")
+    patience: int | None = bounded(AT_LEAST_ONE)
+    layer_decay: float = bounded(Interval(0, 1, open_low=True))
+    freeze: int = bounded(NOT_NEGATIVE)
+    gradient_checkpointing: bool = MISSING
+    joint: bool = MISSING
+    joint_epochs: int = bounded(POSITIVE)
+
+    @property
+    def rows_at_once(self) -> int:
+        """The most rows with one input each that are computed together."""
+        return self.batch_size // self.accumulate
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        if self.sentences is not None:
-            check_least("lead.sentences", self.sentences)
+        if self.warmup >= 1 and self.warmup != int(self.warmup):
+            raise InputError(
+                "must be a whole number of steps, or a share below 1", key="transformer.warmup", value=self.warmup
+            )
+        if self.batch_size % self.accumulate:
+            raise InputError(
+                f"must divide transformer.batch_size={self.batch_size}",
+                key="transformer.accumulate",
+                value=self.accumulate,
+            )
+        check_final_rate("transformer", self.learning_rate, self.final_learning_rate)
+        if self.patience is not None and self.checkpoint == "last":
+            raise InputError(
+                "is for transformer.checkpoint=best; with checkpoint=last, all epochs are trained",
+                key="transformer.patience",
+                value=self.patience,
+            )
+
+
+def check_final_rate(section: str, rate: float, final_rate: float) -> None:
+    """Raise InputError unless the last learning rate lies between 0 and the first one."""
+    if not 0 <= final_rate <= rate:
+        raise InputError(
+            f"must lie between 0 and {section}.learning_rate={rate}",
+            key=f"{section}.final_learning_rate",
+            value=final_rate,
+        )
 
 
 @dataclass
 class ResourcesConfig:
-    """What each seed asks of the machine that trains it. gpu: the share of a GPU, or a number of them. memory: in GB. None: an equal
-    share."""
+    """What each seed asks of the machine that trains it.
 
-    gpu: float | None = None
-    memory: float | None = None
+    Attributes:
+        gpu: the share of a GPU, or a number of them; None: an equal share.
+        memory: GB; None: an equal share.
+    """
+
+    gpu: float | None = MISSING
+    memory: float | None = MISSING
 
     @property
     def memory_bytes(self) -> int | None:
@@ -261,28 +262,29 @@ class ResourcesConfig:
         return None if self.memory is None else round(self.memory * 1e9)
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
         gpu, memory = self.gpu, self.memory
         if gpu is not None and not (gpu >= 0 and (gpu.is_integer() or (gpu < 1 and gpu == round(gpu, 4)))):
             raise InputError(
-                f"resources.gpu={gpu}: must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs"
+                "must be a share from 0 to 1 with at most four decimals, or a whole number of GPUs",
+                key="resources.gpu",
+                value=gpu,
             )
         if memory is not None and not (memory >= 1e-9 and math.isfinite(memory * 1e9)):
-            raise InputError(f"resources.memory={memory}: must be a number of GB, at least 1e-9 (one byte)")
+            raise InputError("must be a number of GB, at least 1e-9 (one byte)", key="resources.memory", value=memory)
 
 
 @dataclass
 class SubmissionConfig:
-    header: str = MISSING
-    name: str | None = None  # older runs do not have this key
+    """Files for a leaderboard."""
+
+    header: str = one_of("task", "target")
+    name: str | None = MISSING
 
     def check(self) -> None:
-        """Raise InputError for a value that makes no sense."""
-        check_choice("submission.header", self.header, ("task", "target"))
         name = self.name
         if name is not None and (not name.strip(" .") or not name.isprintable() or name[0] == "." or len(name) > 100):
             raise InputError(
-                f"submission.name={name}: names a file; use 1 to 100 printable characters, the first no dot"
+                "names a file; use 1 to 100 printable characters, the first no dot", key="submission.name", value=name
             )
 
 
@@ -294,33 +296,31 @@ class Config:
     method: str = MISSING
     embeddings: EmbedderOptions = MISSING
     variant: str = MISSING
-    architecture: str = PAPER  # older runs do not have this key, nor the next two
-    preset: str = PAPER
-    boundary_words: bool = False
-    data_dir: str | None = None
+    architecture: str = MISSING
+    preset: str = MISSING
+    boundary_words: bool = MISSING
+    data_dir: str | None = MISSING
     embeddings_dir: str = MISSING
     cache_dir: str = MISSING
-    run_dir: str | None = None
+    run_dir: str | None = MISSING
     runs_dir: str = MISSING
-    tasks: list[str] | None = None
+    tasks: list[str] | None = MISSING
     seeds: list[int] = MISSING
-    seeds_in_parallel: int | None = MISSING
-    engine: str = "processes"  # older runs do not have this key, nor the next section
-    resources: ResourcesConfig = field(default_factory=ResourcesConfig)
-    max_length: int = MISSING
-    held_out: float = MISSING
+    seeds_in_parallel: int | None = bounded(AT_LEAST_ONE)
+    engine: str = one_of("processes", "ray")
+    resources: ResourcesConfig = MISSING
+    max_length: int = bounded(POSITIVE)
+    held_out: float = bounded(PART)
     encoder: EncoderConfig = MISSING
     head: HeadConfig = MISSING
-    loss: LossConfig = field(default_factory=LossConfig)  # older runs do not have this section
+    loss: LossConfig = MISSING
     pretrain: PretrainConfig = MISSING
     finetune: FinetuneConfig = MISSING
     trainer: TrainerConfig = MISSING
     floor: FloorConfig = MISSING
-    word_vectors: WordVectorsConfig = field(
-        default_factory=WordVectorsConfig
-    )  # older runs do not have this section, nor the next two
-    lead: LeadConfig = field(default_factory=LeadConfig)
-    transformer: TransformerConfig = field(default_factory=TransformerConfig)
+    word_vectors: WordVectorsConfig = MISSING
+    lead: LeadConfig = MISSING
+    transformer: TransformerConfig = MISSING
     submission: SubmissionConfig = MISSING
 
     @property
@@ -335,60 +335,21 @@ class Config:
         return self.engine != "processes" or (self.seeds_in_parallel or 1) > 1
 
     def check(self) -> None:
-        """Raise InputError for a value of the right type that makes no sense."""
-        for key, example in LISTS.items():
-            values: Any = reduce(getattr, key.split("."), self)
-            if any(isinstance(value, list | dict) for value in values or ()):  # which OmegaConf accepts
-                raise InputError(f"{key}={values}: must be a list of single values, as in {key}={example}")
-        check_numbers(asdict(self))
-        check_positive("", self, ("max_length",))
-        if self.seeds_in_parallel is not None:
-            check_least("seeds_in_parallel", self.seeds_in_parallel)
-        check_choice("engine", self.engine, ("processes", "ray"))
-        self.resources.check()
-        check_size("encoder.hidden_size", self.encoder.hidden_size)
-        check_size("encoder.num_layers", self.encoder.num_layers, MOST_LAYERS)
-        check_size("head.hidden_size", self.head.hidden_size)
-        check_size("head.attention_size", self.head.attention_size)
-        check_positive("pretrain", self.pretrain, ("max_steps", "validate_every"))
-        check_positive("finetune", self.finetune, ("max_epochs",))
-        if self.pretrain.warmup_steps < 0:
-            raise InputError(f"pretrain.warmup_steps={self.pretrain.warmup_steps}: must be at least 0")
-        if not 0 <= self.pretrain.sampling <= 1:
-            raise InputError(f"pretrain.sampling={self.pretrain.sampling}: must lie between 0 and 1")
-        if self.head.projection is not None:
-            check_size("head.projection", self.head.projection)
-        check_share("encoder.dropout", self.encoder.dropout)
-        check_share("head.dropout", self.head.dropout)
-        self.loss.check()
-        self.submission.check()
-        self.pretrain.check("pretrain")
-        self.finetune.check("finetune")
-        for key, value, choices in (
-            ("pretrain.checkpoint", self.pretrain.checkpoint, ("best", "last")),
-            ("head.pair", self.head.pair, ("features", "cosine")),
-            ("finetune.token_outputs", self.finetune.token_outputs, ("float32", "float16", "recompute")),
-            ("finetune.threshold", self.finetune.threshold, ("argmax", "dev")),
-            ("trainer.accelerator", self.trainer.accelerator, ("auto", "cpu", "gpu", "cuda", "mps")),
-            ("trainer.precision", self.trainer.precision, ("32-true", "16-mixed", "bf16-mixed")),
-        ):
-            check_choice(key, value, choices)
-        if self.trainer.threads is not None:
-            check_least("trainer.threads", self.trainer.threads)
-        if self.finetune.encoder_dropout and self.finetune.train_encoder:
-            raise InputError(
-                "finetune.encoder_dropout=True: is for a frozen encoder; finetune.train_encoder=True trains it"
-            )
-        if not 0 < self.held_out < 1:
-            raise InputError(f"held_out={self.held_out}: must lie between 0 and 1")
         seeds = self.seeds
         if not seeds or len(set(seeds)) < len(seeds) or not 0 <= min(seeds) <= max(seeds) < 2**32:
-            raise InputError(f"seeds={seeds}: must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]")
-        self.floor.check()
-        self.word_vectors.check()
-        self.lead.check()
-        self.transformer.check()
-        self.embeddings.check()
+            raise InputError(
+                f"must be different whole numbers from 0 to {2**32 - 1}, as in [1,2,3]", key="seeds", value=seeds
+            )
+
+
+def check_config(config: Config) -> None:
+    """Raise InputError for a value of the right type that makes no sense."""
+    for key, example in LISTS.items():
+        values: Any = reduce(getattr, key.split("."), config)
+        if any(isinstance(value, list | dict) for value in values or ()):  # which OmegaConf accepts
+            raise InputError(f"must be a list of single values, as in {key}={example}", key=key, value=values)
+    check_numbers(asdict(config))
+    check_bounds(config)
 
 
 # Keys that choose a file of settings, and the suite. Only the command line and sweeps set them: the chosen file is a layer of its own.

@@ -52,10 +52,10 @@ def file_problems(file: RowFile, data: RowFile) -> list[str]:
     problems = list[tuple[int, str]]()
     for number, line in enumerate(file.lines, start=1):
         try:
-            rows.append(parse_row("", number, line))
+            rows.append(parse_row(file.name, number, line))
         except InputError as error:
             rows.append(None)
-            problems.append((number, str(error).removeprefix(f":{number}: ")))
+            problems.append((number, error.message))
             continue
         try:
             prediction_target(file.task, rows[-1] or {})
@@ -283,7 +283,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         if paths := data_files(task, data_dir):
             data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
     if not data:
-        raise InputError(f"{data_dir}: has no files of suite {suite.name} to compare with; set data_dir=")
+        raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
     found, others = read_submission(path, suite)
     problems = _mark_problems(path, found)
     compared = []
@@ -338,7 +338,7 @@ def read_entry(path: Path, found: Mapping[str, bytes]) -> tuple[str, dict[str, A
     names = [name for name in found if _is_entry(name)]
     if len(names) != 1:
         what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
-        raise InputError(f"{path}: {what} of the form NAME.json; one is expected, the leaderboard's entry")
+        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
     return names[0], parse_entry(f"{path}/{names[0]}", found[names[0]])
 
 

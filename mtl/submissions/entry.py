@@ -71,14 +71,16 @@ class RowFile:
             try:
                 targets.append(prediction_target(self.task, row))
             except ValueError as error:
-                raise InputError(f"{self.name}:{number}: {error}") from None
+                raise InputError(str(error), path=self.name, line=number) from None
         return np.array(targets, dtype=target_kind(self.task).dtype)
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""
         for number, row in enumerate(self.rows, start=1):
             if PREDICTION in row:
-                raise InputError(f"{self.name}:{number}: has a key {PREDICTION!r} already; take it out of the data")
+                raise InputError(
+                    f"has a key {PREDICTION!r} already; take it out of the data", path=self.name, line=number
+                )
         lines = map(_with_prediction, self.lines, self.rows, predictions)
         return "".join(f"{line}\n" for line in lines)
 

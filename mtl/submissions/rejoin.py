@@ -17,6 +17,7 @@ from mtl.base.files import write_json, write_text
 from mtl.data.columns import value_of
 from mtl.data.examples import read_examples
 from mtl.runs.predictions import gold_and_predictions, scored_rows
+from mtl.settings.bounds import check_bounds
 from mtl.settings.schema import SubmissionConfig
 from mtl.submissions.check import read_entry, read_submission, rows_name, submitted_rows
 from mtl.submissions.entry import (
@@ -54,11 +55,11 @@ def rejoin(
     Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
     """
     try:
-        SubmissionConfig("task", name).check()
+        check_bounds(SubmissionConfig("task", name), "submission.")
     except InputError as error:
-        raise InputError(str(error).replace("submission.name", "--name")) from None
+        raise error.located(key="--name") from None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out}: exists already; name another folder with --out")
+        raise InputError("exists already; name another folder with --out", path=out)
     found, _ = read_submission(path, suite)
     former, entry = read_entry(path, found)
     texts: dict[str, str] = {}
@@ -83,7 +84,7 @@ def rejoin(
             texts[rows_name(task, split)] = file.with_predictions([row[PREDICTION] for row in rows])
             figures[task.id][split] = measure(suite, split, file, [prediction_target(task, row) for row in rows])
     if not data:
-        raise InputError(f"{path}: has no task of suite {suite.name} that {data_dir} has, too")
+        raise InputError(f"has no task of suite {suite.name} that {data_dir} has, too", path=path)
     if not problems:
         for place, text in texts.items():
             write_text(out / place, text)
@@ -136,7 +137,7 @@ def row_keys(file: RowFile, id: str | None) -> list[str]:
         try:
             texts = [value_of(row, column) for column in (*task.text_columns, *task.span_columns)]
         except ValueError as error:
-            raise InputError(f"{file.name}:{number}: {error}") from None
+            raise InputError(str(error), path=file.name, line=number) from None
         keys.append(json.dumps([id and row[id], *texts]))
     return keys
 
@@ -189,7 +190,9 @@ def _scored(task: Task, file: RowFile, gold: RowFile) -> tuple[np.ndarray, Score
     """The predictions of a file of rows, and the gold file's rows. Raises InputError unless both have the same texts in the same order."""
     predictions = file.predictions()
     if row_keys(file, None) != row_keys(gold, None):
-        raise InputError(f"{file.name}: its rows are not those of {gold.name}; mtl rejoin puts predictions to its rows")
+        raise InputError(
+            f"its rows are not those of {gold.name}; mtl rejoin puts predictions to its rows", path=file.name
+        )
     rows = scored_rows(task, read_examples(replace(task, breakdown=None, group=None), Path(gold.name)))
     assert rows is not None
     return predictions, rows

@@ -93,7 +93,7 @@ def _targets(submitted: Submitted, split: str, file: RowFile) -> list[Target]:
     path = submitted.folder.predictions(submitted.seed, split, file.task.id)
     targets: list[Target] = read_predicted(file.task, path).tolist()
     if len(targets) != len(file.lines):
-        raise InputError(f"{path}: {len(targets)} predictions for the {len(file.lines)} rows of {file.name}")
+        raise InputError(f"{len(targets)} predictions for the {len(file.lines)} rows of {file.name}", path=path)
     return targets
 
 

@@ -101,10 +101,11 @@ class Suite:
         wanted = {str(id) for id in ids}
         if unknown := wanted - set(self.tasks):
             raise InputError(
-                f"tasks: suite {self.name} has no task {', '.join(sorted(unknown))}; it has {', '.join(self.tasks)}"
+                f"suite {self.name} has no task {', '.join(sorted(unknown))}; it has {', '.join(self.tasks)}",
+                key="tasks",
             )
         if not wanted:
-            raise InputError("tasks: names no task")
+            raise InputError("names no task", key="tasks")
         return [task for id, task in self.tasks.items() if id in wanted]
 
 
@@ -113,19 +114,20 @@ def load_suite(path: Path) -> Suite:
     raw = read_yaml(path)
     suite = typed_content(Suite, raw, path, "suite file")
     if not suite.tasks:
-        raise InputError(f"{path}: tasks: names no task")
+        raise InputError("names no task", path=path, key="tasks")
     if not isinstance(raw.get("language", ""), str):
-        raise InputError(f"{path}: language: YAML reads no, on and off as truth values; put the code in quotes")
+        raise InputError("YAML reads no, on and off as truth values; put the code in quotes", path=path, key="language")
     for kind, named in suite.embeddings.items():
         if not is_inside(named):
             raise InputError(
-                f"{path}: embeddings.{kind}: {named!r} must be a recipe's name or a path below the working directory;"
-                " the command line may name any path (embeddings.path=)"
+                f"embeddings.{kind}: {named!r} must be a recipe's name or a path below the working directory; the"
+                " command line may name any path (embeddings.path=)",
+                path=path,
             )
     if not _is_file_name(suite.name):
-        raise InputError(f"{path}: name: {suite.name!r} names folders; use letters, digits, '.', '_' and '-'")
+        raise InputError(f"{suite.name!r} names folders; use letters, digits, '.', '_' and '-'", path=path, key="name")
     if suite.scale not in SCALES:
-        raise InputError(f"{path}: scale: {suite.scale} must be {' or '.join(map(str, SCALES))}")
+        raise InputError(f"{suite.scale} must be {' or '.join(map(str, SCALES))}", path=path, key="scale")
     for id, task in suite.tasks.items():
         task.id = str(id)
         task.title = task.title or task.id
@@ -134,9 +136,9 @@ def load_suite(path: Path) -> Suite:
         task.source = task.source or suite.source
     for id, task in suite.tasks.items():
         if problem := _take_answers(task, suite) or _problem(task, raw["tasks"][id]) or _unsafe(task):
-            raise InputError(f"{path}: tasks.{id}.{problem}")
+            raise InputError(f"tasks.{id}.{problem}", path=path)
     if problem := _suite_problem(suite):
-        raise InputError(f"{path}: {problem}")
+        raise InputError(problem, path=path)
     suite.title = suite.title or suite.name
     return suite
 

@@ -53,7 +53,7 @@ def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path, remedy: 
         network.load_state_dict(weights)
     except RuntimeError as error:
         reason = " ".join(" ".join(str(error).splitlines()[1:2]).split())
-        raise InputError(f"{path}: its weights are not those of this model: {reason[:200]}; {remedy}") from None
+        raise InputError(f"its weights are not those of this model: {reason[:200]}; {remedy}", path=path) from None
 
 
 def weights_fit(network: nn.Module, path: Path) -> bool:
@@ -86,9 +86,9 @@ def read_weights(path: Path, remedy: str = RESTORE) -> dict[str, Tensor]:
     weights: dict[str, Tensor] = read_checkpoint(path, Checkpoint, f"; {remedy}")["state_dict"]
     for name, weight in weights.items():
         if not isinstance(weight, Tensor):
-            raise InputError(f"{path}: {name} is not a tensor; {remedy}")
+            raise InputError(f"{name} is not a tensor; {remedy}", path=path)
         if not weight.isfinite().all():
-            raise InputError(f"{path}: {name} holds values that are not finite; {remedy}")
+            raise InputError(f"{name} holds values that are not finite; {remedy}", path=path)
     return weights
 
 

@@ -40,7 +40,7 @@ def check_precision(config: TrainerConfig) -> None:
         return
     if wanted == "16-mixed":
         raise InputError(
-            f"trainer.precision={wanted}: needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true"
+            "needs a GPU; on a CPU set trainer.precision=bf16-mixed or 32-true", key="trainer.precision", value=wanted
         )
     logger.info(
         "trainer.precision=%s: would be slower than float32, because this CPU has no bfloat16 instructions; training uses float32"

@@ -30,6 +30,7 @@ def run_for_ever(settings: Sequence[str], own_handler: bool) -> None:
             continue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("own_handler", "further", "status"),
     [

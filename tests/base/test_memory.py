@@ -20,6 +20,7 @@ for setting in (int, keep_memory):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the settings are glibc's")
 def test_kept_memory_causes_no_new_page_faults() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
@@ -29,6 +30,7 @@ def test_kept_memory_causes_no_new_page_faults() -> None:
     assert default > pages / 2000  # a page may be as large as 2 MB
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems count differently")
 def test_peak_memory_is_in_bytes() -> None:
     code = "import torch; from mtl.base.memory import peak_memory\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.data.text import BOUNDARIES, UNKNOWN, TokenizedTexts, Vocabulary, moses, tokenized, tokenized_lines
 
 
@@ -169,12 +169,12 @@ def test_plain_and_gzipped_text_files(tmp_path: Path) -> None:
         ["fyra"],
     ]
     (tmp_path / "c.txt").write_bytes(b"ok\n\xff\n")
-    with pytest.raises(InputError, match=r"c\.txt:2: not UTF-8"):
+    with raises_input_error(file="c.txt", line=2):
         list(tokenized_lines([tmp_path / "c.txt"], str.split))
-    with pytest.raises(InputError, match="no such file"):
+    with raises_input_error(file="none"):
         list(tokenized_lines([tmp_path / "none"], str.split))
     (tmp_path / "d.gz").write_bytes(gzip.compress(b"fyra\n" * 1000)[:-9])
-    with pytest.raises(InputError, match=r"d\.gz: damaged gzip"):
+    with raises_input_error(file="d.gz"):
         list(tokenized_lines([tmp_path / "d.gz"], str.split))
 
 
@@ -191,7 +191,7 @@ def test_gzipped_text_with_one_endless_line_is_rejected(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
         for _ in range(20):
             file.write(b"a" * 2**20)
-    with pytest.raises(InputError, match=r"a\.gz:1: a line of more than 16 MiB"):
+    with raises_input_error(file="a.gz", line=1):
         list(tokenized_lines([tmp_path / "a.gz"], str.split))
 
 
@@ -199,8 +199,8 @@ def test_damaged_gzipped_text_and_a_pipe_are_rejected(tmp_path: Path) -> None:
     content = bytearray(gzip.compress(random.Random(0).randbytes(1000).hex().encode()))
     content[500] ^= 255
     (tmp_path / "a.gz").write_bytes(content)
-    with pytest.raises(InputError, match=r"a\.gz: damaged gzip"):
+    with raises_input_error(file="a.gz"):
         list(tokenized_lines([tmp_path / "a.gz"], str.split))
     os.mkfifo(tmp_path / "b.txt")
-    with pytest.raises(InputError, match=r"b\.txt: is not a file"):
+    with raises_input_error(file="b.txt"):
         list(tokenized_lines([tmp_path / "b.txt"], str.split))

@@ -8,6 +8,7 @@ import fasttext
 import numpy as np
 import pytest
 from gensim.models import FastText, KeyedVectors
+from input_errors import raises_input_error
 from vector_words import LEXICON, TABLE
 
 from mtl.base.errors import InputError
@@ -81,10 +82,10 @@ def test_a_damaged_file(tmp_path: Path, content: bytes, complaint: str) -> None:
 def test_a_truncated_model(folder: Path, tmp_path: Path) -> None:
     content = (folder / "model.bin").read_bytes()
     (tmp_path / "short.bin").write_bytes(content[: len(content) // 2])
-    with pytest.raises(InputError, match="short.bin: the file should have"):
+    with raises_input_error(file="short.bin"):
         list(VectorFile(tmp_path / "short.bin").blocks())
 
 
 def test_there_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file; check the path of the vectors"):
+    with raises_input_error(file="none.bin"):
         list(VectorFile(tmp_path / "none.bin").blocks())

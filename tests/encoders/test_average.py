@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import torch
 from elmo_files import write_elmo
+from input_errors import raises_input_error
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from small_suite import write_suite
 
-from mtl.base.errors import InputError
 from mtl.embedders.elmo import ELMo
 from mtl.encoders import open_encoder
 from mtl.encoders.encoder import SentenceEncoder
@@ -223,7 +223,7 @@ def test_descriptions_and_fingerprints(files: dict[str, Any], tmp_path: Path) ->
 
 def test_sif_needs_texts_with_a_known_word(files: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "texts.txt").write_text("helt okänt\nobekant\n", encoding="utf-8")
-    with pytest.raises(InputError, match="weighting=sif: no word of the texts has a vector; name other texts or"):
+    with raises_input_error(key="weighting"):
         opened(files, weighting="sif")
     with (tmp_path / "texts.txt").open("a", encoding="utf-8") as file:
         file.write("solen\n")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from command_line import job
 from data_files import read_json
+from input_errors import raises_input_error
 from small_suite import small_settings
 
 import mtl
@@ -62,7 +63,7 @@ def test_the_description(run: Path) -> None:
 
 def test_an_export_is_not_a_run(tmp_path: Path) -> None:
     (tmp_path / "modules.json").touch()
-    with pytest.raises(InputError, match="is an export, not a run; name the run's folder; docs/export.md"):
+    with raises_input_error():
         open_encoder(str(tmp_path), {})
 
 
@@ -84,15 +85,15 @@ def test_centring_by_the_training_texts(copied: Path) -> None:
     shutil.rmtree(copied.parent / "data")  # the mean is in the run's folder now
     settings = {"seed": 1, "pooling": "mean", "centre": True, "data_dir": str(copied.parent / "data")}
     np.testing.assert_array_equal(open_encoder(str(copied), settings).encode(TEXTS), centred.encode(TEXTS))
-    with pytest.raises(InputError, match="no such file"):
+    with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), {**settings, "pooling": "max"})
     saved = np.load(kept)
     for damaged in (saved[:-1], saved.astype(np.float64), saved.astype(str), np.full_like(saved, np.nan)):
         np.save(kept, damaged)
-        with pytest.raises(InputError, match="no such file"):
+        with raises_input_error(file="train.tsv"):
             open_encoder(str(copied), settings)
     kept.write_bytes(b"damaged")
-    with pytest.raises(InputError, match="no such file"):
+    with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), settings)
 
 
@@ -100,7 +101,7 @@ def test_centring_needs_the_run_s_own_data(copied: Path) -> None:
     train = copied.parent / "data/train.tsv"
     train.write_text(train.read_text(encoding="utf-8") + "ny text\tglad\n", encoding="utf-8")
     settings = {"centre": True, "data_dir": str(copied.parent / "data")}
-    with pytest.raises(InputError, match=r"train\.tsv: is not the file that the run was trained on; .* set data_dir="):
+    with raises_input_error(file="train.tsv"):
         open_encoder(str(copied), settings)
     assert read_json(copied / "inputs.json")
 
@@ -129,14 +130,12 @@ def test_wrong_settings(run: Path, settings: dict[str, Any], message: str) -> No
 
 
 def test_an_unfinished_run_and_no_run(copied: Path, tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"none: no such folder; an encoder is average or transformer or the folder of a finished run"
-    ):
+    with raises_input_error():
         open_encoder(str(tmp_path / "none"), {})
-    with pytest.raises(InputError, match=r"config\.yaml: no such file; is .* a run folder\?"):
+    with raises_input_error(file="config.yaml"):
         open_encoder(str(copied.parent), {})
     (copied / "summary.json").unlink()
-    with pytest.raises(InputError, match="this run is not finished; give its command again"):
+    with raises_input_error(file="run"):
         open_encoder(str(copied), {})
 
 

@@ -22,6 +22,8 @@ from mtl.export import EXPORT_FORMATS
 from mtl.export.onnx import run_model
 from mtl.jobs.together import run_baseline
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     "solen skiner nummer 1",
     "",

@@ -16,6 +16,7 @@ pytest.importorskip("mteb", reason="needs the package mteb")
 pytest.importorskip("sentence_transformers", reason="needs the package sentence_transformers")
 
 
+@pytest.mark.slow
 def test_an_export_has_the_scores_of_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import datasets
     import mteb

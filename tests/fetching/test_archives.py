@@ -2,12 +2,12 @@
 
 import gzip
 import os
-import re
 import stat
 import zipfile
 from pathlib import Path
 
 import pytest
+from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes
 
 from mtl.base.errors import InputError
@@ -164,7 +164,7 @@ def test_gunzip_rejects_an_incomplete_gzip_file(tmp_path: Path, content: bytes) 
     archive.write_bytes(content)
     path.parent.mkdir()
     path.write_bytes(b"older")
-    with pytest.raises(InputError, match=f"^{re.escape(str(archive))}: not a complete gzip file"):
+    with raises_input_error(file="a.gz"):
         gunzip(archive, path)
     assert path.read_bytes() == b"older"
     assert list(path.parent.iterdir()) == [path]
@@ -172,18 +172,18 @@ def test_gunzip_rejects_an_incomplete_gzip_file(tmp_path: Path, content: bytes) 
 
 def test_gunzip_without_an_archive_or_disk_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "a.gz"
-    with pytest.raises(InputError, match="No such file"):
+    with raises_input_error(file="a.gz"):
         gunzip(archive, tmp_path / "a.bin")
     archive.write_bytes(COMPLETE)
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 10}))
-    with pytest.raises(InputError, match="bytes of disk space"):
+    with raises_input_error(file="a.bin"):
         gunzip(archive, tmp_path / "a.bin")
 
 
 def test_a_gzip_bomb_is_rejected_and_no_file_remains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = tmp_path / "a.gz"
     archive.write_bytes(gzip.compress(bytes(2**23)))
-    with pytest.raises(InputError, match="unpacks to more than 100 times its size"):
+    with raises_input_error(file="a.gz"):
         gunzip(archive, tmp_path / "out" / "a.bin")
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -206,5 +206,5 @@ def test_no_more_is_unpacked_than_a_member_declares(tmp_path: Path, monkeypatch:
     for start in (data.index(b"PK\x03\x04") + 22, data.rindex(b"PK\x01\x02") + 24):
         data[start : start + 4] = (100).to_bytes(4, "little")
     archive.write_bytes(data)
-    with pytest.raises(InputError, match="not a zip, or a damaged one: Bad CRC"):
+    with raises_input_error(file="a.zip"):
         read_zip(archive, NAMES.__contains__)

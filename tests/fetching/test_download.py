@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import requests
+from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.fetching import download as module
@@ -133,7 +134,7 @@ def interrupted(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, s
     with monkeypatch.context() as patch:
         patch.setattr(module, "ATTEMPTS", 1)
         server.cuts = [CUT]
-        with pytest.raises(InputError, match="run the same command again to continue"):
+        with raises_input_error():
             download(server.url, target, sha256)
     assert not target.exists()
     assert (target.parent / "file.bin.part").read_bytes() == server.content[:CUT]
@@ -212,7 +213,7 @@ def test_download_continues_after_a_dropped_connection_in_the_same_call(server: 
 def test_error_after_repeated_cuts_by_a_server_without_ranges(server: Server, target: Path) -> None:
     server.ranges = False
     server.cuts = [CUT] * 20
-    with pytest.raises(InputError, match=f"{CUT} of {len(CONTENT)} bytes are kept; run the same command again"):
+    with raises_input_error():
         download(server.url, target, SHA256)
     assert len(server.requests) == module.ATTEMPTS
 
@@ -394,21 +395,21 @@ def test_resumed_file_with_a_wrong_checksum_is_removed(
 
 
 def test_wrong_size_raises_an_error_before_the_transfer(server: Server, target: Path) -> None:
-    with pytest.raises(InputError, match="512000 bytes where 7 are expected"):
+    with raises_input_error():
         download(server.url, target, size=7)
     assert list(target.parent.iterdir()) == []
 
 
 def test_more_bytes_than_expected_raise_an_error(server: Server, target: Path) -> None:
     server.chunked = True
-    with pytest.raises(InputError, match="received 512000 bytes where 7 are expected"):
+    with raises_input_error():
         download(server.url, target, size=7)
     assert list(target.parent.iterdir()) == []
 
 
 def test_fewer_bytes_than_expected_raise_an_error(server: Server, target: Path) -> None:
     server.chunked, server.ranges = True, False
-    with pytest.raises(InputError, match=r"truncated.*512000 of 512001 bytes are kept"):
+    with raises_input_error():
         download(server.url, target, size=len(CONTENT) + 1)
     assert not target.exists()
 
@@ -425,7 +426,7 @@ def test_missing_file(server: Server, target: Path, status: int) -> None:
 def test_missing_file_does_not_remove_the_part(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(server, target, monkeypatch)
     server.statuses = [404]
-    with pytest.raises(InputError, match="404"):
+    with raises_input_error():
         download(server.url, target)
     assert (target.parent / "file.bin.part").stat().st_size == CUT
 
@@ -436,7 +437,7 @@ def test_temporary_server_error_is_retried_and_a_permanent_one_raises_an_error(s
     assert target.read_bytes() == CONTENT
     target.unlink()
     server.statuses = [503] * 9
-    with pytest.raises(InputError, match="the server answers 503 Service Unavailable; check this and run again"):
+    with raises_input_error():
         download(server.url, target)
 
 
@@ -444,7 +445,7 @@ def test_refused_connection(server: Server, target: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin"
-        with pytest.raises(InputError, match=f"^{url}: cannot connect to the server") as caught:
+        with raises_input_error() as caught:
             download(url, target)
     assert "\n" not in str(caught.value)
     assert list(target.parent.iterdir()) == []
@@ -456,7 +457,7 @@ def test_unknown_server(server: Server, target: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(InputError, match=r"^http://nowhere\.invalid/x: the name of the server cannot be resolved"):
+    with raises_input_error():
         download("http://nowhere.invalid/x", target)
 
 
@@ -464,7 +465,7 @@ def test_timeout_while_reading_keeps_the_part(server: Server, target: Path, monk
     server.cuts, server.stall = [CUT, 0], True
     monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.2))
     monkeypatch.setattr(module, "ATTEMPTS", 1)
-    with pytest.raises(InputError, match=r"does not answer in time; .* run the same command again to continue"):
+    with raises_input_error():
         download(server.url, target)
     assert (target.parent / "file.bin.part").stat().st_size > 0
 
@@ -474,13 +475,13 @@ def test_timeout_while_connecting(server: Server, target: Path, monkeypatch: pyt
         raise requests.ConnectTimeout("late")
 
     monkeypatch.setattr(requests, "get", late)
-    with pytest.raises(InputError, match="does not answer in time; check this and run again"):
+    with raises_input_error():
         download(server.url, target)
 
 
 @pytest.mark.parametrize("url", ["file.bin", "gopher://127.0.0.1/file.bin", "http://"])
 def test_malformed_address(target: Path, url: str) -> None:
-    with pytest.raises(InputError, match="check the address"):
+    with raises_input_error():
         download(url, target)
 
 
@@ -488,13 +489,13 @@ def test_full_disk_raises_an_error_before_the_transfer(
     server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
-    with pytest.raises(InputError, match="no space for 512000 more bytes"):
+    with raises_input_error(file="file.bin.part"):
         download(server.url, target)
 
 
 def test_folder_that_cannot_be_created(server: Server, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
-    with pytest.raises(InputError, match="cannot be written"):
+    with raises_input_error(file="file.bin"):
         download(server.url, tmp_path / "data" / "file.bin")
 
 
@@ -534,7 +535,7 @@ def test_what_the_server_refuses_is_told_from_what_cannot_be_reached(
 
 def test_messages_name_no_login(server: Server, target: Path, caplog: pytest.LogCaptureFixture) -> None:
     url = server.url.replace("http://", "http://me:secret@")
-    with pytest.raises(InputError, match="hexadecimal|SHA|hash") as caught:
+    with raises_input_error() as caught:
         download(url, target, "0" * 64)
     assert "secret" not in str(caught.value) and server.url in str(caught.value)
     with caplog.at_level(logging.INFO, "mtl"):

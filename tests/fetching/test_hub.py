@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow
 import pytest
 from hub_server import HubServer, hub_server
+from input_errors import raises_input_error
 from pyarrow import parquet
 
 from mtl.base.errors import InputError
@@ -154,7 +155,7 @@ def test_nested_columns_and_lists(server: HubServer, tmp_path: Path, suffix: str
     examples = read_examples(task, tmp_path / f"data/f/train{suffix}")
     assert [(example.texts, example.target) for example in examples] == [(("x", "a", "b"), 1), (("y", "c"), 0)]
     task = make_task(files={**files, "train": "train.tsv"}, **changes)
-    with pytest.raises(InputError, match=r"a text or a number is expected here, not a list"):
+    with raises_input_error():
         fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
@@ -178,7 +179,7 @@ def test_targets_of_a_table_get_the_type_that_jsonl_needs(server: HubServer, tmp
     assert content == '{"text": "a", "label": 3}\n{"text": "b", "label": 2.5}\n'
     server.datasets[NAME]["main"]["train.csv"] = b"text,label\na,three\n"
     task = make_task(files=files, folder="g", labels=None, kind="number", range=[0.0, 5.0])
-    with pytest.raises(InputError, match='target "three" must be a number'):
+    with raises_input_error():
         fetch_from_hub(task, HubSource(NAME), tmp_path / "data")
 
 
@@ -236,7 +237,7 @@ def test_files_of_a_split(paths: list[str], split: str, expected: list[str] | st
     repository = module._Repository("c", dict.fromkeys(paths, module._File("", 1, None)))
     hub = HubSource(NAME, splits={"dev": split})
     if expected is None:
-        with pytest.raises(InputError, match=r"name one of its files in hub\.splits\.dev: .*\.csv"):
+        with raises_input_error():
             module._files_of(repository, "dev", hub)
     else:
         assert module._files_of(repository, "dev", hub) == (paths if expected == "all" else expected)
@@ -284,17 +285,17 @@ def test_checksums_are_checked_where_the_hub_has_them(server: HubServer, tmp_pat
 def test_rows_that_the_task_cannot_read_leave_the_files_there(server: HubServer, tmp_path: Path) -> None:
     before = fetched(make_task(), tmp_path)
     server.datasets[NAME]["main"]["valid.csv"] = b"text,label\na,0\nb,2\n"
-    with pytest.raises(InputError, match=r"dev\.tsv:3: column 'label': unknown label '2'"):
+    with raises_input_error():
         fetched(make_task(), tmp_path)
     assert {path.name: path.read_text() for path in (tmp_path / "data/f").iterdir()} == before
     server.datasets[NAME]["main"]["valid.csv"] = b"not,a\ntable\n"
-    with pytest.raises(InputError, match=r": valid\.csv:1: no column 'text'"):
+    with raises_input_error():
         fetched(make_task(), tmp_path)
 
 
 @pytest.mark.parametrize("name", ["no/such/name", "owner/da ta", "../owner", "owner/..", "", "owner/data?x"])
 def test_a_name_that_no_dataset_has(server: HubServer, tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="hub.dataset must be OWNER/NAME"):
+    with raises_input_error():
         fetch_from_hub(make_task(), HubSource(name), tmp_path / "data")
     assert not server.requests
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 from data_files import write_jsonl, write_table
+from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.init_suite.files import Column, name_words, read_table
 
 
@@ -32,12 +32,12 @@ def test_a_column_of_a_tsv_file_with_brackets_in_its_name_holds_texts(tmp_path: 
 def test_a_damaged_file_is_one_error_with_its_line(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "train.jsonl", [{"text": "a", "label": "b"}])
     path.write_text(path.read_text() + "{\n")
-    with pytest.raises(InputError, match="train.jsonl:2"):
+    with raises_input_error(file="train.jsonl", line=2):
         read_table(path)
 
 
 def test_no_columns(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no columns"):
+    with raises_input_error(file="train.jsonl"):
         read_table(write_jsonl(tmp_path / "train.jsonl", [{"text": None}]))
 
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from data_files import read_json
+from input_errors import raises_input_error
 from kinds_suite import OPPOSITES, write_kinds_suite
 
 import mtl
-from mtl.base.errors import InputError
 from mtl.base.files import write_json
 from mtl.cli import main
 from mtl.encoders.run import Predictor
@@ -108,7 +108,7 @@ def test_rows_of_a_choice_in_python(folder: Path) -> None:
         True,
         True,
     ]
-    with pytest.raises(InputError, match="task answer takes rows, each a list of texts and candidates"):
+    with raises_input_error():
         predictor.predict("answer", [["which one is nice?"]])
 
 
@@ -196,8 +196,5 @@ def test_too_many_candidates_are_one_line(folder: Path, tmp_path: Path, capsys: 
 
 def test_texts_must_be_texts(folder: Path) -> None:
     predictor = mtl.load(run(folder, "random-frozen").path)
-    with pytest.raises(
-        InputError,
-        match=r"task mood takes rows, each a list of 1 texts: review.text; \[1\] has something else than a text",
-    ):
+    with raises_input_error():
         predictor.predict("mood", [[1]])  # type: ignore[list-item]

@@ -20,6 +20,7 @@ def write_suite(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", [["method=random"], ["embeddings=random", "embeddings.dim=12"]], ids=["random", "lstm"]
 )

@@ -26,6 +26,7 @@ def load(path: Path) -> None:
     suite_settings(load_checked_suite(str(path)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [{**yaml.safe_load(SMALL), **FURTHER}, yaml.safe_load(ROWS)])
 def test_a_suite_file_with_one_damaged_value_is_one_line(content: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"

@@ -10,6 +10,8 @@ from mtl.cli import main
 from mtl.embedders import find as recipes
 from mtl.tasks.suite import load_suite
 
+pytestmark = pytest.mark.slow
+
 SUITE = "suite=superlim-sample"
 SMALL = "encoder.hidden_size=8 head.hidden_size=16 head.attention_size=8 pretrain.max_steps=6 pretrain.validate_every=6 finetune.max_epochs=1"
 WORDS = {"supersim-superlim-similarity", "sweanalogy", "swesat-synonyms", "sweparaphrase", "swefaq"}

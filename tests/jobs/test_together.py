@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from command_line import content, job
+from input_errors import raises_input_error
 
 from mtl.base.errors import DivergedError, InputError
 from mtl.cli import main
@@ -32,6 +33,7 @@ def sweep_file(folder: Path) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.shares_stage1
 def test_a_sweep_in_parallel_gives_the_same_and_trains_nothing_twice(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -76,17 +78,18 @@ def test_seeds_that_share_training_begin_after_the_one_that_trains(small: list[s
 def test_runs_that_no_engine_could_execute_together_are_refused(small: list[str], tmp_path: Path) -> None:
     path = tmp_path / "sweep.yaml"
     path.write_text("runs: [{}, {seeds_in_parallel: 3, name: b}]", encoding="utf-8")
-    with pytest.raises(InputError, match="sweep.yaml: seeds_in_parallel must be the same for all runs"):
+    with raises_input_error(file="sweep.yaml"):
         load_sweep(str(path), parse_settings(small))
 
 
 def test_a_run_that_another_process_uses_is_refused(small: list[str], tmp_path: Path) -> None:
     runs = [NamedRun(name, job([*small, f"run_dir={tmp_path / name}", "seeds_in_parallel=2"])) for name in ("a", "b")]
-    with runs[1].job.folder.locked(), pytest.raises(InputError, match="b: another process is running in this folder"):
+    with runs[1].job.folder.locked(), raises_input_error(file="b"):
         run_together(runs, "", lambda run: None)
     assert not (tmp_path / "a/config.yaml").exists()
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_is_named_and_the_others_end(
     small: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

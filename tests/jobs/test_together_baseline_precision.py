@@ -9,8 +9,8 @@ import pytest
 import torch
 from command_line import content, job
 from data_files import read_json
+from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.data.examples import read_targets
 from mtl.encoders.run import Predictor
@@ -90,6 +90,7 @@ def test_a_whole_run_and_its_predictor_compute_in_bfloat16(settings: list[str], 
     assert used == {torch.bfloat16}
 
 
+@pytest.mark.slow
 def test_without_instructions_it_uses_float32_and_says_so(
     settings: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -107,12 +108,13 @@ def test_without_instructions_it_uses_float32_and_says_so(
     assert content(tmp_path / "run") == content(float32)
 
 
+@pytest.mark.slow
 def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     plain, forced = job([*settings, *MORE]), job([*settings, *FORCED])
     begin(plain)
     for other in (forced, plain):
         set_instructions(monkeypatch, other is plain)
-        with pytest.raises(InputError, match="was begun in precision 32-true, and this machine would continue in bf16"):
+        with raises_input_error():
             run_baseline(other)
     set_instructions(monkeypatch, False)
     assert run_baseline(plain)["precision"] == "32-true"
@@ -121,6 +123,7 @@ def test_a_run_continues_only_in_its_own_precision(settings: list[str], monkeypa
     assert run_baseline(forced)["precision"] == "32-true"
 
 
+@pytest.mark.slow
 def test_forcing_continues_a_run_of_a_cpu_with_instructions(
     settings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +131,6 @@ def test_forcing_continues_a_run_of_a_cpu_with_instructions(
     set_instructions(monkeypatch, True)
     begin(plain)
     set_instructions(monkeypatch, False)
-    with pytest.raises(InputError, match="set trainer.force_precision=true"):
+    with raises_input_error():
         run_baseline(plain)
     assert run_baseline(forced)["precision"] == "bf16-mixed"

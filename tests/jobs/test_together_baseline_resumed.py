@@ -23,6 +23,7 @@ from mtl.training.module import MultitaskModule
 LONG = ("pretrain.max_steps=100000", "pretrain.patience=100000")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["pretrain", "finetune/kansla"])
 def test_a_finished_stage_is_not_trained_again(
     settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str
@@ -78,6 +79,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return ["suite=klej-sample", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}", *common.split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "moments"),
     [

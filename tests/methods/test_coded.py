@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import torch
+from default_settings import section
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, WORDS, mixed_dataset
 
 from mtl.methods.coded import Coded
@@ -44,8 +45,8 @@ def test_an_unseen_dev_word_counts_as_wrong() -> None:
 
 
 def test_pairs_have_one_wrong_candidate_in_training_rows_alone() -> None:
-    pairs = LossConfig(choice="pairs")
-    whole, drawn = DATA.train(CHOICE, LossConfig(), 1), DATA.train(CHOICE, pairs, 1)
+    pairs = section(LossConfig, choice="pairs")
+    whole, drawn = DATA.train(CHOICE, section(LossConfig), 1), DATA.train(CHOICE, pairs, 1)
     assert whole is DATA.splits["choice"]["train"]
     assert whole.sizes is not None and set(whole.sizes.tolist()) == {2, 3}
     assert drawn.sizes is not None and set(drawn.sizes.tolist()) == {2} and len(drawn) == len(whole)
@@ -57,7 +58,7 @@ def test_pairs_have_one_wrong_candidate_in_training_rows_alone() -> None:
 @pytest.mark.parametrize("choice", ["candidates", "pairs"])
 def test_the_loss_of_a_choice_is_what_the_configuration_says(choice: str) -> None:
     network = Network([LABELS, CHOICE], Heads([LABELS, CHOICE], DATA.outputs, 4, 5, 0.0), None)
-    DATA.set_loss(network, LossConfig(choice=choice))
+    DATA.set_loss(network, section(LossConfig, choice=choice))
     outputs, codes, sizes = torch.tensor([[1.0], [-2.0]]), torch.tensor([1.0]), torch.tensor([2])
     one, other = np.log1p(np.exp(1.0)), np.log1p(np.exp(2.0))  # no for the first candidate, yes for the second
     expected = (one + other) / 2 if choice == "pairs" else np.log1p(np.exp(3.0))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.jobs.job import load_job
@@ -107,9 +108,9 @@ def test_only_trained_networks_are_loaded_again() -> None:
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:
     missing = {"suite": "klej-sample", "embeddings": "fasttext", "embeddings.path": str(tmp_path / "none.bin")}
     job = load_job(missing)
-    with pytest.raises(InputError, match=r"none\.bin: no such vectors; "):
+    with raises_input_error(file="none.bin"):
         METHODS["lstm"].check(job.config, job.suite)
-    with pytest.raises(InputError, match=r"none\.bin: no such vectors; "):
+    with raises_input_error(file="none.bin"):
         METHODS["word_vectors"].check(job.config, job.suite)
     for name in ("svm", "random"):
         METHODS[name].check(replace(job.config, method=name), job.suite)
@@ -153,5 +154,5 @@ def test_what_a_method_answers() -> None:
 
 def test_a_name_that_no_method_has() -> None:
     assert method_name("svm") == "svm"
-    with pytest.raises(InputError, match="^method=bayes: must be one of lstm, transformer, random, constant"):
+    with raises_input_error(key="method"):
         method_name("bayes")

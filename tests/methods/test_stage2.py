@@ -8,7 +8,7 @@ import torch
 from elmo_files import write_elmo
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts
 
-from mtl.methods.coded import TaskInput
+from mtl.methods.heads import TaskInput
 from mtl.methods.lstm.trained import encode_once, encoder_runs, reads_tokens, running_input
 from mtl.methods.stage2 import Finetuning
 from mtl.model.encoder import Encoder, past_end
@@ -167,6 +167,7 @@ def test_a_head_answers_a_task_without_training_rows(tmp_path: Path) -> None:
     assert answered["test"][[0, 2]].tolist() == test.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["frozen", "attention"])
 def test_without_any_dropout_to_leave_on_the_encoder_makes_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str

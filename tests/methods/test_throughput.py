@@ -44,6 +44,7 @@ def test_texts_are_counted_and_first_calls_are_not(settings: list[str], monkeypa
     assert {task for task, _ in seen} == {"kansla", "samma", "betyg"} and max(rows for _, rows in seen) <= 16
 
 
+@pytest.mark.slow
 def test_only_the_tasks_that_are_named_are_predicted(settings: list[str]) -> None:
     small = job(settings)
     dataset = load_dataset(small.suite, small.tasks, small.data_dir, 0.1)

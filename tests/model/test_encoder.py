@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import torch
 
 from mtl.embedders.words import WordEmbedder
@@ -43,6 +44,7 @@ def test_batches_have_texts_of_similar_length() -> None:
     assert max(len(batch) * int(lengths[batch].max()) for batch in batches) <= 2 * 8192
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_sentence_vector_does_not_depend_on_the_batch() -> None:
     model, texts = encoder(), sequences(120)

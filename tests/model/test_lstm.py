@@ -140,6 +140,7 @@ def test_bfloat16_outputs_without_gradients_are_the_same() -> None:
         assert torch.equal(alone, lstm(inputs, lengths))
 
 
+@pytest.mark.slow
 def test_gradients_equal_numerical_differences() -> None:
     torch.manual_seed(0)
     lstm = BiLSTM(2, 3, 2).double()

@@ -5,6 +5,7 @@ from statistics import fmean
 
 import pytest
 import yaml
+from input_errors import raises_input_error
 from mteb_folders import SWEDISH
 
 from mtl.base.errors import InputError
@@ -50,9 +51,9 @@ def test_means_are_over_what_there_is(benchmark: Benchmark) -> None:
 def test_choosing_tasks(benchmark: Benchmark) -> None:
     assert benchmark.choose(["SICK-R-PL", "CBD"]) == ["CBD", "SICK-R-PL"]
     assert len(benchmark.choose(None)) == 28
-    with pytest.raises(InputError, match="tasks: benchmark pl-mteb has no task XYZ; it has CBD, PolEmo2.0-IN, "):
+    with raises_input_error(key="tasks"):
         benchmark.choose(["XYZ"])
-    with pytest.raises(InputError, match="names no task"):
+    with raises_input_error(key="tasks"):
         benchmark.choose([])
 
 
@@ -95,5 +96,5 @@ def test_a_bad_file_is_one_line(tmp_path: Path, change: dict[str, object], messa
     with pytest.raises(InputError, match=message) as raised:
         load_benchmark(path)
     assert str(raised.value).startswith(f"{path}: ") and "\n" not in str(raised.value)
-    with pytest.raises(InputError, match="benchmark=nope: unknown; known: pl-mteb"):
+    with raises_input_error():
         find_benchmark("nope")

@@ -13,6 +13,7 @@ from mtl.mteb.results import find_evaluations
 from mtl.report.vectors.board import vector_boards
 
 
+@pytest.mark.slow
 def test_evaluations_below_a_folder(tmp_path: Path) -> None:
     make_evaluation(tmp_path, {"PpcPC": record(70.0), "CBD": record(60.0, "reduced")})
     make_evaluation(tmp_path, {"PpcPC": record(65.0)}, HashedEncoder(pooling="max", name="a"))
@@ -53,6 +54,7 @@ def test_a_damaged_one_is_left_out(
     assert find_evaluations(tmp_path) == [] and "has no scores yet" in caplog.text
 
 
+@pytest.mark.slow
 def test_whatever_a_summary_holds_the_report_goes_on(tmp_path: Path) -> None:
     folder = make_evaluation(tmp_path / "runs", {"PpcPC": record(70.0), "CBD": record(60.0, "reduced")})
     make_evaluation(tmp_path / "runs", {"PpcPC": record(65.0)}, HashedEncoder(pooling="max", name="a"))

@@ -5,10 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
-import pytest
 from hashed_encoder import HashedEncoder
+from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.encoders import encoder_kind, open_encoder
 from mtl.encoders.encoder import Choices, SentenceEncoder
 from mtl.mteb.benchmark import find_benchmark, load_benchmark
@@ -62,14 +61,14 @@ def test_a_score_that_is_not_finite_never_wins() -> None:
     assert [one["mean"] for one in record["tried"]] == [None, 15.0, 25.0, None]
     given = {"pooling": "mean", "centre": "choose"}
     scores["mean", False] = (None, 1.0)
-    with pytest.raises(InputError, match="choose: every combination has a score that is not finite on .* A, B"):
+    with raises_input_error():
         choose(given, CHOICES, ["A", "B"], lambda of: HashedEncoder(**of), validate)
 
 
 def test_only_some_settings_can_be_chosen() -> None:
     found = combinations({"centre": "choose", "seed": 1}, CHOICES)
     assert [one.values for one in found] == [{"centre": False}, {"centre": True}]
-    with pytest.raises(InputError, match="layer=choose: only pooling and centre can be chosen"):
+    with raises_input_error():
         combinations({"layer": "choose"}, CHOICES)
 
 
@@ -84,9 +83,9 @@ def test_every_combination_of_an_average_can_be_opened(tmp_path: Path) -> None:
         found = combinations({**common, **given}, choices)
         dims = [open_encoder("average", one.settings).description.dim for one in found]
         assert len(dims) == count and set(dims) == {4, 8}
-    with pytest.raises(InputError, match="centre=choose: no value goes with the other settings"):
+    with raises_input_error():
         combinations({**common, "weighting": "sif", "pooling": "max", "centre": "choose"}, choices)
-    with pytest.raises(InputError, match="weighting and centre need texts: set texts=FILE, or suite=NAME"):
+    with raises_input_error():
         combinations({**common, "texts": None, "centre": "choose"}, choices)
 
 
@@ -108,5 +107,5 @@ def test_tasks_with_validation_rows(tmp_path: Path) -> None:
     ):  # a choice must not read the scored rows
         assert validation_tasks(benchmark, tmp_path) == ["SICK-R-PL"]
     for folder in (None, tmp_path / "CBD"):
-        with pytest.raises(InputError, match="choose: no task has validation rows in .*TASK/validation.jsonl"):
+        with raises_input_error():
             validation_tasks(benchmark, folder)

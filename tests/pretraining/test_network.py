@@ -2,10 +2,10 @@ import math
 
 import pytest
 import torch
+from input_errors import raises_input_error
 from pretraining_parts import small
 from torch.nn import functional
 
-from mtl.base.errors import InputError
 from mtl.pretraining.network import decayed_groups, masked_outputs, new_bert, parameter_count
 
 
@@ -72,5 +72,5 @@ def test_biases_and_scales_do_not_decay() -> None:
 
 
 def test_a_size_that_no_memory_has_is_one_line() -> None:
-    with pytest.raises(InputError, match="cannot create a BERT of this size: "):
+    with raises_input_error():
         new_bert(small(hidden_size=2**30), 2**30)

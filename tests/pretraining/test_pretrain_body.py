@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from input_errors import raises_input_error
 from pretraining_parts import GIVEN, lines
 
-from mtl.base.errors import InputError
 from mtl.pretraining.pretrain import own_body
 from mtl.pretraining.training import MaskedLanguageModelling
 
@@ -52,7 +52,5 @@ def test_a_body_of_other_software_is_another_one(tmp_path: Path, config: str, mo
 
 
 def test_no_text_is_an_error(tmp_path: Path, config: str) -> None:
-    with pytest.raises(
-        InputError, match=r"no transformer is named, .* no text to train on; or name one with transformer.path="
-    ):
+    with raises_input_error():
         own_body([], "pl", tmp_path, config)

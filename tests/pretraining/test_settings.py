@@ -2,6 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from input_errors import raises_input_error
 from pretraining_parts import GIVEN
 
 from mtl.base.errors import InputError
@@ -55,10 +56,10 @@ def test_a_setting_that_makes_no_sense_is_one_line(changes: dict[str, Any], mess
 
 def test_a_file_of_ones_own_may_lack_nothing(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("vocab_size: 100\n", encoding="utf-8")
-    with pytest.raises(InputError, match="batch_size: has no value"):
+    with raises_input_error():
         read_settings(str(tmp_path / "own.yaml"), {})
     (tmp_path / "own.yaml").write_text("vocabsize: 100\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"own.yaml: unknown key 'vocabsize'"):
+    with raises_input_error(file="own.yaml"):
         read_settings(str(tmp_path / "own.yaml"), {})
-    with pytest.raises(InputError, match="config=huge: unknown; known: herbert, small, tiny"):
+    with raises_input_error():
         read_settings("huge", {})

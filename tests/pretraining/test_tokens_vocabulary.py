@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from input_errors import raises_input_error
 from pretraining_parts import lines, tokenizer
 
-from mtl.base.errors import InputError
 from mtl.pretraining.settings import SPECIAL_TOKENS
 from mtl.pretraining.tokens import portable_tokenizer, word_beginnings
 
@@ -66,7 +66,7 @@ def test_rare_characters_are_unknown() -> None:
 
 
 def test_more_characters_than_entries_are_an_error() -> None:
-    with pytest.raises(InputError, match=r"vocab_size=20: the characters of the texts alone take \d+; set a larger"):
+    with raises_input_error(key="vocab_size"):
         tokenizer(vocab_size=20)
 
 

@@ -62,6 +62,7 @@ def test_a_group_s_mean_is_over_all_of_its_tasks(board: Leaderboard) -> None:
     assert group(board, "spearman").mean(new) is None  # of one task
 
 
+@pytest.mark.slow
 def test_a_mean_with_a_reduced_task_is_marked_in_every_form(tmp_path: Path) -> None:
     make_run(tmp_path / "less", right(0.9), reduced=["cbd"])
     make_run(tmp_path / "whole", right(0.9), ["method=svm"])

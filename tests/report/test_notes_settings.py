@@ -25,6 +25,7 @@ def made(folder: Path) -> list[Run]:
     return find_runs(folder)
 
 
+@pytest.mark.slow
 def test_the_deviation_is_over_the_medians_of_settings(tmp_path: Path) -> None:
     runs = made(tmp_path)
     (found,) = settings_spreads(runs, runs[0].suite)
@@ -68,23 +69,6 @@ def test_tasks_scored_on_test_have_their_dev_scores_in_the_seeds_files(tmp_path:
     (found,) = settings_spreads(runs, runs[0].suite)
     # mood is scored on dev, the same in both; opposite on test; mood-elsewhere has no dev rows.
     assert found.deviations == pytest.approx({"mood": 0.0, "opposite": pstdev([32.0, 52.0])})
-
-
-def test_keys_that_an_older_run_did_not_record_have_their_defaults(tmp_path: Path) -> None:
-    for name in ("older", "new"):
-        make_run(tmp_path / name, right(0.5), ["embeddings=fasttext"])
-    summary = read_json(tmp_path / "older/summary.json")
-    lacking = ("head.projection", "loss.choice", "finetune.threshold", "embeddings.missing", "preset")
-    for key in lacking:
-        del summary["config"][key]
-    summary["config"]["embeddings.layers"] = None  # as runs recorded the keys of other embeddings
-    write_json(tmp_path / "older/summary.json", summary)
-    runs = find_runs(tmp_path)
-    assert settings_spreads(runs, runs[0].suite) == []
-    make_run(tmp_path / "newest", right(0.6), ["embeddings=fasttext", "head.projection=7"])
-    runs = find_runs(tmp_path)
-    (found,) = settings_spreads(runs, runs[0].suite)
-    assert (found.settings, found.keys) == (2, ["head.projection"])
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,15 @@ from pathlib import Path
 import pytest
 from alpha_suite import write_alpha_suite
 from data_files import read_json
+from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from run_folders import gold_of, make_run, right
 
-from mtl.base.errors import InputError
 from mtl.base.files import write_json
 from mtl.runs.finished import find_runs
 
 
+@pytest.mark.slow
 def test_finished_runs_by_name(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     for name in ("klej/random-frozen", "klej/deep/er", "mine"):
         make_run(tmp_path / name, right(0.5))
@@ -189,6 +190,6 @@ def test_a_method_that_is_not_known_and_a_run_of_another_version(
 
 
 def test_bad_folders(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="none: no such folder; it must hold run folders"):
+    with raises_input_error(file="none"):
         find_runs(tmp_path / "none")
     assert find_runs(tmp_path) == []

@@ -50,12 +50,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path / "runs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_damaged_record_never_ends_the_report(runs: Path, name: str) -> None:
     for _ in damaged(runs / "klej/a" / name, FIELDS):
         write_report(runs, runs.parent / "out", "x", runs.parent / "cache")
 
 
+@pytest.mark.slow
 def test_a_damaged_text_file_never_ends_the_search_for_runs(runs: Path) -> None:
     for name in ("config.yaml", "suite.yaml", "gold/dev_cbd.tsv", "seed-1/predictions/dev_pred_cdsc-r.tsv"):
         for _ in damaged(runs / "klej/a" / name, FIELDS):
@@ -98,6 +100,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "run"
 
 
+@pytest.mark.slow
 def test_a_damaged_run_predicts_and_encodes_or_says_why_not(trained: Path) -> None:
     def use() -> None:
         predictor = mtl.load(trained)
@@ -124,6 +127,7 @@ def test_sizes_that_no_machine_has_are_refused_before_memory_is_spent(trained: P
     config.write_text(content, encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["seed-1/scores.json", "inputs.json", "seed-1/pretrain/done.json"])
 def test_a_damaged_record_is_not_continued_from(tmp_path: Path, name: str) -> None:
     settings = [*small_settings(tmp_path), "seeds=[1]", "tasks=[kansla]"]
@@ -154,6 +158,7 @@ def test_a_folder_with_links_is_neither_continued_nor_emptied(
     assert [path.name for path in (tmp_path / "home").rglob("*")] == ["pretrain", "thesis.txt"]
 
 
+@pytest.mark.slow
 def test_links_of_shared_stages_are_not_followed(settings: list[str], tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     run = job(settings).folder.path

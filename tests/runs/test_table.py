@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from alpha_suite import write_alpha_suite
 from kinds_suite import write_kinds_suite
 
@@ -60,6 +61,7 @@ def test_published_rows_without_a_score_in_the_run_s_tasks_are_left_out() -> Non
     assert len(published) == 6
 
 
+@pytest.mark.slow
 def test_a_floor_stands_beside_the_published_floor() -> None:
     rows = cells(render(*klej(settings=["method=random"])))
     assert rows["**Random targets**, median of 3"] == ["**60.0**"] * 10

@@ -68,6 +68,7 @@ def write_part(name: str, files: int, folder: Path, monkeypatch: pytest.MonkeyPa
         return main(["data", name, f"data_dir={folder}"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_data_that_a_kill_has_left_incomplete_is_completed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -85,6 +86,7 @@ def test_data_that_a_kill_has_left_incomplete_is_completed(
         assert not awaits_generation(choose_scored(suite, folder), folder)
 
 
+@pytest.mark.slow
 def test_two_first_commands_at_once_make_their_runs_of_incomplete_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

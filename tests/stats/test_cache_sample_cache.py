@@ -78,6 +78,7 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change_run", CHANGES.values(), ids=CHANGES)
 def test_what_resamples_follow_from_is_not_taken_from_the_cache(
     runs_dir: Path, tmp_path: Path, change_run: Callable[[Path], None]
@@ -156,6 +157,7 @@ def test_a_cache_that_cannot_be_written_is_one_warning(
     assert len(caplog.messages) == 1 and "file/resampled" in caplog.messages[0]
 
 
+@pytest.mark.slow
 def test_damaged_predictions_are_left_out_as_without_a_cache(
     runs_dir: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

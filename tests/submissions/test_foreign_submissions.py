@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from command_line import job
+from input_errors import raises_input_error
 from mutations import message_of, mutated_bytes, mutated_json
 from rows_suite import read
 
-from mtl.base.errors import InputError
 from mtl.fetching import archives
 from mtl.jobs.job import Job
 from mtl.submissions import SUBMISSION_FORMATS
@@ -135,14 +135,14 @@ def test_a_link_to_a_folder_is_not_followed(copy: Path, uses: Uses) -> None:
     shutil.move(copy / "val", copy.parent / "elsewhere")
     (copy / "val").symlink_to(copy.parent / "elsewhere")
     for act in uses.values():
-        with pytest.raises(InputError, match="val: is a link"):
+        with raises_input_error(file="val"):
             act(copy)
 
 
 def test_a_zip_that_is_a_pipe_is_one_line(uses: Uses, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s.zip")
     for act in uses.values():
-        with pytest.raises(InputError, match=r"s\.zip: is not a file"):
+        with raises_input_error(file="s.zip"):
             act(tmp_path / "s.zip")
 
 
@@ -179,7 +179,7 @@ def test_two_members_of_one_name_are_one_line(copy: Path, uses: Uses) -> None:
     with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("grad/dev.jsonl", "{}")
     for act in uses.values():
-        with pytest.raises(InputError, match=r"s?copy\.zip/grad/dev\.jsonl: stands twice in the zip"):
+        with raises_input_error():
             act(path)
 
 
@@ -189,13 +189,13 @@ def test_an_encrypted_member_is_one_line(copy: Path, uses: Uses) -> None:
     place = content.index(b"PK\x01\x02")
     content[place + 8] |= 1
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is encrypted; zip it without a password"):
+    with raises_input_error():
         uses["check"](path)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "", "\ud800", "a\nb", ".x", "x" * 200])
 def test_a_name_that_no_file_can_have_is_one_line(name: str, copy: Path, rows_job: Job, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--name"):
+    with raises_input_error():
         rejoin(copy, rows_job.suite, rows_job.tasks, rows_job.data_dir, tmp_path / "out", name)
     assert not (tmp_path / "out").exists()
 

@@ -153,6 +153,7 @@ def test_every_metric_has_an_independent_computation() -> None:
     assert set(EXPECTED) == set(METRICS) and {kind for _, kind in KINDS} == set(CASES) == set(TARGET_KINDS)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A single label was found", "ignore:An input array is nearly constant")
 @pytest.mark.parametrize(("metric", "kind"), KINDS)
 def test_random_cases(metric: str, kind: str) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from alpha_suite import write_alpha_suite
+from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
 from spans_suite import write_spans_suite
 
@@ -204,21 +205,21 @@ def test_a_wrong_choice_word_or_task_without_training_rows(tmp_path: Path, old: 
 
 
 def test_files_that_are_no_suite(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such file"):
+    with raises_input_error(file="none.yaml"):
         load_suite(tmp_path / "none.yaml")
     for content in (b"", b"- a\n", b"just text", b"\xff\xfe", b"name: x\n", b"name: x\ntasks: {}\n"):
         path = tmp_path / "bad.yaml"
         path.write_bytes(content)
-        with pytest.raises(InputError, match=r"bad\.yaml"):
+        with raises_input_error(file="bad.yaml"):
             load_suite(path)
 
 
 def test_choose(suite_file: Path) -> None:
     suite = load_suite(suite_file)
     assert [task.id for task in suite.choose(["betyg", "kansla"])] == ["kansla", "betyg"]
-    with pytest.raises(InputError, match="has no task humor; it has kansla, samma, betyg"):
+    with raises_input_error(key="tasks"):
         suite.choose(["humor"])
-    with pytest.raises(InputError, match="names no task"):
+    with raises_input_error(key="tasks"):
         suite.choose([])
 
 
@@ -275,7 +276,7 @@ def test_a_head_answers_only_tasks_with_the_same_spans(tmp_path: Path) -> None:
         if good:
             assert load_suite(path).tasks["answered"].marked == [(0, "a"), (0, "b")]
         else:
-            with pytest.raises(InputError, match=r"answered\.answered_by: task refers has other spans"):
+            with raises_input_error(file="spans.yaml"):
                 load_suite(path)
 
 

@@ -2,9 +2,9 @@ import logging
 
 import pytest
 import torch
+from input_errors import raises_input_error
 from torch import nn
 
-from mtl.base.errors import InputError
 from mtl.settings.schema import TrainerConfig
 from mtl.training.precision import check_precision, mixed_precision, used_precision
 
@@ -33,9 +33,7 @@ def test_the_precision_that_is_used(has_instructions: bool) -> None:
 
 
 def test_16_mixed_needs_a_gpu() -> None:
-    with pytest.raises(
-        InputError, match="^trainer.precision=16-mixed: needs a GPU; on a CPU set trainer.precision=bf16"
-    ):
+    with raises_input_error(key="trainer.precision"):
         check_precision(trainer("16-mixed"))
 
 

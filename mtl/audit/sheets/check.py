@@ -256,7 +256,8 @@ def _tasks_of(job: Job, path: Path) -> Sequence[Task]:
                 begins.setdefault(name, []).append(task)
     if not begins:
         raise InputError(
-            f"{path}: its name begins with no task's id or folder of suite {job.suite.name}; name its tasks with tasks=[ID,…]"
+            f"its name begins with no task's id or folder of suite {job.suite.name}; name its tasks with tasks=[ID,…]",
+            path=path,
         )
     return begins[max(begins, key=len)]
 

@@ -112,7 +112,7 @@ def read_sheet(path: Path) -> Sheet:
     try:
         content = read_bytes(path, SHEET_LIMIT)
     except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        raise InputError(f"cannot be read: {error.strerror}", path=path) from None
     entries: list[Entry] = []
     problems: list[Problem] = []
     for number, raw in enumerate(content.split(b"\n"), start=1):
@@ -129,7 +129,8 @@ def read_sheet(path: Path) -> Sheet:
     if not any(entry.name in ORDER for entry in entries):
         hint = "; it looks like UTF-16: save it as UTF-8" if content[:4].count(0) == 2 or content[:2] in UTF_16 else ""
         raise InputError(
-            f"{path}: no documentation sheet: it has none of its headings ({ORDER[0]}, …) and none of its fields{hint}"
+            f"no documentation sheet: it has none of its headings ({ORDER[0]}, …) and none of its fields{hint}",
+            path=path,
         )
     return Sheet(entries, problems)
 

@@ -94,7 +94,7 @@ class LayerCache:
             rows: np.ndarray = np.load(path, mmap_mode="r")
         except (OSError, EOFError, ValueError) as error:
             raise InputError(
-                f"{path}: cannot be read ({error}); delete the folder, it will be computed again"
+                f"cannot be read ({error}); delete the folder, it will be computed again", path=path
             ) from None
         return rows
 
@@ -332,7 +332,7 @@ def run_elmo(request: LoadRequest) -> ElmoReader:
     assert request.path is not None
     elmo, digest = load_elmo(request.path, request.options.exact)
     if digest != request.fingerprint:
-        raise InputError(f"{request.path}: is not the ELMo that the run was made with")
+        raise InputError("is not the ELMo that the run was made with", path=request.path)
     return ElmoReader(elmo.to(request.device), digest, request.options.precision, _new_mix(elmo))
 
 
@@ -342,7 +342,7 @@ def open_elmo(request: OpenRequest) -> ElmoReader:
     elmo, digest = load_elmo(request.path, request.options.exact)
     layer, layers = request.layer, elmo.options.n_layers
     if layer is not None and not 0 <= layer <= layers:
-        raise InputError(f"layer={layer}: {request.path} has the layers 0 to {layers}")
+        raise InputError(f"{request.path} has the layers 0 to {layers}", key="layer", value=layer)
     # A scalar mix that is not trained is the mean.
     embedder = _new_mix(elmo) if layer is None else ElmoLayer(elmo.options.projection_dim, layer)
     return ElmoReader(elmo.to(request.device), digest, "float32", embedder)
@@ -362,11 +362,11 @@ def load_elmo(folder: Path, exact: bool) -> tuple[ELMo, str]:
 def elmo_files(folder: Path) -> tuple[Path, Path]:
     """The options file and the weights file in a folder; their names may have a prefix. Raises InputError if one is missing."""
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}")
+        raise InputError(f"no such folder; it must hold an ELMo's {OPTIONS} and {WEIGHTS}", path=folder)
     found = []
     for name in (OPTIONS, WEIGHTS):
         files = sorted(path for path in folder.glob(f"*{name}") if path.is_file())
         if len(files) != 1:
-            raise InputError(f"{folder}: holds {len(files)} files named *{name}; there must be exactly one")
+            raise InputError(f"holds {len(files)} files named *{name}; there must be exactly one", path=folder)
         found.append(files[0])
     return found[0], found[1]

@@ -149,27 +149,29 @@ def read_weights(path: Path, options: Options) -> BiLM:
                 found = _dataset(path, file, name)
                 if found.shape != value.shape:
                     raise InputError(
-                        f"{path}: {name} is {_size(found.shape)}, but the options say {_size(value.shape)}; "
-                        "take the options.json that belongs to these weights"
+                        f"{name} is {_size(found.shape)}, but the options say {_size(value.shape)}; take the"
+                        " options.json that belongs to these weights",
+                        path=path,
                     )
                 if found.dtype.kind not in "fiu":
-                    raise InputError(f"{path}: {name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?")
+                    raise InputError(f"{name} holds no numbers; is it AllenNLP's weights.hdf5 of an ELMo?", path=path)
             # HDF5 compresses, and leaves out what was never written.
             if 4 * sum(map(Tensor.numel, expected.values())) > UNPACKED_RATIO * path.stat().st_size:
-                raise InputError(f"{path}: its datasets are far larger than the file; download or copy it again")
+                raise InputError("its datasets are far larger than the file; download or copy it again", path=path)
             if unread := [name for name in _datasets(file) if name.startswith(PREFIXES) and name not in expected]:
                 raise InputError(
-                    f"{path}: has {unread[0]}, but the options have no such layer; take the options.json that belongs to these weights"
+                    f"has {unread[0]}, but the options have no such layer; take the options.json that belongs to these weights",
+                    path=path,
                 )
             arrays = {name: np.asarray(file[name], dtype=np.float32) for name in expected}
             for name, array in arrays.items():
                 if not np.isfinite(array).all():
-                    raise InputError(f"{path}: {name} holds values that are not finite; download or copy it again")
+                    raise InputError(f"{name} holds values that are not finite; download or copy it again", path=path)
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError("no such file", path=path) from None
     except (OSError, LookupError, ValueError, TypeError, RuntimeError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InputError(f"{path}: cannot be read as HDF5, it may be truncated: {reason}") from None
+        raise InputError(f"cannot be read as HDF5, it may be truncated: {reason}", path=path) from None
     model.to_empty(device="cpu")
     _from_file(model, {name: torch.from_numpy(array) for name, array in arrays.items()})
     return model
@@ -181,12 +183,12 @@ def _dataset(path: Path, file: h5py.File, name: str) -> h5py.Dataset:
     for part in name.split("/"):
         link = found.get(part, getlink=True) if isinstance(found, h5py.Group) else None
         if isinstance(link, h5py.SoftLink | h5py.ExternalLink):
-            raise InputError(f"{path}: {name} is behind a link, which is not followed; write the dataset itself")
+            raise InputError(f"{name} is behind a link, which is not followed; write the dataset itself", path=path)
         found = None if link is None else found[part]
     if not isinstance(found, h5py.Dataset):
-        raise InputError(f"{path}: has no dataset {name}; is it AllenNLP's weights.hdf5 of an ELMo?")
+        raise InputError(f"has no dataset {name}; is it AllenNLP's weights.hdf5 of an ELMo?", path=path)
     if found.external or found.is_virtual:
-        raise InputError(f"{path}: {name} is stored in other files, which are not read; write the dataset itself")
+        raise InputError(f"{name} is stored in other files, which are not read; write the dataset itself", path=path)
     return found
 
 

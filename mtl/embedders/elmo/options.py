@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.lazy import lazy
 from mtl.base.untrusted import read_json
 from mtl.embedders.embedder import EmbedderKind, VectorFiles
-from mtl.settings.bounds import check_choice
+from mtl.settings.bounds import one_of
 from mtl.settings.schema import EmbedderOptions
 
 ACTIVATIONS = ("relu", "tanh")
@@ -75,29 +75,29 @@ class Options:
 def read_options(path: Path) -> Options:
     """Read an options.json. Raises InputError that names the key that is missing or wrong."""
     if not path.exists():
-        raise InputError(f"{path}: no such file")
+        raise InputError("no such file", path=path)
     values = read_json(path, dict[str, Any], "it must be AllenNLP's options.json of an ELMo")
 
     def get(kind: type | tuple[type, ...], *keys: str) -> Any:
         value: Any = values
         for key in keys:
             if not isinstance(value, dict) or key not in value:
-                raise InputError(f"{path}: {'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?")
+                raise InputError(f"{'.'.join(keys)} is missing; is it AllenNLP's options.json of an ELMo?", path=path)
             value = value[key]
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise InputError(f"{path}: {'.'.join(keys)} is {reprlib.repr(value)}, a value of the wrong type")
+            raise InputError(f"{'.'.join(keys)} is {reprlib.repr(value)}, a value of the wrong type", path=path)
         return value
 
     def size(*keys: str, minimum: int = 1, maximum: int = LARGEST) -> int:
         value = get(int, *keys)
         if not minimum <= value <= maximum:
-            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must lie between {minimum} and {maximum}")
+            raise InputError(f"{'.'.join(keys)} is {value}: must lie between {minimum} and {maximum}", path=path)
         return int(value)
 
     def clip(*keys: str) -> float | None:
         value = get((int, float, type(None)), *keys)
         if value and not value > 0:
-            raise InputError(f"{path}: {'.'.join(keys)} is {value}: must be greater than 0, or null")
+            raise InputError(f"{'.'.join(keys)} is {value}: must be greater than 0, or null", path=path)
         return float(value) if value else None
 
     filters = get(list, "char_cnn", "filters")
@@ -106,20 +106,21 @@ def read_options(path: Path) -> Options:
         for pair in filters
     ):
         raise InputError(
-            f"{path}: char_cnn.filters is {reprlib.repr(filters)}: must be 1 to {MOST_FILTERS} pairs of a width and a number of filters"
+            f"char_cnn.filters is {reprlib.repr(filters)}: must be 1 to {MOST_FILTERS} pairs of a width and a number of filters",
+            path=path,
         )
     activation = get(str, "char_cnn", "activation")
     if activation not in ACTIVATIONS:
         raise InputError(
-            f"{path}: char_cnn.activation is {reprlib.repr(activation)}: must be one of {', '.join(ACTIVATIONS)}"
+            f"char_cnn.activation is {reprlib.repr(activation)}: must be one of {', '.join(ACTIVATIONS)}", path=path
         )
     characters = size("char_cnn", "n_characters")
     if characters not in (261, 262):
-        raise InputError(f"{path}: char_cnn.n_characters is {characters}: must be 262")
+        raise InputError(f"char_cnn.n_characters is {characters}: must be 262", path=path)
     length = size("char_cnn", "max_characters_per_token", minimum=3, maximum=MOST_CHARACTERS)
     if (widest := max(width for width, _ in filters)) > length:
         raise InputError(
-            f"{path}: char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}"
+            f"char_cnn.filters are up to {widest} wide, but max_characters_per_token is only {length}", path=path
         )
     return Options(
         character_dim=size("char_cnn", "embedding", "dim"),
@@ -141,13 +142,9 @@ class ElmoOptions(EmbedderOptions):
     """The keys of ELMo embeddings; configs/embeddings/elmo.yaml explains them."""
 
     path: str | None = None
-    precision: str = MISSING
+    precision: str = one_of("float16", "float32")
     exact: bool = MISSING
     cache: bool = MISSING
-
-    def check(self) -> None:
-        super().check()
-        check_choice("embeddings.precision", self.precision, ("float16", "float32"))
 
 
 def holds_elmo(folder: Path) -> bool:

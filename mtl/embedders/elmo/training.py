@@ -23,63 +23,56 @@ from mtl.embedders.elmo.language_model import Corpus, LanguageModel, batches, bu
 from mtl.embedders.elmo.model import BiLM, write_weights
 from mtl.embedders.elmo.options import LARGEST, OPTIONS, WEIGHTS, Options
 from mtl.embedders.embedder import note_source
+from mtl.settings.bounds import AT_LEAST_ONE, LAYERS, NOT_NEGATIVE, PART, SHARE, Interval, bounded
 
 CPU = torch.device("cpu")
 MAX_CHARACTERS = 50  # bytes of a word including its markers, as in the original
 
 COPIES = 16  # bytes for a weight in training: itself, its gradient and two moments, in float32
 
+COUNT = Interval(1, LARGEST)
+RATE = Interval(0, LARGEST, open_low=True)
+
 
 @dataclass
 class ELMoTraining:
     """The settings of an ELMo's training. The sizes are a quarter of the original's, which took weeks on several GPUs."""
 
-    character_dim: int = 16
+    character_dim: int = bounded(COUNT, 16)
     filters: list[list[int]] = field(  # pairs of width in characters and number of filters
         default_factory=lambda: [[1, 16], [2, 16], [3, 32], [4, 64], [5, 128], [6, 128], [7, 128]]
     )
-    n_highway: int = 1
-    projection_dim: int = 128  # half the size of a token's vector
-    lstm_dim: int = 1024  # cells per direction
-    n_layers: int = 2
-    dropout: float = 0.1  # on the inputs of the LSTM layers and of the softmax
-    max_length: int = 100  # tokens; longer lines are split
-    min_count: int = 3  # rarer words share one class of the softmax
-    held_out: float = 0.005  # share of the lines, at most 1,000 lines, that the perplexity is computed on
-    epochs: int = 5
-    max_steps: int | None = None  # an upper limit
-    batch_tokens: int = 4096
-    negatives: int = 4096  # draws for the sampled softmax
-    learning_rate: float = 2e-3  # Adam's at the first step; it falls linearly to final_learning_rate
-    final_learning_rate: float = 2e-4
-    gradient_clip: float = 5.0
-    validate_every: int = 500  # steps between two perplexities and checkpoints
-    seed: int = 1
-    threads: int = 0  # 0: one per core
+    n_highway: int = bounded(Interval(0, 100), 1)
+    projection_dim: int = bounded(COUNT, 128)  # half the size of a token's vector
+    lstm_dim: int = bounded(COUNT, 1024)  # cells per direction
+    n_layers: int = bounded(LAYERS, 2)
+    dropout: float = bounded(SHARE, 0.1)  # on the inputs of the LSTM layers and of the softmax
+    max_length: int = bounded(COUNT, 100)  # tokens; longer lines are split
+    min_count: int = bounded(COUNT, 3)  # rarer words share one class of the softmax
+    held_out: float = bounded(
+        PART, 0.005
+    )  # share of the lines, at most 1,000 lines, that the perplexity is computed on
+    epochs: int = bounded(COUNT, 5)
+    max_steps: int | None = bounded(AT_LEAST_ONE, None)  # an upper limit
+    batch_tokens: int = bounded(COUNT, 4096)
+    negatives: int = bounded(COUNT, 4096)  # draws for the sampled softmax
+    learning_rate: float = bounded(RATE, 2e-3)  # Adam's at the first step; it falls linearly to final_learning_rate
+    final_learning_rate: float = bounded(NOT_NEGATIVE, 2e-4)
+    gradient_clip: float = bounded(RATE, 5.0)
+    validate_every: int = bounded(COUNT, 500)  # steps between two perplexities and checkpoints
+    seed: int = bounded(Interval(0, 2**32, open_high=True), 1)
+    threads: int = bounded(Interval(0, LARGEST), 0)  # 0: one per core
 
-    def wrong(self) -> str | None:
-        """A message about the first setting that is out of range; None if all are in range."""
-        for key, value in vars(self).items():
-            if key == "filters":
-                good = value and all(
-                    len(pair) == 2 and 1 <= pair[0] <= MAX_CHARACTERS and 1 <= pair[1] <= LARGEST for pair in value
-                )
-            elif key in ("dropout", "held_out"):
-                good = 0 <= value < 1 and (value or key == "dropout")
-            elif key == "final_learning_rate":
-                good = 0 <= value <= self.learning_rate
-            elif key == "seed":
-                good = 0 <= value < 2**32
-            else:
-                limit = 100 if key in ("n_layers", "n_highway") else math.inf if key == "max_steps" else LARGEST
-                good = value is None or 0 < value <= limit or (value == 0 and key in ("n_highway", "threads"))
-            if not good:
-                return f"{key}={value}: " + (
-                    f"must lie between 0 and learning_rate={self.learning_rate}"
-                    if key == "final_learning_rate"
-                    else "out of range"
-                )
-        return None
+    def check(self) -> None:
+        for width, number in self.filters:
+            if not (1 <= width <= MAX_CHARACTERS and 1 <= number <= LARGEST):
+                raise InputError("out of range", key="filters", value=self.filters)
+        if self.final_learning_rate > self.learning_rate:
+            raise InputError(
+                f"must lie between 0 and learning_rate={self.learning_rate}",
+                key="final_learning_rate",
+                value=self.final_learning_rate,
+            )
 
     def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: torch.device) -> None:
         """Call `train_elmo` with these settings. Raises InputError, as it does, and for sizes that this machine's memory cannot hold."""

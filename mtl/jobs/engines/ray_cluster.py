@@ -45,7 +45,7 @@ class RayCluster:
         try:
             import ray
         except ImportError:
-            raise InputError("engine=ray: needs Ray: pip install 'mtl-baselines[ray]'") from None
+            raise InputError("needs Ray: pip install 'mtl-baselines[ray]'", key="engine", value="ray") from None
         self.ray = ray
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:

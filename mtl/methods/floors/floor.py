@@ -117,7 +117,7 @@ class Floor:
         if done.exists():
             recorded = read_json(done, Chosen)["settings"]
             if recorded not in candidates:
-                raise InputError(f"{done}: settings: are none of those to try; delete it, and run this again")
+                raise InputError("are none of those to try; delete it, and run this again", path=done, key="settings")
             found = self._trial(task, recorded, seed)
         else:
             trials: list[dict[str, Any]] = []
@@ -226,7 +226,9 @@ class Floor:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
         if self.joined and self.config.method in COMPARES_PAIRS:
             raise InputError(
-                f"floor.features=joined: method {self.config.method} compares the texts of a pair; drop it"
+                f"method {self.config.method} compares the texts of a pair; drop it",
+                key="floor.features",
+                value="joined",
             )
         if unknown := set(self.config.floor.train_rows) - set(suite.tasks):
             raise InputError(

@@ -121,7 +121,7 @@ class Lead:
         chosen = read_json(done, Chosen)["settings"].get("sentences")
         if not isinstance(chosen, int) or not 1 <= chosen <= (self.sentences or MOST_SENTENCES):
             raise InputError(
-                f"{done}: settings.sentences: must be a number of sentences; delete it, and run this again"
+                "must be a number of sentences; delete it, and run this again", path=done, key="settings.sentences"
             )
         return chosen
 

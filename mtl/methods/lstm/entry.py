@@ -103,5 +103,5 @@ LSTM = MethodKind(
     sources=sources,
     answers=reads_texts,
     shared=lazy("mtl.methods.lstm.stage1:planned_key"),
-    measured=lazy("mtl.methods.lstm.network:stage1_seconds"),
+    measured=lazy("mtl.methods.lstm.stage1:stage1_seconds"),
 )

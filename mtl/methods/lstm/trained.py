@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,8 +30,8 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.embedder import Embeddings, Reader, WordTable
 from mtl.embedders.embedder import LoadRequest as EmbedderRequest
 from mtl.embedders.find import find_vectors
-from mtl.methods.coded import TaskInput, new_heads, with_overlap
-from mtl.methods.lstm.network import new_encoder
+from mtl.methods.heads import TaskInput, new_heads, with_overlap
+from mtl.methods.lstm.entry import check_fits_memory, check_trainable, lstm_weights
 from mtl.methods.method import LoadRequest, finetune_folder, pretrain_folder
 from mtl.model.encoder import Encoder, EncoderParts
 from mtl.model.network import Heads, Network
@@ -41,6 +42,37 @@ from mtl.tasks.task import Task
 from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
+
+
+def new_network(
+    config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
+) -> Network:
+    """The network before training, the same for the same seed. outputs: by task id, outputs of its head for one input.
+
+    Raises InputError for a network that cannot be trained in this machine's memory.
+    """
+    check_trainable(config, embeddings.dim, embeddings.parameters())
+    torch.manual_seed(seed)
+    encoder = new_encoder(config, embeddings.embedder(), embeddings.dim)
+    return Network(tasks, new_heads(config, tasks, outputs, encoder.output_size), encoder)
+
+
+def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
+    """The encoder that the configuration describes. dim: the size of the embedder's vectors.
+
+    Raises InputError for an encoder that no memory of this machine holds.
+    """
+    check_fits_memory(config, dim, lstm_weights(config, dim))
+    return Encoder(
+        embedder,
+        dim,
+        config.encoder.hidden_size,
+        config.encoder.num_layers,
+        config.embeddings.dropout,
+        config.encoder.dropout,
+        config.encoder.join_input,
+    )
+
 
 MARGIN = 1 << 30  # bytes
 
@@ -283,7 +315,9 @@ class TrainedLstm:
         table = self.table(words)
         if table is None:
             raise InputError(
-                f"embeddings={self.config.embeddings.name}: a word's vector depends on its text, so other programs cannot look it up"
+                "a word's vector depends on its text, so other programs cannot look it up",
+                key="embeddings",
+                value=self.config.embeddings.name,
             )
         lstm = self.encoder.lstm
         return EncoderParts(
@@ -322,7 +356,9 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
     config = request.config
     if request.task is not None:
         raise InputError(
-            f"task={request.task}: texts are encoded by the encoder of stage 1, which all tasks share; drop it"
+            "texts are encoded by the encoder of stage 1, which all tasks share; drop it",
+            key="task",
+            value=request.task,
         )
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")

@@ -62,7 +62,7 @@ def check(config: Config, suite: Suite) -> None:
 
     if config.transformer.path is None and config.transformer.tokenizer is not None:
         raise InputError(
-            "transformer.tokenizer: is for a transformer with its tokenizer elsewhere; set transformer.path="
+            "is for a transformer with its tokenizer elsewhere; set transformer.path=", key="transformer.tokenizer"
         )
     check_installed()
     for key in ("path", "tokenizer"):

@@ -211,7 +211,7 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
                 return found
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
-    raise InputError(f"{path}: is damaged, or of other rows; delete {folder}, and run this again")
+    raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)
 
 
 FLOAT = 4  # bytes of a weight

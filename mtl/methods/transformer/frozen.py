@@ -17,7 +17,8 @@ from mtl.base.memory import peak_gpu_memory
 from mtl.base.progress import hidden_progress
 from mtl.data.dataset import Split
 from mtl.data.examples import Row
-from mtl.methods.coded import Coded, TaskInput, new_heads, with_overlap
+from mtl.methods.coded import Coded
+from mtl.methods.heads import TaskInput, new_heads, with_overlap
 from mtl.methods.method import BuildRequest, LoadRequest, Predictions, finetune_folder, read_stage
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
@@ -207,7 +208,9 @@ def load_frozen(request: LoadRequest) -> TrainedFrozen:
     """The body and the heads of a seed. Raises InputError if the transformer is not where it was, or is another one now."""
     config, kept = request.config, model_folder(request.folder)
     if request.task is not None:
-        raise InputError(f"task={request.task}: texts are encoded by the fixed body, which all tasks share; drop it")
+        raise InputError(
+            "texts are encoded by the fixed body, which all tasks share; drop it", key="task", value=request.task
+        )
     if any(kept.glob(WEIGHT_FILES)):
         pretrained = open_pretrained(str(kept))
     else:

@@ -93,8 +93,9 @@ class InputReader:
         least = self._least(sides) + 2 * further
         if self.length < least:
             raise InputError(
-                f"max_length={self.length}: is too short for inputs of {sides + further} texts with the marks of {self.name}; set"
-                f" max_length={least} or more"
+                f"is too short for inputs of {sides + further} texts with the marks of {self.name}; set max_length={least} or more",
+                key="max_length",
+                value=self.length,
             )
 
     def _least(self, sides: int) -> int:

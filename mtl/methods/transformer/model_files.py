@@ -32,13 +32,13 @@ def check_folder(folder: Path) -> None:
     texts far longer."""
     for path in folder.iterdir():
         if path.is_symlink() and path.resolve().parent.name != "blobs":
-            raise InputError(f"{path}: is a link; a transformer's folder holds only files: put the file itself there")
+            raise InputError("is a link; a transformer's folder holds only files: put the file itself there", path=path)
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
-            raise InputError(f"{path}: is not a file; put a file there, or remove it")
+            raise InputError("is not a file; put a file there, or remove it", path=path)
         if path.name.endswith(".index.json"):
             named = read_json(path, Index, AGAIN)["weight_map"].values()
             if outside := [name for name in named if Path(name).name != name]:
-                raise InputError(f"{path}: weight_map: {outside[0]!r} is no file of this folder; {AGAIN}")
+                raise InputError(f"{outside[0]!r} is no file of this folder; {AGAIN}", path=path, key="weight_map")
     for name, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
         if (folder / name).is_file():
             check(folder / name)
@@ -57,7 +57,9 @@ def check_config(path: Path) -> None:
         pending += [each for each in _values(inner) if isinstance(each, dict | list)]
         for key, value in inner.items() if isinstance(inner, dict) else ():
             if isinstance(value, int) and value > (most := _most(key.lower())):
-                raise InputError(f"{path}: {key}: {value} is more than any transformer has ({most:,} at most); {AGAIN}")
+                raise InputError(
+                    f"{value} is more than any transformer has ({most:,} at most); {AGAIN}", path=path, key=key
+                )
 
 
 def _most(key: str) -> int:
@@ -72,10 +74,10 @@ def check_tokenizer(path: Path) -> None:
     content = read_json(path, dict[str, Any], AGAIN)
     rules = [rule for part in ("normalizer", "pre_tokenizer", "post_processor") for rule in _rules(content.get(part))]
     if len(rules) > MOST_RULES:
-        raise InputError(f"{path}: has {len(rules):,} rules for texts ({MOST_RULES} at most); {AGAIN}")
+        raise InputError(f"has {len(rules):,} rules for texts ({MOST_RULES} at most); {AGAIN}", path=path)
     if (growth := prod(map(_growth, rules))) > MOST_GROWTH:
         raise InputError(
-            f"{path}: its rules make a text up to {growth:.0e} times longer ({MOST_GROWTH:,} at most); {AGAIN}"
+            f"its rules make a text up to {growth:.0e} times longer ({MOST_GROWTH:,} at most); {AGAIN}", path=path
         )
 
 

@@ -91,7 +91,7 @@ def new_network(
         models.append(model)
     if settings.gradient_checkpointing:
         if not models[0].supports_gradient_checkpointing:
-            raise InputError(f"transformer.gradient_checkpointing: {pretrained.name} cannot do it; drop the key")
+            raise InputError(f"{pretrained.name} cannot do it; drop the key", key="transformer.gradient_checkpointing")
         for model in models:
             model.gradient_checkpointing_enable({"use_reentrant": False})
     return TransformerNetwork(tasks, models, pretrained.padding, pretrained.has_types, settings.number_loss)
@@ -169,7 +169,7 @@ def check_layers(body: Any, settings: TransformerConfig) -> None:
     """Raise InputError for more fixed layers than the body has, and for settings by layer if layers share their weights, as ALBERT's do."""
     layers = int(body.config.num_hidden_layers)
     if settings.freeze > layers:
-        raise InputError(f"transformer.freeze={settings.freeze}: the transformer has {layers} layers")
+        raise InputError(f"the transformer has {layers} layers", key="transformer.freeze", value=settings.freeze)
     key = "freeze" if settings.freeze else "layer_decay" if settings.layer_decay < 1 else None
     if key and not set(range(layers)) <= {_level(name, layers) for name, _ in body.named_parameters()}:
         raise InputError(f"transformer.{key}: the layers of this transformer share their weights; drop the key")

@@ -177,7 +177,7 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     check_fits(FLOAT * size, f"{path}: a transformer of these sizes (config.json)", "name a smaller one")
     if Path(path).is_dir() and size > (most := stored_weights(Path(path)) + FURTHER_WEIGHTS):
         raise InputError(
-            f"{path}: config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}"
+            f"config.json describes {size:,} weights, and the files hold {most:,} at most; {AGAIN}", path=path
         )
     # With weights of other sizes, transformers would name none of them: the report does.
     options: dict[str, Any] = {"output_loading_info": True, "ignore_mismatched_sizes": True}
@@ -186,17 +186,18 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
         weights = "the model (config.json and its weights)"
         body, report = opened(path, weights, AutoModel.from_pretrained, path, dtype=torch.float32, **options)
     if body.config.is_encoder_decoder:
-        raise InputError(f"{path}: is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT")
+        raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
     if other := sorted(report["mismatched_keys"]):
         name, there, here = other[0]
         raise InputError(
-            f"{path}: its weights are not of the sizes in config.json: {name} is {tuple(there)}, and config.json says {tuple(here)}; {AGAIN}"
+            f"its weights are not of the sizes in config.json: {name} is {tuple(there)}, and config.json says {tuple(here)}; {AGAIN}",
+            path=path,
         )
     if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
-        raise InputError(f"{path}: has no weights for {len(lacking)} parts of its body, such as {lacking[0]}")
+        raise InputError(f"has no weights for {len(lacking)} parts of its body, such as {lacking[0]}", path=path)
     for name, weight in body.named_parameters():
         if not weight.isfinite().all():
-            raise InputError(f"{path}: its weights hold values that are not finite, in {name}; {AGAIN}")
+            raise InputError(f"its weights hold values that are not finite, in {name}; {AGAIN}", path=path)
     entries = body.get_input_embeddings().num_embeddings
     if len(read) > entries:
         raise InputError(
@@ -286,13 +287,15 @@ def check_place(key: str, name: str) -> None:
     place = Path(name)
     if place.is_dir():
         if key == "transformer.path" and not (place / "config.json").is_file():
-            raise InputError(f"{key}={name}: is no folder of a transformer: it has no config.json")
+            raise InputError("is no folder of a transformer: it has no config.json", key=key, value=name)
         return
     if place.exists():
-        raise InputError(f"{key}={name}: is a file; name the folder that holds it")
+        raise InputError("is a file; name the folder that holds it", key=key, value=name)
     beside = place.parent != Path() and place.parent.is_dir()
     if beside or name.startswith((".", "~", os.sep)) or not HUB_NAME.fullmatch(name):
-        raise InputError(f"{key}={name}: no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME")
+        raise InputError(
+            "no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME", key=key, value=name
+        )
 
 
 def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:

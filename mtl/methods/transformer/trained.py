@@ -264,7 +264,8 @@ def load_trained(request: LoadRequest) -> TrainedTransformer:
     own = {id: path for id in request.suite.tasks if (path := finetune_folder(folder, id) / file).exists()}
     if not own:
         raise InputError(
-            f"{request.folder}: the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir="
+            "the weights of its models were not kept; make the run again with transformer.keep=true and another run_dir=",
+            path=request.folder,
         )
 
     def network(task: Task) -> TransformerNetwork:
@@ -298,7 +299,9 @@ def _one(trained: Sequence[str], task: str | None) -> str:
     if task is None and len(trained) == 1:
         return trained[0]
     if task is None:
-        raise InputError(f"task: in this run each task has its own encoder; set task= to one of {', '.join(trained)}")
+        raise InputError(
+            f"in this run each task has its own encoder; set task= to one of {', '.join(trained)}", key="task"
+        )
     if task not in trained:
-        raise InputError(f"task={task}: has no weights in this run; it has {', '.join(trained)}")
+        raise InputError(f"has no weights in this run; it has {', '.join(trained)}", key="task", value=task)
     return task

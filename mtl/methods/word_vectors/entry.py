@@ -31,7 +31,9 @@ def check(config: Config, suite: Suite) -> None:
     if files is None or not files.by_word:
         known = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
         raise InputError(
-            f"embeddings={config.embeddings.name}: method word_vectors reads a file of word vectors; set embeddings={' or '.join(known)}"
+            f"method word_vectors reads a file of word vectors; set embeddings={' or '.join(known)}",
+            key="embeddings",
+            value=config.embeddings.name,
         )
     check_obtainable(config, suite)
 

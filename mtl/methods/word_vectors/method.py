@@ -166,7 +166,9 @@ class WordVectorMethod:
         )
         wanted, dim = getattr(config.embeddings, "dim", None), self.texts.vectors.shape[1]
         if wanted not in (None, dim):
-            raise InputError(f"{path}: has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim")
+            raise InputError(
+                f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim", path=path
+            )
         # The whole file, as an analogy may be answered by any of its words.
         files = {f"embeddings{end}": digest for end, digest in self.file.hashes().items()}
         vectors = hashlib.sha256(self.texts.vectors.tobytes()).hexdigest()
@@ -298,8 +300,9 @@ def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Prediction
         if None in found:
             question = " : ".join(questions[asked[found.index(None)]])
             raise InputError(
-                f"{method.file.path}: has no word that could answer {task.id}'s {question!r}; give a file with more words in"
-                " embeddings.path, or set word_vectors.exclude_question=false"
+                f"has no word that could answer {task.id}'s {question!r}; give a file with more words in"
+                " embeddings.path, or set word_vectors.exclude_question=false",
+                path=method.file.path,
             )
         answers[asked] = found
     if method.settings.ignore_case:

@@ -1,9 +1,8 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
+from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.embedders.elmo.language_model import Corpus, batches, build_corpus
 
 LINES = [["b", "a"], [], ["a", "c", "a", "b", "a"], ["żółw"]]
@@ -30,7 +29,7 @@ def test_saved_corpus_is_loaded(tmp_path: Path) -> None:
 
 
 def test_texts_without_words() -> None:
-    with pytest.raises(InputError, match="no word"):
+    with raises_input_error():
         build_corpus([[], []], 3)
 
 

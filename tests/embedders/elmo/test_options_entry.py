@@ -1,9 +1,8 @@
 from pathlib import Path
 
-import pytest
 from elmo_files import write_elmo
+from input_errors import raises_input_error
 
-from mtl.base.errors import InputError
 from mtl.embedders.elmo.options import ElmoOptions, holds_elmo, problem
 
 
@@ -27,5 +26,5 @@ def test_only_a_file_in_the_folder_s_place_is_a_problem(tmp_path: Path) -> None:
 def test_the_precision_is_one_of_two() -> None:
     for precision in ("float16", "float32"):
         ElmoOptions("elmo", dropout=0.2, precision=precision, exact=True, cache=True).check()
-    with pytest.raises(InputError, match="embeddings.precision=float64: must be one of float16, float32"):
+    with raises_input_error(key="embeddings.precision"):
         ElmoOptions("elmo", dropout=0.2, precision="float64", exact=True, cache=True).check()

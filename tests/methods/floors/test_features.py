@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from default_settings import section
 
 from mtl.methods.floors.features import Document, TaskFeatures, Tfidf
 from mtl.settings.schema import FloorConfig
@@ -13,7 +14,7 @@ RARE = np.log(3 / 2) + 1  # idf = ln((1 + texts) / (1 + texts with it)) + 1 (sci
 
 def config(**other: object) -> FloorConfig:
     plain = {"word_ngrams": [1, 1], "char_ngrams": [3, 3], "min_count": 1, "max_features": 1000, "grid": {}}
-    return FloorConfig(**(plain | other))  # type: ignore[arg-type]
+    return section(FloorConfig, **(plain | other))  # type: ignore[arg-type]
 
 
 def vectors(*documents: Document) -> list[np.ndarray]:

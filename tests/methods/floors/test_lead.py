@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from command_line import job
 from data_files import read_json
+from input_errors import raises_input_error
 from rouge_score.rouge_scorer import RougeScorer
 
-from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.jobs.together import run_baseline
 
@@ -59,7 +59,7 @@ def test_a_given_number(settings: list[str], tmp_path: Path) -> None:
     scorer = RougeScorer(["rouge1"])
     expected = [scorer.score(article(i)["summary"], FIRST)["rouge1"].fmeasure for i in range(6)]
     assert summary["tasks"]["referat"]["median"] == pytest.approx(100 * sum(expected) / 6)
-    with pytest.raises(InputError, match="lead.sentences=0: must be at least 1"):
+    with raises_input_error(key="lead.sentences"):
         job([*settings, "method=lead", "lead.sentences=0"])
 
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 import yaml
 from command_line import content, job
+from input_errors import raises_input_error
 from torch import nn
 
-from mtl.base.errors import InputError
 from mtl.base.files import write_json
 from mtl.jobs.prepared import begin
 from mtl.jobs.together import run_baseline
@@ -35,6 +35,7 @@ def trained_in(run: Path) -> str | None:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["variant=finetune", "finetune.patience=1", "finetune.encoder_dropout=true"])
 def test_a_run_that_differs_in_stage_2_alone_trains_it_not_again(
     settings: list[str], tmp_path: Path, change: str
@@ -52,6 +53,7 @@ def test_a_run_that_differs_in_stage_2_alone_trains_it_not_again(
     assert sorted(run.name for run in find_runs(tmp_path / "runs")) == ["first", "second"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["encoder.hidden_size=7", "pretrain.checkpoint=last", "variant=attention"])
 def test_a_run_with_another_stage_1_trains_its_own(settings: list[str], tmp_path: Path, change: str) -> None:
     made(settings, tmp_path / "first")
@@ -68,6 +70,7 @@ def key_of(config: Config, tasks: Sequence[str] = ("one", "two"), data: str = "a
     return stage1_key(config, tasks, {"data": data}, seed)
 
 
+@pytest.mark.slow
 def test_the_key_has_what_stage_1_reads() -> None:
     key = key_of(config())
     for same in (
@@ -100,6 +103,7 @@ def test_the_key_has_the_versions_of_what_computes(monkeypatch: pytest.MonkeyPat
     assert key_of(config()) != before
 
 
+@pytest.mark.slow
 def test_another_tokenizer_trains_another_stage_1_and_does_not_continue_a_run(
     settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,7 +111,7 @@ def test_another_tokenizer_trains_another_stage_1_and_does_not_continue_a_run(
     monkeypatch.setattr("sacremoses.__version__", "another")
     after, _, _ = begin(job([*settings, f"run_dir={tmp_path / 'two'}"]))
     assert not set(before.shared.values()) & set(after.shared.values())
-    with pytest.raises(InputError, match=r"its inputs have changed since it was begun \(tokenizer\)"):
+    with raises_input_error(file="one"):
         begin(job([*settings, f"run_dir={tmp_path / 'one'}"]))
 
 

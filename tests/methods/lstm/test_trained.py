@@ -3,9 +3,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from input_errors import raises_input_error
 from lstm_parts import CHOICE, LABELS, NUMBERS, OTHER, TRAINED, WORDS, Parts, lstm_parts, rounded_inputs
 
-from mtl.base.errors import InputError
 from mtl.data.dataset import Split
 from mtl.methods.lstm.stage1 import SharedStage1, pretrain
 from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, reads_tokens, running_input
@@ -67,11 +67,13 @@ def test_it_predicts_what_the_run_predicted(frozen: Trained) -> None:
     assert_predicts_the_same(frozen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["finetune", "attention"])
 def test_other_variants_predict_what_the_run_predicted(tmp_path: Path, variant: str) -> None:
     assert_predicts_the_same(trained_seed(tmp_path, f"variant={variant}"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -108,6 +110,7 @@ def test_token_outputs_are_rounded_as_stage_2_rounds_them(
     np.testing.assert_allclose(predicted, predictions["numbers"], atol=1e-6 if disk == "full" else 1e-4)
 
 
+@pytest.mark.slow
 def test_a_trained_encoder_s_outputs_are_not_rounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained = trained_seed(tmp_path, "head.projection=6", "finetune.token_outputs=float16", "variant=finetune")
     given = rounded_inputs(monkeypatch)
@@ -115,6 +118,7 @@ def test_a_trained_encoder_s_outputs_are_not_rounded(tmp_path: Path, monkeypatch
     assert not any(given)
 
 
+@pytest.mark.slow
 def test_text_vectors_pool_the_joined_outputs(tmp_path: Path) -> None:
     parts, model, _ = trained_seed(tmp_path, "encoder.join_input=true", "boundary_words=true")
     texts = [parts.dataset.texts[5], "aldrig sett"]
@@ -155,5 +159,5 @@ def test_a_missing_checkpoint_is_one_line(frozen: Trained, tmp_path: Path) -> No
         model.config, "sv", tmp_path, model.encoder, model.sequences, model.embeddings, model.answers
     )
     for task in (WORDS, OTHER):
-        with pytest.raises(InputError, match=r"finetune/words/best\.ckpt: no such file; restore"):
+        with raises_input_error(file="best.ckpt"):
             elsewhere.predict(task, texts_of(parts, task))

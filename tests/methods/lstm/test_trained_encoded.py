@@ -119,6 +119,7 @@ def test_token_outputs_are_kept_as_the_configuration_says(
     torch.testing.assert_close(given.float(), expected, atol=atol, rtol=0)
 
 
+@pytest.mark.slow
 def test_computed_outputs_have_the_precision_of_the_run(tmp_path: Path) -> None:
     """A loader gathers them outside the precision of the training, `predict_rows` inside it."""
     forced = ("trainer.accelerator=cpu", "trainer.precision=bf16-mixed", "trainer.force_precision=true")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from command_line import job
+from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
 from mtl.base.errors import InputError
@@ -51,6 +52,7 @@ def test_the_protocols() -> None:
     assert (superlim.method, superlim.max_length, superlim.loss.choice) == ("transformer", 128, "pairs")
 
 
+@pytest.mark.slow
 def test_the_sweep_over_superlim_s_settings(tmp_path: Path) -> None:
     write_sample("superlim-sample", tmp_path)
     given = {"suite": "superlim-sample", "data_dir": str(tmp_path), "transformer.path": "kb/bert"}
@@ -110,6 +112,7 @@ def test_settings_that_contradict_each_other(settings: list[str], said: str) -> 
         TRANSFORMER.check(made.config, made.suite)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("variant", "keys"),
     [
@@ -146,13 +149,11 @@ def test_little_disk_space_and_short_training_are_said_beforehand(
     ]
     assert "notes" not in prepare(job([*settings, "transformer.warmup=0.5"]))[1].facts
     monkeypatch.setattr("mtl.base.files.shutil.disk_usage", lambda folder: type("Usage", (), {"free": 1000}))
-    with pytest.raises(
-        InputError,
-        match=r"needs 1 MB of disk space, but 1 MB are free; free some space, or set run_dir= on another disk",
-    ):
+    with raises_input_error(file="run"):
         prepare(job(settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["finetune", "joint"])
 @pytest.mark.parametrize("keep", [False, True])
 def test_the_disk_space_that_a_run_still_needs(

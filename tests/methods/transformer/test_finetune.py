@@ -151,6 +151,7 @@ def test_gradient_checkpointing_changes_nothing(bert: Path, tmp_path: Path) -> N
         torch.testing.assert_close(value, weights[1][name], rtol=0, atol=1e-6, msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["finetune", "joint"])
 def test_parts_of_a_step_give_the_step_of_the_whole_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variant: str

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from input_errors import raises_input_error
 from safetensors.torch import load_file, save_file
 from tiny_transformers import write_bert
 
@@ -70,9 +71,9 @@ def test_absurd_folders_are_refused(
 
 
 def test_a_run_s_own_folder_is_checked_too(bert: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="num_hidden_layers: 10000000 is more"):
+    with raises_input_error(file="config.json", key="num_hidden_layers"):
         open_without_weights(changed(bert, tmp_path / "x", "config.json", num_hidden_layers=10**7))
-    with pytest.raises(InputError, match="GB of memory"):
+    with raises_input_error():
         open_without_weights(changed(bert, tmp_path / "y", "config.json", hidden_size=10**6))
 
 
@@ -129,7 +130,7 @@ def test_a_snapshot_of_the_hub_s_cache_may_consist_of_links(bert: Path, tmp_path
 def test_a_pattern_that_explodes_is_one_line(bert: Path, tmp_path: Path) -> None:
     pattern = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     pretrained = open_pretrained(str(changed(bert, tmp_path / "x", "tokenizer.json", pre_tokenizer=pattern)))
-    with pytest.raises(InputError, match="its tokenizer cannot read a text: Onig"):
+    with raises_input_error():
         InputReader(pretrained, 64).sequences([("a" * 10_000 + "b",)])
 
 
@@ -146,7 +147,7 @@ def test_tokens_that_the_model_lacks_are_one_line(bert: Path, tmp_path: Path) ->
     content["model"]["vocab"][word] = 10**6
     (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
     pretrained = open_pretrained(str(folder))
-    with pytest.raises(InputError, match="its tokenizer gives the token 1000000, and the model has"):
+    with raises_input_error():
         InputReader(pretrained, 64).sequences([(word,)])
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from default_settings import section
 from tiny_transformers import write_bert
 
 from mtl.methods.transformer.network import TransformerNetwork, body_input, new_network
@@ -23,7 +24,7 @@ def pretrained(tmp_path: Path) -> Pretrained:
 def made(pretrained: Pretrained, precision: str, device: str) -> TransformerNetwork:
     trainer = TrainerConfig("auto", precision, force_precision=True)
     return new_network(
-        pretrained, TASKS, {"t": 2, "u": 2}, 1, trainer, torch.device(device), TransformerConfig()
+        pretrained, TASKS, {"t": 2, "u": 2}, 1, trainer, torch.device(device), section(TransformerConfig)
     ).eval()
 
 
@@ -51,7 +52,7 @@ def test_numbers_are_raw_or_scaled_in_the_loss_and_in_predictions(
     pretrained: Pretrained, number_loss: str, predicted: float
 ) -> None:
     task = Task(id="n", kind="number", text=["x"], target="y", range=[1, 5], metric="spearman")
-    settings = TransformerConfig(number_loss=number_loss)
+    settings = section(TransformerConfig, number_loss=number_loss)
     trainer = TrainerConfig("cpu", "32-true")
     network = new_network(pretrained, [task], {"n": 1}, 1, trainer, torch.device("cpu"), settings)
     batch = Batch("n", torch.arange(1), torch.tensor([4.0]))

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from default_settings import section
+from input_errors import raises_input_error
 from tiny_transformers import write_bert
 
 from mtl.base.errors import InputError
@@ -25,14 +27,14 @@ TASK = Task(id="t", kind="labels", text=["x"], target="y", labels=["a", "b"], me
 @pytest.fixture
 def network(tmp_path: Path) -> TransformerNetwork:
     pretrained, trainer = open_pretrained(str(write_bert(tmp_path, ["en dag"]))), TrainerConfig("cpu", "32-true")
-    return new_network(pretrained, [TASK], {"t": 2}, 1, trainer, torch.device("cpu"), TransformerConfig())
+    return new_network(pretrained, [TASK], {"t": 2}, 1, trainer, torch.device("cpu"), section(TransformerConfig))
 
 
 @pytest.mark.parametrize(("warmup", "total"), [(100, 400), (0.06, 50), (0, 7), (10, 4), (4, 4)])
 def test_the_schedule_is_that_of_transformers(warmup: float, total: int) -> None:
     from transformers import get_linear_schedule_with_warmup
 
-    factor = fine_tuning(TransformerConfig(warmup=warmup), total).factor
+    factor = fine_tuning(section(TransformerConfig, warmup=warmup), total).factor
     steps = {100: 100, 0.06: 3, 0: 0, 10: 10, 4: 4}[warmup]
     optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], 1.0)
     theirs = get_linear_schedule_with_warmup(optimizer, steps, total)
@@ -43,12 +45,12 @@ def test_the_schedule_is_that_of_transformers(warmup: float, total: int) -> None
 
 
 def test_the_rate_ends_where_it_is_told_to() -> None:
-    factor = fine_tuning(TransformerConfig(warmup=2, learning_rate=1e-3, final_learning_rate=1e-4), 12).factor
+    factor = fine_tuning(section(TransformerConfig, warmup=2, learning_rate=1e-3, final_learning_rate=1e-4), 12).factor
     assert [factor(step) for step in (0, 1, 2, 7, 12)] == pytest.approx([0, 0.5, 1, 0.55, 0.1])
 
 
 def test_lower_layers_learn_more_slowly(network: TransformerNetwork) -> None:
-    groups = parameter_groups(network, TransformerConfig(learning_rate=1.0, layer_decay=0.5, weight_decay=0.1))
+    groups = parameter_groups(network, section(TransformerConfig, learning_rate=1.0, layer_decay=0.5, weight_decay=0.1))
     found = {id(weight): (group["lr"], group["weight_decay"]) for group in groups for weight in group["params"]}
     model = network.models[0]
     expected = {
@@ -72,16 +74,16 @@ def test_low_layers_can_stay_fixed(network: TransformerNetwork) -> None:
         for name, _ in network.models[0].named_parameters()
         if "layer.1." in name or "pooler" in name or "classifier" in name
     }
-    optimizer = fine_tuning(TransformerConfig(), 10).optimizer(network)
+    optimizer = fine_tuning(section(TransformerConfig), 10).optimizer(network)
     assert sum(len(group["params"]) for group in optimizer.param_groups) == len(trained)
     freeze_layers(network, 0)
     assert all(weight.requires_grad for weight in network.parameters())
 
 
 def test_settings_by_layer_need_such_layers(network: TransformerNetwork) -> None:
-    check_layers(network.body, TransformerConfig(freeze=2, layer_decay=0.9))
-    with pytest.raises(InputError, match=r"transformer\.freeze=3: the transformer has 2 layers"):
-        check_layers(network.body, TransformerConfig(freeze=3))
+    check_layers(network.body, section(TransformerConfig, freeze=2, layer_decay=0.9))
+    with raises_input_error():
+        check_layers(network.body, section(TransformerConfig, freeze=3))
     from transformers import AlbertConfig, AlbertModel
 
     sizes = {
@@ -92,9 +94,9 @@ def test_settings_by_layer_need_such_layers(network: TransformerNetwork) -> None
         "intermediate_size": 8,
     }
     shared = AlbertModel(AlbertConfig(vocab_size=10, **sizes))
-    check_layers(shared, TransformerConfig())
+    check_layers(shared, section(TransformerConfig))
     for settings in ({"freeze": 1}, {"layer_decay": 0.9}):
         with pytest.raises(
             InputError, match=rf"^transformer\.{next(iter(settings))}: the layers of this transformer share"
         ):
-            check_layers(shared, TransformerConfig(**settings))
+            check_layers(shared, section(TransformerConfig, **settings))

@@ -8,6 +8,7 @@ import pytest
 from command_line import content, job
 from data_files import read_json
 from gensim.models import KeyedVectors
+from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.jobs.together import run_baseline
@@ -148,9 +149,7 @@ def test_words_of_the_file_that_are_no_words_are_no_answers(settings: list[str],
 
 def test_a_file_of_only_the_question_s_words(settings: list[str], tmp_path: Path) -> None:
     (tmp_path / "v.vec").write_text("Sverige 1 0 0\nStockholm 1 0 1\nNorge 1 1 0\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"v\.vec: has no word that could answer analogi's 'Sverige : Stockholm : Norge'"
-    ):
+    with raises_input_error(file="v.vec"):
         run_baseline(job([*settings, "tasks=[analogi]"]))
 
 
@@ -167,7 +166,7 @@ def test_gensim_s_further_files_are_an_input(settings: list[str], tmp_path: Path
     array[list(VECTORS).index("lima")] *= -1
     np.save(tmp_path / "v.kv.vectors.npy", array)
     (tmp_path / "run/summary.json").unlink()
-    with pytest.raises(InputError, match=r"embeddings\.vectors\.npy"):
+    with raises_input_error(file="run"):
         run_baseline(job(given))
 
 
@@ -181,7 +180,7 @@ def test_another_file_of_vectors_is_another_run(settings: list[str], tmp_path: P
     (tmp_path / "run/summary.json").unlink()
     with (tmp_path / "v.vec").open("a", encoding="utf-8") as file:
         file.write("ny 1 1 1\n")
-    with pytest.raises(InputError, match="embeddings"):
+    with raises_input_error(file="run"):
         run_baseline(job(settings))
     assert len(before["embeddings"]) == 64
 
@@ -204,5 +203,5 @@ def test_bad_settings(settings: list[str], setting: str, complaint: str) -> None
 
 def test_random_embeddings_are_refused(settings: list[str]) -> None:
     others = [setting for setting in settings if not setting.startswith("embeddings")]
-    with pytest.raises(InputError, match="embeddings=random: method word_vectors reads a file of word vectors"):
+    with raises_input_error(key="embeddings"):
         run_baseline(job(others))

@@ -9,7 +9,7 @@ import pytest
 from command_line import job
 
 from mtl.data.dataset import Dataset, Split
-from mtl.methods.lstm import network as rate
+from mtl.methods.lstm import stage1 as rate
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import torch
 from lstm_parts import TRAINED, lstm_parts
 
 from mtl.base.errors import InputError
-from mtl.methods.coded import new_heads
+from mtl.methods.heads import new_heads
 from mtl.methods.lstm.entry import check, lstm_weights
-from mtl.methods.lstm.network import new_encoder, new_network
+from mtl.methods.lstm.trained import new_encoder, new_network
 
 
 def test_weights_of_the_lstm_are_counted(tmp_path: Path) -> None:

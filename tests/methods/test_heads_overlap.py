@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mtl.data.dataset import Split
-from mtl.methods.coded import CHARACTERS, FEATURES, overlap, with_overlap
+from mtl.methods.heads import CHARACTERS, FEATURES, overlap, with_overlap
 
 TEXTS = [
     "Mężczyzna biegnie po bieżni , szybko .",

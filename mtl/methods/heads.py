@@ -1,0 +1,139 @@
+"""What heads read of a task, and the heads of the configuration: overlap features, the input of stage 2, the network of heads.
+
+Neither word vectors nor an LSTM show directly which character n-grams two texts share, but for related sentences in an inflected
+language this says much: the cosine of character n-grams alone ranks the pairs of CDSC-R better than most published LSTMs.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mtl.base.memory import check_fits
+from mtl.data.dataset import Split
+from mtl.model.encoder import Encoder
+from mtl.model.network import Heads
+from mtl.model.sequences import Sequences
+from mtl.settings.schema import Config
+from mtl.tasks.task import Task
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+
+CHARACTERS = (2, 3, 4, 5)  # lengths of n-grams, within words, as in the TF-IDF floors
+
+
+FEATURES = (
+    "cosine of words",
+    *(f"cosine of {length}-grams of characters" for length in CHARACTERS),
+    "shared words / all words",
+    "shared words / words of the text with fewer",
+    "length of the shorter text / length of the longer one",
+)
+
+
+BUCKETS = 1 << 22  # of n-grams
+
+
+def with_overlap(split: Split, texts: Sequence[str]) -> Split:
+    """The rows of a task on pairs, with the overlap of each pair. texts: of the dataset."""
+    pairs, places = np.unique(split.texts, axis=0, return_inverse=True)
+    return replace(split, overlap=overlap(texts, pairs)[places.ravel()])
+
+
+def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
+    """FEATURES of each pair of texts, in lower case, float32 (pairs, features), each from 0 to 1.
+
+    pairs: int64 (pairs, 2), indices in `texts`. Counts of n-grams are on a logarithmic scale. An empty text overlaps with nothing.
+    """
+    if not len(pairs):
+        return np.empty((0, len(FEATURES)), dtype=np.float32)
+    chosen, places = np.unique(pairs, return_inverse=True)
+    lower = [texts[number].lower() for number in chosen]
+    first, second = places.reshape(pairs.shape).T
+    cosines = [_cosines(_vectors(lower, length), first, second) for length in (None, *CHARACTERS)]
+    words = [frozenset(_words(text)) for text in lower]
+    shared = np.array([len(words[u] & words[v]) for u, v in zip(first, second, strict=True)])
+    counts = np.array([len(found) for found in words])
+    fewer = np.minimum(counts[first], counts[second])
+    lengths = np.array([len(text) for text in lower])
+    shorter, longer = np.minimum(lengths[first], lengths[second]), np.maximum(lengths[first], lengths[second])
+    shares = [_ratio(shared, counts[first] + counts[second] - shared), _ratio(shared, fewer), _ratio(shorter, longer)]
+    return np.column_stack([*cosines, *shares]).astype(np.float32)
+
+
+def _vectors(texts: Sequence[str], length: int | None) -> "csr_matrix":
+    """The words (None) or the n-grams of characters of each text, 1 + log(count), scaled to length 1: (texts, BUCKETS)."""
+    # Most runs need neither of them, and importing them takes a second.
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.preprocessing import normalize
+
+    kind = {"analyzer": _words} if length is None else {"analyzer": "char_wb", "ngram_range": (length, length)}
+    vectorizer = HashingVectorizer(**kind, lowercase=False, n_features=BUCKETS, alternate_sign=False, norm=None)
+    counts = vectorizer.transform(texts)
+    counts.data = 1 + np.log(counts.data)
+    return normalize(counts)
+
+
+def _cosines(vectors: "csr_matrix", first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.asarray(vectors[first].multiply(vectors[second]).sum(axis=1)).ravel()
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """part / whole; 0 where the whole is 0."""
+    return part / np.maximum(whole, 1)
+
+
+FLOAT = 4  # bytes of a weight
+
+
+def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
+    """The heads of these tasks that the configuration describes. dim: the size of the encoder's outputs.
+
+    outputs: by task id, the number of outputs of its head for one input. Raises InputError for heads that no memory of this machine holds.
+    """
+    attention_size = config.head.attention_size if config.head.attention else None
+    make = partial(
+        Heads,
+        tasks,
+        outputs,
+        dim,
+        config.head.hidden_size,
+        config.head.dropout,
+        attention_size,
+        config.head.projection,
+        len(FEATURES) if config.head.overlap else 0,
+        config.head.pair == "cosine",
+    )
+    try:
+        with torch.device("meta"):  # sizes alone, which draw no random numbers
+            weights = sum(weight.numel() for weight in make().parameters())
+    except RuntimeError:  # a size beyond 2**63
+        weights = 2**63
+    check_fits(FLOAT * weights, "head: a set of heads of this size", "set smaller sizes in head. and encoder.")
+    return make()
+
+
+@dataclass(frozen=True)
+class TaskInput:
+    """What one task's head reads in stage 2.
+
+    encoder: runs in each step, either trained with the head or with dropout; None if the texts are already encoded.
+    sequences: texts for the encoder, or its token outputs. vectors: float32 (texts, dim), for heads that read vectors of whole texts.
+    lengths: int64 (texts,), in tokens, if batches hold rows of similar length; None if rows are shuffled freely.
+    """
+
+    encoder: Encoder | None
+    sequences: Sequences | None
+    vectors: Tensor | None
+    lengths: np.ndarray | None
