@@ -1,6 +1,7 @@
-"""Fields of a file's rows that are no input of a model and predict the target, such as a part of speech or a source.
+"""Ways around a task: fields that are no input of a model and predict the target, and questions that answer each other.
 
-Questions that answer each other: analogies whose pairs are in other questions, and choices whose rows share their candidates.
+Such a field is a part of speech or a source. Analogies answer each other if their pairs stand in other questions, and choices if their
+rows share the candidates.
 """
 
 from collections import Counter, defaultdict

@@ -1,6 +1,6 @@
-"""Checks of the rows of one split: each function gets the rows and returns findings.
+"""Findings about the rows of one split: damaged or repeated texts, conflicting or missing targets.
 
-Detect errors in one cell: CSV quoting, spreadsheet errors, a wrong encoding, escapes, characters that are not text.
+A cell can be damaged by CSV quoting, a spreadsheet, a wrong encoding, escapes, or characters that are not text.
 """
 
 import html

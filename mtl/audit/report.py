@@ -1,7 +1,4 @@
-"""The report of an audit, in Markdown that is also readable in a terminal.
-
-Token statistics of the texts: their lengths, how many are cut, and how many of their words the embeddings know.
-"""
+"""The report of an audit, in Markdown that is also readable in a terminal, and the statistics of tokens in it."""
 
 import sys
 from collections.abc import Sequence

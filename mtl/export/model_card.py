@@ -1,4 +1,4 @@
-"""Model cards: what an exported encoder is, what it scores, what it was trained on, how to use it, and its limits."""
+"""The sections that the model cards of exported encoders share: what an encoder is, what it scores, its training and its limits."""
 
 import re
 from collections.abc import Mapping

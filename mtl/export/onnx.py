@@ -1,7 +1,4 @@
-"""A folder with the encoder as an ONNX model, its vocabulary, its tokenizer, and how to use them.
-
-An exported ONNX model as onnxruntime computes it, and the tokenizer beside it.
-The encoder as an ONNX graph: word ids in, text vectors out.
+"""The export as an ONNX model, word ids in and text vectors out, with its vocabulary and, where the language allows, its tokenizer.
 
 The graph is built from ONNX's own operators, with its operator LSTM, which takes the lengths of the rows. torch.onnx would need the
 package onnxscript, or its deprecated exporter, and would unroll `pack_padded_sequence` into many operators.
@@ -26,7 +23,32 @@ from mtl.export.model_card import code_block, encoder_summary, shared_sections
 from mtl.export.sentence_transformer import Reference
 from mtl.export.tokenizer import PADDING_WORD, UNKNOWN_WORD, can_express, id_names, tokenizer_json, with_limits
 
+MODEL, TOKENIZER, VOCABULARY = "model.onnx", "tokenizer.json", "vocabulary.txt"
 IDS, VECTORS = "ids", "vectors"  # the names of the model's input and output
+OPSET, IR_VERSION = 17, 8  # the oldest that onnxruntime of the last years reads alike
+INLINE_BYTES = 2**30  # larger weights are in a file of their own: protobuf files end at 2 GiB
+
+
+def write(export: Export, folder: Path) -> None:
+    """Write the model and the files beside it.
+
+    Raises InputError if onnxruntime computes other vectors with the written model, and the written tokenizer if there is one, than
+    the run.
+    """
+    parts = export.parts
+    write_model(export, folder / MODEL)
+    write_text(folder / VOCABULARY, "".join(f"{word}\n" for word in id_names(parts.words)))
+    reference = Reference(export)
+    word_ids = reference.ids
+    if can_express(parts.language):
+        limited = with_limits(tokenizer_json(parts.language, parts.words), parts.max_length, parts.boundary_words)
+        write_text(folder / TOKENIZER, json.dumps(limited, ensure_ascii=False) + "\n")
+        word_ids = partial(tokenizer_ids, folder / TOKENIZER)
+    try:
+        reference.check(lambda texts: run_model(folder / MODEL, word_ids(texts)))
+    except InputError as error:
+        raise error.located(key="--format onnx") from None
+    write_text(folder / "README.md", onnx_card(export))
 
 
 def tokenizer_ids(path: Path, texts: Sequence[str]) -> list[np.ndarray]:
@@ -47,10 +69,6 @@ def run_model(path: Path, rows: Sequence[np.ndarray]) -> np.ndarray:
         ids[place, : len(row)] = row
     vectors: np.ndarray = session.run([VECTORS], {IDS: ids})[0]
     return vectors
-
-
-OPSET, IR_VERSION = 17, 8  # the oldest that onnxruntime of the last years reads alike
-INLINE_BYTES = 2**30  # larger weights are in a file of their own: protobuf files end at 2 GiB
 
 
 class _Graph:
@@ -141,31 +159,6 @@ def _save(graph: _Graph, dim: int, path: Path) -> None:
     beside = sum(len(weight.raw_data) for weight in graph.weights) > INLINE_BYTES
     onnx.save_model(model, str(path), save_as_external_data=beside, location=f"{path.name}.data" if beside else None)
     onnx.checker.check_model(str(path), full_check=True)
-
-
-MODEL, TOKENIZER, VOCABULARY = "model.onnx", "tokenizer.json", "vocabulary.txt"
-
-
-def write(export: Export, folder: Path) -> None:
-    """Write the model and the files beside it.
-
-    Raises InputError if onnxruntime computes other vectors with the written model, and the written tokenizer if there is one, than
-    the run.
-    """
-    parts = export.parts
-    write_model(export, folder / MODEL)
-    write_text(folder / VOCABULARY, "".join(f"{word}\n" for word in id_names(parts.words)))
-    reference = Reference(export)
-    word_ids = reference.ids
-    if can_express(parts.language):
-        limited = with_limits(tokenizer_json(parts.language, parts.words), parts.max_length, parts.boundary_words)
-        write_text(folder / TOKENIZER, json.dumps(limited, ensure_ascii=False) + "\n")
-        word_ids = partial(tokenizer_ids, folder / TOKENIZER)
-    try:
-        reference.check(lambda texts: run_model(folder / MODEL, word_ids(texts)))
-    except InputError as error:
-        raise error.located(key="--format onnx") from None
-    write_text(folder / "README.md", onnx_card(export))
 
 
 def onnx_card(export: Export) -> str:

@@ -1,8 +1,6 @@
-"""`mtl init-suite`: guess a suite file from the data files below a folder.
+"""`mtl init-suite`: guess each task from its files, and write a suite file with a comment for each guess.
 
-Guess one task from its files.
-Tasks without training rows: which other task's head could predict them.
-The content of the suite file: YAML with a comment for each guess. Names and labels from untrusted files are quoted if necessary.
+Names and labels come from untrusted files, so the suite file has them in quotes if necessary.
 """
 
 import math
