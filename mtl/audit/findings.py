@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -173,6 +173,24 @@ class Part:
     def of(self, count: int, many: str, one: str) -> str:
         """The subject and verb of a message: "3 of 40 rows have", "1 of 40 rows has"."""
         return f"{count} of {len(self.rows)} rows {one if count == 1 else many}"
+
+
+@dataclass(frozen=True)
+class TaskFiles:
+    """The readable files of a task, and findings about the others.
+
+    Attributes:
+        files: the rows of each file, by split.
+        parts: the rows of each split that training uses; "dev" may be held-out rows.
+        findings: those about files that are missing or cannot be read.
+        notes: remarks for the report that are not findings.
+    """
+
+    task: Task
+    files: dict[str, Part]
+    parts: dict[str, Part]
+    findings: list[Finding]
+    notes: list[str] = field(default_factory=list)
 
 
 def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
