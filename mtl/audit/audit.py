@@ -2,11 +2,20 @@
 
 import csv
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mtl.audit.fields import field_findings, question_findings
-from mtl.audit.findings import Finding, Part, is_blank, target_findings, targets, text_findings
+from mtl.audit.findings import (
+    Finding,
+    Part,
+    TaskFiles,
+    is_blank,
+    located_below,
+    target_findings,
+    targets,
+    text_findings,
+)
 from mtl.audit.report import Tokens, count_tokens, render, token_findings
 from mtl.audit.sharing import same_rows, same_targets, shared_across, shared_within, texts_in_other_pairs
 from mtl.base.errors import InputError
@@ -29,21 +38,6 @@ class Audit:
     report: str
 
 
-@dataclass(frozen=True)
-class TaskFiles:
-    """The readable files of a task, and findings about the others.
-
-    files: the rows of each file, by split. parts: the rows of each split that training uses, where "dev" may be held-out rows.
-    notes: remarks for the report that are not findings.
-    """
-
-    task: Task
-    files: dict[str, Part]
-    parts: dict[str, Part]
-    findings: list[Finding]
-    notes: list[str] = field(default_factory=list)
-
-
 def audit(job: Job) -> Audit:
     """Read the suite's data as a run does, and check it.
 
@@ -52,7 +46,7 @@ def audit(job: Job) -> Audit:
     config, suite, folder, tasks = job.config, job.suite, job.data_dir, job.tasks
     _check_folder(suite, tasks, folder)
     read = [read_files(suite, task, folder, config.held_out) for task in tasks]
-    tokens = count_tokens(config, suite, folder, [(files.task, files.files, files.parts) for files in read])
+    tokens = count_tokens(config, suite, folder, read)
     findings = {files.task.id: list(files.findings) for files in read}
     notes = [note for files in read for note in files.notes]
     for number, files in enumerate(progress(read, "auditing", "tasks")):
@@ -111,7 +105,7 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
             rows = read_split(task, path, split)
         except InputError as error:
             meaning = "a run would stop here; the audit continues without this file"
-            findings.append(Finding("unreadable", task.id, split, 1, str(error).replace(f"{folder}/", ""), meaning))
+            findings.append(Finding("unreadable", task.id, split, 1, located_below(error, folder), meaning))
             continue
         files[split] = Part(task, split, path.relative_to(folder).as_posix(), rows)
         if not task.has_targets(split) and task.target in column_names(path):

@@ -1,6 +1,7 @@
-"""Fields of a file's rows that are no input of a model and predict the target, such as a part of speech or a source.
+"""Ways around a task: fields that are no input of a model and predict the target, and questions that answer each other.
 
-Questions that answer each other: analogies whose pairs are in other questions, and choices whose rows share their candidates.
+Such a field is a part of speech or a source. Analogies answer each other if their pairs stand in other questions, and choices if their
+rows share the candidates.
 """
 
 from collections import Counter, defaultdict
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.audit.findings import Finding, Part, excerpt, plain
+from mtl.audit.findings import Finding, Part, excerpt, located_below, plain
 from mtl.base.errors import InputError
 from mtl.data.records import Value, read_fields
 from mtl.tasks.metrics import METRICS, score
@@ -49,7 +50,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     try:
         fields = read_fields(data_dir / part.file)
     except InputError as error:  # a parquet file can be too large with all columns
-        what = f"its further columns cannot be read: {str(error).replace(f'{data_dir}/', '')}"
+        what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     groups = [row.group for row in part.rows]
     found = [

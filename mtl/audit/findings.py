@@ -1,19 +1,22 @@
-"""Checks of the rows of one split: each function gets the rows and returns findings.
+"""Findings about the rows of one split: damaged or repeated texts, conflicting or missing targets.
 
-Detect errors in one cell: CSV quoting, spreadsheet errors, a wrong encoding, escapes, characters that are not text.
+A cell can be damaged by CSV quoting, a spreadsheet, a wrong encoding, escapes, or characters that are not text.
 """
 
 import html
+import os
 import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, zip_longest
+from pathlib import Path
 
 import numpy as np
 
+from mtl.base.errors import InputError
 from mtl.data.examples import Example
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
@@ -172,6 +175,24 @@ class Part:
         return f"{count} of {len(self.rows)} rows {one if count == 1 else many}"
 
 
+@dataclass(frozen=True)
+class TaskFiles:
+    """The readable files of a task, and findings about the others.
+
+    Attributes:
+        files: the rows of each file, by split.
+        parts: the rows of each split that training uses; "dev" may be held-out rows.
+        findings: those about files that are missing or cannot be read.
+        notes: remarks for the report that are not findings.
+    """
+
+    task: Task
+    files: dict[str, Part]
+    parts: dict[str, Part]
+    findings: list[Finding]
+    notes: list[str] = field(default_factory=list)
+
+
 def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
     """The first lines of a finding: `file:2, 5, 9, …`."""
     return f"{file}:{separator.join([*lines[:SHOWN], *(['…'] if len(lines) > SHOWN else [])])}"
@@ -181,6 +202,11 @@ def excerpt(text: str) -> str:
     """The beginning of a text, in quotes."""
     shown = plain(text)
     return f"“{shown if len(shown) <= EXCERPT else shown[:EXCERPT].rstrip() + '…'}”"
+
+
+def located_below(error: InputError, folder: Path) -> str:
+    """The line of an error with its path as findings name files, relative to the data folder."""
+    return str(error if error.path is None else error.located(path=os.path.relpath(error.path, folder)))
 
 
 def text_findings(part: Part) -> list[Finding]:

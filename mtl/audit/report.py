@@ -1,7 +1,4 @@
-"""The report of an audit, in Markdown that is also readable in a terminal.
-
-Token statistics of the texts: their lengths, how many are cut, and how many of their words the embeddings know.
-"""
+"""The report of an audit, in Markdown that is also readable in a terminal, and the statistics of tokens in it."""
 
 import sys
 from collections.abc import Sequence
@@ -10,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mtl.audit.findings import Finding, Part
+from mtl.audit.findings import Finding, Part, TaskFiles
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.data.text import TokenizedTexts
 from mtl.embedders import EMBEDDERS
@@ -56,19 +53,14 @@ class Tokens:
         return float(kind[texts].sum() / self.read[texts].sum())
 
 
-def count_tokens(
-    config: Config, suite: Suite, data_dir: Path, tasks: Sequence[tuple[Task, dict[str, Part], dict[str, Part]]]
-) -> Tokens:
-    """Tokenize every text, and look the words up in the configured embeddings. Raises InputError if these cannot be loaded.
-
-    tasks: each task with its files, and with the splits that training uses.
-    """
-    rows = [row for _, files, _ in tasks for part in files.values() for row in part.rows]
+def count_tokens(config: Config, suite: Suite, data_dir: Path, tasks: Sequence[TaskFiles]) -> Tokens:
+    """Tokenize every text, and look the words up in the configured embeddings. Raises InputError if these cannot be loaded."""
+    rows = [row for task in tasks for part in task.files.values() for row in part.rows]
     cache_dir = Path(config.cache_dir)
     whole = TokenizedTexts([text for row in rows for text in row.texts], suite.language, sys.maxsize, cache_dir)
     texts = whole.shortened(config.max_length)
     unknown = from_ngrams = None
-    training = [parts["train"] for _, _, parts in tasks if "train" in parts]
+    training = [task.parts["train"] for task in tasks if "train" in task.parts]
     if training and METHODS[config.method].reads_key("embeddings"):
         numbers = {texts.index[text] for part in training for row in part.rows for text in row.texts}
         unknown, from_ngrams = _unknown_tokens(config, suite, data_dir, texts, np.array(sorted(numbers)))

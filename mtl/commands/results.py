@@ -53,13 +53,13 @@ def add_results(commands: Commands) -> None:
 
 
 def _check_submission(arguments: argparse.Namespace) -> None:
-    from mtl.submissions import FORMATS
+    from mtl.submissions import SUBMISSION_FORMATS
 
     job = job_of(arguments.settings)
     _log_suite(job, arguments.settings)
     if job.config.data_dir is not None and not job.data_dir.is_dir():
         raise InputError("no such folder", key="data_dir", value=job.data_dir)
-    checked = FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
+    checked = SUBMISSION_FORMATS[job.suite.submission.format].check(arguments.submission, job.suite, job.data_dir)
     problems = checked.problems
     for line in problems or [*checked.notes, *checked.remarks]:
         print(line)

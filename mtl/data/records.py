@@ -182,9 +182,11 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[
     _, header = next(remaining, (1, []))
     for column in columns:
         if column not in header:
-            raise InputError(f"{path}:1: no column {column!r} in the header; it has {listed(header)}")
+            raise InputError(f"no column {column!r} in the header; it has {listed(header)}", path=path, line=1)
         if header.count(column) > 1:
-            raise InputError(f"{path}:1: column {column!r} stands more than once in the header; rename the others")
+            raise InputError(
+                f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
+            )
     places = [header.index(column) for column in columns]
     width = len(header)
     records = []

@@ -1,44 +1,29 @@
-"""Trained encoders in the form of other programs: one registry entry for each format."""
+"""The forms in which a finished run is exported, by the name that `mtl export --format` takes."""
 
 from mtl.base.lazy import lazy
-from mtl.export.form import ExportFormat
-from mtl.export.tokenizer import can_express
-from mtl.model.encoder import EncoderParts
+from mtl.export.format import ExportFormat
 
 ENCODER_KEYS = ("seed", "words", "license", "pooling", "centre", "data_dir")
 
-
-def sentence_transformers_problem(parts: EncoderParts) -> str | None:
-    """Its modules cut texts after all words are added, and its tokenizers do not split every language as Moses does."""
-    if parts.boundary_words:
-        return "boundary_words=true: sentence-transformers cuts long texts after these words are added"
-    if not can_express(parts.language):
-        return f"language {parts.language}: the library tokenizers cannot split its apostrophes as Moses does"
-    return None
-
-
-FORMATS: dict[str, ExportFormat] = {
+EXPORT_FORMATS: dict[str, ExportFormat] = {
+    # The encoder as modules of sentence-transformers.
     "sentence-transformers": ExportFormat(
         keys=ENCODER_KEYS,
         packages=("sentence_transformers",),
         extra="sentence-transformers",
-        problem=sentence_transformers_problem,
+        problem=lazy("mtl.export.sentence_transformer:problem"),
         write=lazy("mtl.export.sentence_transformer:write"),
     ),
+    # The encoder as an ONNX graph, with its vocabulary.
     "onnx": ExportFormat(
         keys=ENCODER_KEYS,
         packages=("onnx", "onnxruntime", "tokenizers"),
         extra="onnx",
-        problem=lambda parts: None,
         write=lazy("mtl.export.onnx:write"),
     ),
-    "vectors": ExportFormat(
-        keys=("seed", "words", "license"),
-        packages=(),
-        extra=None,
-        problem=lambda parts: None,
-        write=lazy("mtl.export.word_vectors:write"),
-    ),
+    # The word vectors alone, in word2vec's text format.
+    "vectors": ExportFormat(keys=("seed", "words", "license"), write=lazy("mtl.export.word_vectors:write")),
+    # A task's fine-tuned transformer with its head.
     "transformers": ExportFormat(
         keys=("seed", "task", "license"),
         packages=("transformers", "tokenizers"),

@@ -11,8 +11,8 @@ from mtl.base.errors import InputError
 from mtl.base.files import check_new_folder, new_folder
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
 from mtl.encoders.run import Predictor, open_run
-from mtl.export import FORMATS
-from mtl.export.form import Export, ExportFormat, TaskExport
+from mtl.export import EXPORT_FORMATS
+from mtl.export.format import Export, TaskExport
 from mtl.runs.summary import read_summary
 from mtl.settings.bounds import check_known, typed_settings
 
@@ -49,11 +49,13 @@ class TaskSettings:
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
     """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
 
-    format: a key of FORMATS. settings: of `ExportSettings`, and of `mtl.encoders.run.RunSettings`; or of `TaskSettings`. command: for the
+    format: a key of EXPORT_FORMATS. settings: of `ExportSettings`, and of `mtl.encoders.run.RunSettings`; or of `TaskSettings`. command: for the
     model card. Raises InputError for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models,
     an encoder or a model that the format cannot express, and a package that is missing.
     """
-    kind = _known(format)
+    if format not in EXPORT_FORMATS:
+        raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")
+    kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
     chosen = typed_settings(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
     if not run_dir.is_dir():
@@ -61,7 +63,11 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     if chosen.words is not None and Path(chosen.words).is_dir():
         raise InputError("is a folder; name a text file", key="words", value=chosen.words)
     check_new_folder(out)
-    _check_packages(format, kind)
+    if missing := [name for name in kind.packages if find_spec(name) is None]:
+        raise InputError(
+            f"needs the package {missing[0]}; install it: pip install mtl-baselines[{kind.extra}]",
+            key=f"--format {format}",
+        )
     if kind.write_task is not None:
         _export_task(run_dir, out, kind.write_task, settings, command)
         return
@@ -79,7 +85,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
             "this run has vectors for the words of its vocabulary alone; drop words=", key="words", value=chosen.words
         )
     if problem := kind.problem(parts):
-        others = [name for name, other in FORMATS.items() if other.problem(parts) is None]
+        others = [name for name, other in EXPORT_FORMATS.items() if other.problem(parts) is None]
         raise InputError(f"{problem}; choose --format {' or '.join(others)}", path=run_dir)
     export = Export(
         parts,
@@ -105,8 +111,8 @@ def _export_task(
     predictor = Predictor.load(run_dir, chosen.seed, chosen.task, encoder_task=chosen.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
         raise InputError(
-            "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no"
-            " model of its body and heads; choose another --format",
+            "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
+            " body and heads; choose another --format",
             path=run_dir,
         )
     if chosen.task is None and len(predictor.tasks) > 1:
@@ -117,17 +123,3 @@ def _export_task(
     with new_folder(out) as partial:
         write(export, partial)
     logger.info("%s: the model of task %s, seed %d", out, task.id, predictor.seed)
-
-
-def _known(format: str) -> ExportFormat:
-    if format not in FORMATS:
-        raise InputError(f"--format {format}: must be one of {', '.join(FORMATS)}")
-    return FORMATS[format]
-
-
-def _check_packages(format: str, kind: ExportFormat) -> None:
-    """Raise InputError if a package that the format needs is not installed."""
-    if missing := [name for name in kind.packages if find_spec(name) is None]:
-        raise InputError(
-            f"--format {format}: needs the package {missing[0]}; install it: pip install mtl-baselines[{kind.extra}]"
-        )

@@ -1,7 +1,4 @@
-"""A folder with the encoder as an ONNX model, its vocabulary, its tokenizer, and how to use them.
-
-An exported ONNX model as onnxruntime computes it, and the tokenizer beside it.
-The encoder as an ONNX graph: word ids in, text vectors out.
+"""The export as an ONNX model, word ids in and text vectors out, with its vocabulary and, where the language allows, its tokenizer.
 
 The graph is built from ONNX's own operators, with its operator LSTM, which takes the lengths of the rows. torch.onnx would need the
 package onnxscript, or its deprecated exporter, and would unroll `pack_padded_sequence` into many operators.
@@ -19,13 +16,39 @@ from onnx import TensorProto, helper, numpy_helper
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
-from mtl.data.text import Vocabulary
-from mtl.export.form import Export
-from mtl.export.model_card import onnx_card
+from mtl.base.terminal import escaped
+from mtl.data.text import BOUNDARIES, UNKNOWN, Vocabulary
+from mtl.export.format import Export
+from mtl.export.model_card import code_block, encoder_summary, shared_sections
 from mtl.export.sentence_transformer import Reference
-from mtl.export.tokenizer import can_express, id_names, tokenizer_json, with_limits
+from mtl.export.tokenizer import PADDING_WORD, UNKNOWN_WORD, can_express, id_names, tokenizer_json, with_limits
 
+MODEL, TOKENIZER, VOCABULARY = "model.onnx", "tokenizer.json", "vocabulary.txt"
 IDS, VECTORS = "ids", "vectors"  # the names of the model's input and output
+OPSET, IR_VERSION = 17, 8  # the oldest that onnxruntime of the last years reads alike
+INLINE_BYTES = 2**30  # larger weights are in a file of their own: protobuf files end at 2 GiB
+
+
+def write(export: Export, folder: Path) -> None:
+    """Write the model and the files beside it.
+
+    Raises InputError if onnxruntime computes other vectors with the written model, and the written tokenizer if there is one, than
+    the run.
+    """
+    parts = export.parts
+    write_model(export, folder / MODEL)
+    write_text(folder / VOCABULARY, "".join(f"{word}\n" for word in id_names(parts.words)))
+    reference = Reference(export)
+    word_ids = reference.ids
+    if can_express(parts.language):
+        limited = with_limits(tokenizer_json(parts.language, parts.words), parts.max_length, parts.boundary_words)
+        write_text(folder / TOKENIZER, json.dumps(limited, ensure_ascii=False) + "\n")
+        word_ids = partial(tokenizer_ids, folder / TOKENIZER)
+    try:
+        reference.check(lambda texts: run_model(folder / MODEL, word_ids(texts)))
+    except InputError as error:
+        raise error.located(key="--format onnx") from None
+    write_text(folder / "README.md", onnx_card(export))
 
 
 def tokenizer_ids(path: Path, texts: Sequence[str]) -> list[np.ndarray]:
@@ -46,10 +69,6 @@ def run_model(path: Path, rows: Sequence[np.ndarray]) -> np.ndarray:
         ids[place, : len(row)] = row
     vectors: np.ndarray = session.run([VECTORS], {IDS: ids})[0]
     return vectors
-
-
-OPSET, IR_VERSION = 17, 8  # the oldest that onnxruntime of the last years reads alike
-INLINE_BYTES = 2**30  # larger weights are in a file of their own: protobuf files end at 2 GiB
 
 
 class _Graph:
@@ -142,26 +161,61 @@ def _save(graph: _Graph, dim: int, path: Path) -> None:
     onnx.checker.check_model(str(path), full_check=True)
 
 
-MODEL, TOKENIZER, VOCABULARY = "model.onnx", "tokenizer.json", "vocabulary.txt"
-
-
-def write(export: Export, folder: Path) -> None:
-    """Write the model and the files beside it.
-
-    Raises InputError if onnxruntime computes other vectors with the written model, and the written tokenizer if there is one, than
-    the run.
-    """
-    parts = export.parts
-    write_model(export, folder / MODEL)
-    write_text(folder / VOCABULARY, "".join(f"{word}\n" for word in id_names(parts.words)))
-    reference = Reference(export)
-    word_ids = reference.ids
+def onnx_card(export: Export) -> str:
+    """The card of a folder with an ONNX model."""
+    parts, shown = export.parts, export.description
+    files = [
+        f"- `model.onnx`: input `ids`, int64 (batch, time); output `vectors`, float32 (batch, {shown.dim}). Rows are padded with 0 at"
+        " their ends; each row needs at least one word.",
+        f"- `vocabulary.txt`: the word with id n in line n + 1; 0 is `{PADDING_WORD}`, 1 is `{UNKNOWN_WORD}`, any word that is not listed.",
+    ]
+    pad = (
+        "longest = max(map(len, rows))",
+        "ids = np.array([row + [0] * (longest - len(row)) for row in rows], dtype=np.int64)",
+    )
+    session = (
+        'session = onnxruntime.InferenceSession("model.onnx")',
+        'vectors = session.run(["vectors"], {"ids": ids})[0]',
+    )
     if can_express(parts.language):
-        limited = with_limits(tokenizer_json(parts.language, parts.words), parts.max_length, parts.boundary_words)
-        write_text(folder / TOKENIZER, json.dumps(limited, ensure_ascii=False) + "\n")
-        word_ids = partial(tokenizer_ids, folder / TOKENIZER)
-    try:
-        reference.check(lambda texts: run_model(folder / MODEL, word_ids(texts)))
-    except InputError as error:
-        raise InputError(f"--format onnx: {error}") from None
-    write_text(folder / "README.md", onnx_card(export))
+        files.append("- `tokenizer.json`: turns texts into ids, for the library tokenizers.")
+        before, rows = (
+            "Put a space before each text; it changes nothing, but an empty text would give no id.",
+            _WITH_TOKENIZERS,
+        )
+    else:
+        before, rows = "A text without a word is the one word `<unk>`.", _with_sacremoses(export)
+    used = code_block("import numpy as np", "import onnxruntime", *rows, *pad, *session)
+    sections = [
+        f"# {escaped(shown.title)}",
+        f"An ONNX model that maps texts to vectors of {shown.dim} numbers: {encoder_summary(export)}",
+        "## Files\n\n" + "\n".join(files),
+        f"## Usage\n\n{before}\n\n{used}",
+        *shared_sections(export),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+_WITH_TOKENIZERS = [
+    "from tokenizers import Tokenizer",
+    "",
+    'tokenizer = Tokenizer.from_file("tokenizer.json")',
+    'rows = [tokenizer.encode(" " + text).ids for text in ["Text one.", "Text two."]]',
+]
+
+
+def _with_sacremoses(export: Export) -> list[str]:
+    """Code that turns texts into ids with the tokenizer that the run used."""
+    parts = export.parts
+    first, last = BOUNDARIES
+    taken = f"[{first!r}, *words, {last!r}]" if parts.boundary_words else "words"
+    return [
+        "from sacremoses import MosesTokenizer",
+        "",
+        'words = open("vocabulary.txt", encoding="utf-8").read().split("\\n")[:-1]',
+        "number = {word: id for id, word in enumerate(words)}",
+        f"moses = MosesTokenizer({parts.language!r})",
+        'texts = ["Text one.", "Text two."]',
+        f"split = [(moses.tokenize(text, escape=False) or [{UNKNOWN!r}])[:{parts.max_length}] for text in texts]",
+        f"rows = [[number.get(word, 1) for word in {taken}] for words in split]",
+    ]

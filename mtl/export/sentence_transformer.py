@@ -1,6 +1,6 @@
-"""A folder that `SentenceTransformer` loads, of its own modules alone: no code of mtl is needed there.
+"""The export as a folder that `SentenceTransformer` loads, of the library's own modules alone: mtl is not needed there.
 
-The vectors that an export must give, computed by mtl's own encoder, and the check that it gives them.
+`Reference` computes the vectors that an export must give; the ONNX export is checked with it as well.
 """
 
 import json
@@ -13,17 +13,19 @@ from typing import Any
 
 import numpy as np
 import torch
+import yaml
 
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
+from mtl.base.terminal import escaped
 from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
 from mtl.embedders.words import WordEmbedder, word_sequences
-from mtl.export.form import Export
-from mtl.export.model_card import sentence_transformers_card
-from mtl.export.tokenizer import tokenizer_json
-from mtl.model.encoder import Encoder
+from mtl.export.format import Export
+from mtl.export.model_card import NOT_STATED, code_block, encoder_summary, shared_sections
+from mtl.export.tokenizer import can_express, tokenizer_json
+from mtl.model.encoder import Encoder, EncoderParts
 
 TOLERANCE = 1e-5
 Encode = Callable[[Sequence[str]], np.ndarray]
@@ -46,8 +48,7 @@ class Reference:
         """The word ids of each text, int64 (tokens,)."""
         tokenized = self._tokenized(texts)
         rows = word_sequences(self.vocabulary, tokenized)
-        places = torch.tensor([tokenized.index[text] for text in texts])
-        ids, lengths = rows.gather(places)
+        ids, lengths = rows.gather(torch.tensor([tokenized.index[text] for text in texts]))
         return [row[:length].numpy() for row, length in zip(ids, lengths.tolist(), strict=True)]
 
     @exact_arithmetic()
@@ -90,6 +91,18 @@ def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
 PROMPTS = {"query": " ", "document": " "}
 
 
+def problem(parts: EncoderParts) -> str | None:
+    """Why the modules of sentence-transformers cannot express an encoder, or None.
+
+    They cut texts after all words are added, and the library tokenizers do not split every language as Moses does.
+    """
+    if parts.boundary_words:
+        return "boundary_words=true: sentence-transformers cuts long texts after these words are added"
+    if not can_express(parts.language):
+        return f"language {parts.language}: the library tokenizers cannot split its apostrophes as Moses does"
+    return None
+
+
 def write(export: Export, folder: Path) -> None:
     """Write the model and its card. Raises InputError if the written model gives other vectors than the run."""
     from sentence_transformers import SentenceTransformer
@@ -103,7 +116,7 @@ def write(export: Export, folder: Path) -> None:
         try:
             Reference(export).check(lambda texts: loaded.encode(list(texts), show_progress_bar=False))
         except InputError as error:
-            raise InputError(f"--format sentence-transformers: {error}") from None
+            raise error.located(key="--format sentence-transformers") from None
     write_text(folder / "README.md", sentence_transformers_card(export, str(loaded)))
 
 
@@ -169,3 +182,43 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
+
+
+def sentence_transformers_card(export: Export, architecture: str) -> str:
+    """The card of a folder that sentence-transformers loads, with the sections that its own cards have. architecture: the modules."""
+    parts, shown = export.parts, export.description
+    front = {
+        "language": [shown.language],
+        **({"license": export.license} if export.license else {}),
+        "library_name": "sentence-transformers",
+        "pipeline_tag": "sentence-similarity",
+        "tags": ["sentence-transformers", "sentence-similarity", "feature-extraction", "bilstm"],
+    }
+    described = [
+        "- **Model Type:** Sentence Transformer",
+        f"- **Maximum Sequence Length:** {parts.max_length} tokens",
+        f"- **Output Dimensionality:** {shown.dim} dimensions",
+        "- **Similarity Function:** Cosine Similarity",
+        f"- **Language:** {escaped(shown.language)}",
+        f"- **License:** {escaped(export.license or NOT_STATED)}",
+        f"- **Parameters:** {shown.parameters:,}, of which {shown.parameters_without_embeddings:,} are not in word vectors",
+    ]
+    sections = [
+        f"# {escaped(shown.title)}",
+        f"This is a sentence-transformers model that maps texts to vectors of {shown.dim} numbers: {encoder_summary(export)}",
+        "## Model Details\n\n### Model Description\n\n" + "\n".join(described),
+        f"### Full Model Architecture\n\n```\n{architecture}\n```",
+        "## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n"
+        + code_block(
+            "from sentence_transformers import SentenceTransformer",
+            "",
+            'model = SentenceTransformer("FOLDER")',
+            'vectors = model.encode(["Text one.", "Text two."])',
+            "model.similarity(vectors, vectors)",
+        )
+        + "\n\nThe prompt of the model is a space, which changes no vector but that of an empty text. If you set a prompt of your own,"
+        " begin it with a space. Use `encode` for all texts: in sentence-transformers 6.2, `encode_query` and `encode_document` fail for"
+        " every model with word vectors and a tokenizer of transformers.",
+        *shared_sections(export),
+    ]
+    return f"---\n{yaml.safe_dump(front, sort_keys=False, allow_unicode=True)}---\n\n" + "\n\n".join(sections) + "\n"

@@ -15,7 +15,7 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.base.progress import hidden_progress
 from mtl.base.terminal import escaped, markdown_table
-from mtl.export.form import TaskExport
+from mtl.export.format import TaskExport
 from mtl.export.model_card import NOT_STATED, code_block, task_title
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
@@ -116,8 +116,9 @@ def _check(export: TaskExport, folder: Path) -> None:
         difference = float(np.abs(found - wanted).max())
         if not difference <= TOLERANCE * max(1.0, float(np.abs(wanted).max())):
             raise InputError(
-                f"--format transformers: the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so"
-                " nothing is written; use the versions of constraints.txt"
+                f"the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so nothing is written;"
+                " use the versions of constraints.txt",
+                key="--format transformers",
             )
     export.model.network(export.task).to(export.model.device)
 

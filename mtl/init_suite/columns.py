@@ -1,9 +1,7 @@
-"""Guess which columns of a task hold the target, the texts, and the groups of rows that belong together.
+"""Guess which columns of a task hold the target, the texts and the groups of rows, and the kind of the targets with its metric.
 
 The rules use the columns' names and values. There are few rules, so that a comment in the suite file can say which one
 decided. The user corrects wrong guesses.
-
-Guess the kind of the values in a target column (labels, numbers, indices of candidates, words), and the metric.
 """
 
 import math

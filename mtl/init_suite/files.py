@@ -1,8 +1,4 @@
-"""Find the files below a folder that are splits of tasks, only by their names.
-
-Names and numbers of untrusted files in comments and messages.
-A data file as columns, and properties of their values.
-"""
+"""The files below a folder that are splits of tasks, found by their names alone, and their content as columns."""
 
 import math
 import os

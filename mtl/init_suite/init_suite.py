@@ -1,8 +1,6 @@
-"""`mtl init-suite`: guess a suite file from the data files below a folder.
+"""`mtl init-suite`: guess each task from its files, and write a suite file with a comment for each guess.
 
-Guess one task from its files.
-Tasks without training rows: which other task's head could predict them.
-The content of the suite file: YAML with a comment for each guess. Names and labels from untrusted files are quoted if necessary.
+Names and labels come from untrusted files, so the suite file has them in quotes if necessary.
 """
 
 import math
@@ -122,7 +120,9 @@ def _labelled(tables: Mapping[str, Table], target: str) -> dict[str, Table]:
         if table.has(target):
             labelled[split] = table
         elif split != "test":
-            raise InputError(table.incomplete.get(target, f"{table.path}: no targets in column {quoted(target)}"))
+            if target in table.incomplete:
+                raise InputError(table.incomplete[target])
+            raise InputError(f"no targets in column {quoted(target)}", path=table.path)
     return labelled
 
 
@@ -334,7 +334,7 @@ def init_suite(
     if name is None and (shipped("configs") / "suite" / f"{chosen}.yaml").exists():
         chosen += "-own"  # runs are in folders named after the suite
     if chosen != file_name(chosen, ""):
-        raise InputError(f"--name: {chosen!r} names folders; use letters, digits, '.', '_' and '-'")
+        raise InputError(f"{chosen!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
     path = out or Path(f"{chosen}.yaml")
     if path.exists() or path.is_symlink():
         raise InputError("already there; remove it, or name another file with --out", path=path)

@@ -33,7 +33,7 @@ from mtl.jobs.prepared import prepare
 from mtl.methods import METHODS
 from mtl.methods.method import Method
 from mtl.runs.summary import SeedScores
-from mtl.submissions import FORMATS
+from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import further_scores, score
 from mtl.training.precision import training_precision
@@ -191,4 +191,4 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int) -> list[str]
     config, kind = job.config, METHODS[job.config.method]
     facts = {"name": config.submission.name or kind.title(config), "family": kind.family, "parameters": parameters}
     submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
-    return FORMATS[job.suite.submission.format].write(submitted)
+    return SUBMISSION_FORMATS[job.suite.submission.format].write(submitted)

@@ -1,19 +1,21 @@
-"""The formats of submissions, by the name that a suite file uses (`submission.format`)."""
+"""The formats of submissions, by the name that a suite file uses: `submission: {format: NAME}`."""
 
 from mtl.submissions.check import check_rows
 from mtl.submissions.format import SubmissionFormat, check_zip, write_zip
 from mtl.submissions.rows import rows_problem, write_rows
 from mtl.tasks.suite import Suite
 
-FORMATS = {
-    "zip": SubmissionFormat(write_zip, check_zip),
-    "rows": SubmissionFormat(write_rows, check_rows, rows_problem),
+SUBMISSION_FORMATS: dict[str, SubmissionFormat] = {
+    # A zip with one file of test predictions for each task.
+    "zip": SubmissionFormat(write=write_zip, check=check_zip),
+    # The leaderboard's entry, and the rows of each data file with predictions.
+    "rows": SubmissionFormat(write=write_rows, check=check_rows, problem=rows_problem),
 }
 
 
 def submission_problem(suite: Suite) -> str | None:
     """The error in a suite's `submission`, as "key: message", or None."""
     name = suite.submission.format
-    if name not in FORMATS:
-        return f"format: {name!r} must be {' or '.join(FORMATS)}"
-    return FORMATS[name].problem(suite)
+    if name not in SUBMISSION_FORMATS:
+        return f"format: {name!r} must be {' or '.join(SUBMISSION_FORMATS)}"
+    return SUBMISSION_FORMATS[name].problem(suite)

@@ -1,8 +1,4 @@
-"""Check a submission of rows: the data's rows, complete, in order and unchanged, each with a valid prediction, and the entry.
-
-Compare a file of rows with predictions with the data file that it was made from.
-What is wrong with the content of an entry: keys and types that the empty entry does not have, and what the files contradict.
-"""
+"""Check a submission of rows: the data's rows, complete, in order and unchanged, each with a valid prediction, and the entry."""
 
 import codecs
 import json
@@ -41,6 +37,135 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 MOST_PROBLEMS = 10  # of one file that are listed
+TOLERANCE = 0.005
+"""How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded."""
+
+LARGEST = 1e15  # that a figure may be
+
+Template = Mapping[str, Any] | None
+"""The empty entry, if it is at hand."""
+
+
+def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
+    """The content of the files of a submission, a folder or a zip, by their path there: entries and rows of the suite's tasks. And the
+    names of all other files, which are not read. Raises InputError as `mtl.runs.predictions.read_files`."""
+    rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
+    return read_files(path, lambda name: name in rows or _is_entry(name))
+
+
+def rows_name(task: Task, split: str) -> str:
+    """The place of a file of rows in a submission."""
+    return f"{task.id}/{split}.jsonl"
+
+
+def submitted_rows(task: Task, found: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
+    """The submission's files of rows of a task, by split. found: the submission's content by name."""
+    names = {split: rows_name(task, split) for split in SPLITS}
+    return {
+        split: RowFile(task, f"{path}/{name}", split_lines(found[name], f"{path}/{name}"))
+        for split, name in names.items()
+        if name in found
+    }
+
+
+def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
+    """Compare a submission with the files of a data folder.
+
+    Raises InputError if the data folder has no file of the suite, and for files that cannot be read.
+    """
+    data: Files = {}
+    for task in suite.tasks.values():
+        if paths := data_files(task, data_dir):
+            data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
+    if not data:
+        raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
+    found, others = read_submission(path, suite)
+    problems = [
+        f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
+        for name, content in found.items()
+        if content.startswith(codecs.BOM_UTF8)
+    ]
+    compared = []
+    missing = []
+    notes = list[str]()
+    figures: Figures = {}
+    for task in suite.tasks.values():
+        files = submitted_rows(task, found, path)
+        if not files:
+            missing.append(task.id)
+            continue
+        compared.append(data.get(task.id, {}))
+        wrong = _task_problems(path, task, files, compared[-1], data_dir)
+        problems += wrong
+        predicted = {} if wrong else {split: file.predictions() for split, file in files.items()}
+        figures[task.id] = {
+            split: measure(suite, split, compared[-1][split], targets) for split, targets in predicted.items()
+        }
+        kind = target_kind(task)
+        notes += [
+            f"{files[split].name}: {note}"
+            for split, targets in predicted.items()
+            if (note := kind.cells.remark(targets))
+        ]
+    problems += _entry_problems(path, suite, found, read_template(suite, data_dir), missing, figures)
+    problems += foreign_problems(path, suite, others, "a submission")
+    return Checked(problems, data_remarks(compared, data_dir), notes)
+
+
+def _task_problems(
+    path: Path, task: Task, files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path
+) -> list[str]:
+    """What is wrong with a task's files. files, data: of the submission and of the data folder, by split."""
+    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
+    for split, file in files.items():
+        if split in data:
+            problems += [f"{file.name}{problem}" for problem in file_problems(file, data[split])]
+        else:
+            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
+    return problems
+
+
+def read_entry(path: Path, found: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
+    names = [name for name in found if _is_entry(name)]
+    if len(names) != 1:
+        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
+        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
+    return names[0], parse_entry(f"{path}/{names[0]}", found[names[0]])
+
+
+def _is_entry(name: str) -> bool:
+    return "/" not in name and name.endswith(".json")
+
+
+def _entry_problems(
+    path: Path,
+    suite: Suite,
+    found: Mapping[str, bytes],
+    template: Mapping[str, Any] | None,
+    missing: Sequence[str],
+    figures: Figures,
+) -> list[str]:
+    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out.
+
+    template: the empty entry, if it is at hand. missing: the tasks that have no files. figures: of the tasks that have.
+    """
+    try:
+        name, entry = read_entry(path, found)
+    except InputError as error:
+        return [str(error)]
+    called = system_name(suite, entry)
+    problems = []
+    if called is not None and file_name(called) != name:
+        problems.append(f"{path}/{name}: is the entry of {called!r}; its name must be {file_name(called)}")
+    left_out = entry.get(LEFT_OUT, [])
+    problems += [
+        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
+        for id in missing
+        if id not in left_out
+    ]
+    content = content_problems(suite, entry, template, list(figures), figures)
+    return [*problems, *(f"{path}/{name}: {problem}" for problem in content)]
 
 
 def file_problems(file: RowFile, data: RowFile) -> list[str]:
@@ -52,10 +177,10 @@ def file_problems(file: RowFile, data: RowFile) -> list[str]:
     problems = list[tuple[int, str]]()
     for number, line in enumerate(file.lines, start=1):
         try:
-            rows.append(parse_row("", number, line))
+            rows.append(parse_row(file.name, number, line))
         except InputError as error:
             rows.append(None)
-            problems.append((number, str(error).removeprefix(f":{number}: ")))
+            problems.append((number, error.message))
             continue
         try:
             prediction_target(file.task, rows[-1] or {})
@@ -75,38 +200,32 @@ def _row_problems(rows: Sequence[dict[str, Any] | None], data: RowFile) -> Itera
     rows: of the submission; None for a line that is no row.
     """
     plain = [None if row is None else {key: row[key] for key in row if key != PREDICTION} for row in rows]
-    places = _places(plain, data.rows)
-    left = set(range(len(data.rows))) - set(places)
+    free = defaultdict[str, deque[int]](deque)  # each row of the data is taken once
+    for index, data_row in enumerate(data.rows):
+        free[_canonical(data_row)].append(index)
+    keys = [None if row is None else _canonical(row) for row in plain]
+    positions = [free[key].popleft() if key is not None and free[key] else None for key in keys]
+    left = set(range(len(data.rows))) - set(positions)
     furthest = expected = -1
     in_order = True
-    for number, place in enumerate(places, start=1):
+    for number, position in enumerate(positions, start=1):
         expected += 1
-        if place is None and expected in left:  # stands where that row should stand
+        if position is None and expected in left:  # stands where that row should stand
             left.remove(expected)
-            if (row := plain[number - 1]) is not None:
-                yield number, _difference(row, data.rows[expected])
+            if (changed := plain[number - 1]) is not None:
+                yield number, _difference(changed, data.rows[expected])
             continue
-        if place is None:
+        if position is None:
             expected -= 1
             if plain[number - 1] is not None:
                 yield number, f"is none of the rows of {data.name}, or stands here once more"
             continue
-        if place < furthest and in_order:
+        if position < furthest and in_order:
             in_order = False
-            yield number, f"row {place + 1} of {data.name} stands here; the rows must be in the order of that file"
-        furthest, expected = max(furthest, place), place
-    for place in sorted(left):
-        yield place + 1, f"row {place + 1} of {data.name} is missing"
-
-
-def _places(rows: Sequence[dict[str, Any] | None], data: Sequence[dict[str, Any]]) -> list[int | None]:
-    """The index of the data's row that each row is; None if it is none. Each row of the data is taken once."""
-    keys = [_canonical(row) for row in data]
-    free = defaultdict[str, deque[int]](deque)
-    for place, key in enumerate(keys):
-        free[key].append(place)
-    found = [None if row is None else _canonical(row) for row in rows]
-    return [free[key].popleft() if key is not None and free[key] else None for key in found]
+            yield number, f"row {position + 1} of {data.name} stands here; the rows must be in the order of that file"
+        furthest, expected = max(furthest, position), position
+    for position in sorted(left):
+        yield position + 1, f"row {position + 1} of {data.name} is missing"
 
 
 def _canonical(row: dict[str, Any]) -> str:
@@ -128,15 +247,6 @@ def _difference(row: dict[str, Any], data: dict[str, Any], outer: str = "") -> s
         if json.dumps(one, sort_keys=True) != json.dumps(other, sort_keys=True):
             return f"key {name!r} is {show(one)}, and in the data's row {show(other)}"
     raise AssertionError("the rows are the same")
-
-
-TOLERANCE = 0.005
-"""How far a figure may be from the one that the predictions give, on a scale from 0 to 1: entries may be rounded."""
-
-LARGEST = 1e15  # that a figure may be
-
-Template = Mapping[str, Any] | None
-"""The empty entry, if it is at hand."""
 
 
 def content_problems(
@@ -249,130 +359,3 @@ def _figure_problem(suite: Suite, name: str, value: Any, known: set[str], right:
     if name in right and not abs(value - right[name]) <= within:
         return f"is {value}, but the predictions give {right[name]:.6g}"
     return None
-
-
-def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[str]]:
-    """The content of the files of a submission, a folder or a zip, by their path there: entries and rows of the suite's tasks. And the
-    names of all other files, which are not read. Raises InputError as `mtl.runs.predictions.read_files`."""
-    rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
-    return read_files(path, lambda name: name in rows or _is_entry(name))
-
-
-def rows_name(task: Task, split: str) -> str:
-    """The place of a file of rows in a submission."""
-    return f"{task.id}/{split}.jsonl"
-
-
-def submitted_rows(task: Task, found: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
-    """The submission's files of rows of a task, by split. found: the submission's content by name."""
-    names = {split: rows_name(task, split) for split in SPLITS}
-    return {
-        split: RowFile(task, f"{path}/{name}", split_lines(found[name], f"{path}/{name}"))
-        for split, name in names.items()
-        if name in found
-    }
-
-
-def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    """Compare a submission with the files of a data folder.
-
-    Raises InputError if the data folder has no file of the suite, and for files that cannot be read.
-    """
-    data: Files = {}
-    for task in suite.tasks.values():
-        if paths := data_files(task, data_dir):
-            data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
-    if not data:
-        raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
-    found, others = read_submission(path, suite)
-    problems = _mark_problems(path, found)
-    compared = []
-    missing = []
-    notes = list[str]()
-    figures: Figures = {}
-    for task in suite.tasks.values():
-        files = submitted_rows(task, found, path)
-        if not files:
-            missing.append(task.id)
-            continue
-        compared.append(data.get(task.id, {}))
-        wrong = _task_problems(path, task, files, compared[-1], data_dir)
-        problems += wrong
-        predicted = {} if wrong else {split: file.predictions() for split, file in files.items()}
-        figures[task.id] = {
-            split: measure(suite, split, compared[-1][split], targets) for split, targets in predicted.items()
-        }
-        kind = target_kind(task)
-        notes += [
-            f"{files[split].name}: {note}"
-            for split, targets in predicted.items()
-            if (note := kind.cells.remark(targets))
-        ]
-    problems += _entry_problems(path, suite, found, read_template(suite, data_dir), missing, figures)
-    problems += foreign_problems(path, suite, others, "a submission")
-    return Checked(problems, data_remarks(compared, data_dir), notes)
-
-
-def _mark_problems(path: Path, found: Mapping[str, bytes]) -> list[str]:
-    """The files that begin with a byte order mark, which readers of JSON refuse."""
-    return [
-        f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
-        for name, content in found.items()
-        if content.startswith(codecs.BOM_UTF8)
-    ]
-
-
-def _task_problems(
-    path: Path, task: Task, files: Mapping[str, RowFile], data: Mapping[str, RowFile], data_dir: Path
-) -> list[str]:
-    """What is wrong with a task's files. files, data: of the submission and of the data folder, by split."""
-    problems = [f"{path}/{rows_name(task, split)}: is missing" for split in data if split not in files]
-    for split, file in files.items():
-        if split in data:
-            problems += [f"{file.name}{problem}" for problem in file_problems(file, data[split])]
-        else:
-            problems.append(f"{file.name}: {data_dir} has no {split} file of the task to compare with")
-    return problems
-
-
-def read_entry(path: Path, found: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
-    """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
-    names = [name for name in found if _is_entry(name)]
-    if len(names) != 1:
-        what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
-        raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
-    return names[0], parse_entry(f"{path}/{names[0]}", found[names[0]])
-
-
-def _is_entry(name: str) -> bool:
-    return "/" not in name and name.endswith(".json")
-
-
-def _entry_problems(
-    path: Path,
-    suite: Suite,
-    found: Mapping[str, bytes],
-    template: Mapping[str, Any] | None,
-    missing: Sequence[str],
-    figures: Figures,
-) -> list[str]:
-    """What is wrong with the submission's entry, and the missing tasks that it does not say are left out.
-
-    template: the empty entry, if it is at hand. missing: the tasks that have no files. figures: of the tasks that have.
-    """
-    try:
-        name, entry = read_entry(path, found)
-    except InputError as error:
-        return [str(error)]
-    called = system_name(suite, entry)
-    problems = []
-    if called is not None and file_name(called) != name:
-        problems.append(f"{path}/{name}: is the entry of {called!r}; its name must be {file_name(called)}")
-    left_out = entry.get(LEFT_OUT, [])
-    problems += [
-        f"{path}/{id}: the task is missing, and the entry does not say so under {LEFT_OUT}"
-        for id in missing
-        if id not in left_out
-    ]
-    content = content_problems(suite, entry, template, list(figures), figures)
-    return [*problems, *(f"{path}/{name}: {problem}" for problem in content)]

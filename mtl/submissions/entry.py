@@ -1,6 +1,6 @@
-"""The leaderboard's entry on a system: its empty entry, filled with what is known.
+"""The two parts of a submission of rows: files of rows with predictions, and the leaderboard's entry on the system.
 
-Files of rows in JSON Lines: the rows of a data file with a further key, the prediction. A row's own text stays as it is.
+A file of rows has the lines of a data file with a further key, the prediction; what the line had stays as it is.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""The format `zip`: a zip with one file of test predictions for each task.
-
-Write predictions: files of one column in row order, and the zip that a leaderboard accepts.
-The interface of a submission format.
-"""
+"""The interface of a submission format, and the format `zip`: a zip with one file of test predictions for each task."""
 
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
@@ -20,28 +16,13 @@ from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 
-def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
-    """Write predicted targets (rows,) in row order, one a line (`Cells.to_line`), after a header.
-
-    header: "task" for the name of the task's target column, else the header is the word "target".
-    """
-    name = task.target if header == "task" else "target"
-    lines = map(target_kind(task).cells.to_line, predictions.tolist())
-    write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
-
-
-def write_submission(path: Path, files: Sequence[Path]) -> None:
-    """Zip prediction files without folders. The same files give the same bytes."""
-    with replacing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in files:
-            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
-
-
 @dataclass(frozen=True)
 class Submitted:
-    """What the submission of one seed is made from: its files of predictions, the data, and what is known of the system.
+    """What the submission of one seed is made from: its files of predictions, the data, and facts about the system.
 
-    tasks: of the run. facts: by name, see `mtl.submissions.entry.FACTS`.
+    Attributes:
+        tasks: those of the run.
+        facts: by name, see `mtl.submissions.entry.FACTS`.
     """
 
     folder: RunFolder
@@ -54,8 +35,13 @@ class Submitted:
 
 @dataclass(frozen=True)
 class Checked:
-    """A submission that was compared with data, one line each: what is wrong with it, as "file:line: message"; what keeps it from being
-    submitted, as rows that are not official (remarks); what its user should know beside that (notes)."""
+    """What a comparison of a submission with data says, one line each.
+
+    Attributes:
+        problems: what is wrong with the submission, as "file:line: message".
+        remarks: what keeps it from being submitted, such as rows that are not official.
+        notes: what its user should know beside that.
+    """
 
     problems: list[str]
     remarks: list[str] = field(default_factory=list)
@@ -64,16 +50,36 @@ class Checked:
 
 @dataclass(frozen=True)
 class SubmissionFormat:
-    """One format: an entry of `mtl.runs.formats.FORMATS`.
+    """One format: an entry of `mtl.submissions.SUBMISSION_FORMATS`.
 
-    write: writes a seed's submission; returns what its user should know, one line each. check: compares a submission, zipped or as a
-    folder, with the suite and a data folder; raises InputError for files that cannot be read. problem: the error in the suite's
-    declaration, as "key: message", or None.
+    Attributes:
+        write: writes a seed's submission, and returns what its user should know, one line each.
+        check: compares a submission, zipped or as a folder, with the suite and a data folder. Raises InputError for files that cannot be
+            read.
+        problem: returns the error in the suite's declaration, as "key: message", or None.
     """
 
     write: Callable[[Submitted], list[str]]
     check: Callable[[Path, Suite, Path], Checked]
     problem: Callable[[Suite], str | None] = lambda suite: None
+
+
+def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: str) -> None:
+    """Write predicted targets (rows,) in row order, one a line (`Cells.to_line`), after a header.
+
+    Args:
+        header: "task" for the name of the task's target column; else the header is the word "target".
+    """
+    name = task.target if header == "task" else "target"
+    lines = map(target_kind(task).cells.to_line, predictions.tolist())
+    write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
+
+
+def write_submission(path: Path, files: Sequence[Path]) -> None:
+    """Zip prediction files without folders. The same files give the same bytes."""
+    with replacing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def write_zip(submitted: Submitted) -> list[str]:

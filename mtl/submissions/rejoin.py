@@ -190,7 +190,9 @@ def _scored(task: Task, file: RowFile, gold: RowFile) -> tuple[np.ndarray, Score
     """The predictions of a file of rows, and the gold file's rows. Raises InputError unless both have the same texts in the same order."""
     predictions = file.predictions()
     if row_keys(file, None) != row_keys(gold, None):
-        raise InputError(f"{file.name}: its rows are not those of {gold.name}; mtl rejoin puts predictions to its rows")
+        raise InputError(
+            f"its rows are not those of {gold.name}; mtl rejoin puts predictions to its rows", path=file.name
+        )
     rows = scored_rows(task, read_examples(replace(task, breakdown=None, group=None), Path(gold.name)))
     assert rows is not None
     return predictions, rows

@@ -22,7 +22,7 @@ from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, Scale, Source, T
 
 @dataclass
 class Submission:
-    """The format of a suite's submissions, a key of `mtl.runs.formats.FORMATS`, and what the format needs to know.
+    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know.
 
     zip has no further keys. The others are those of rows:
     template: the leaderboard's empty entry, a JSON file in the data folder. template_source: where `mtl data` gets it. fill: by dotted

@@ -18,7 +18,7 @@ from small_suite import small_settings
 import mtl
 from mtl.cli import main
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
-from mtl.export import FORMATS
+from mtl.export import EXPORT_FORMATS
 from mtl.export.onnx import run_model
 from mtl.jobs.together import run_baseline
 
@@ -53,7 +53,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def export(run: Path, out: Path, format: str, *settings: str) -> None:
     """Export a run; skips the test if a package is missing that the format needs."""
-    if missing := [name for name in FORMATS[format].packages if find_spec(name) is None]:
+    if missing := [name for name in EXPORT_FORMATS[format].packages if find_spec(name) is None]:
         pytest.skip(f"needs the package {missing[0]}")
     assert main(["export", str(run), "--format", format, "--out", str(out), *settings]) == 0
 
@@ -283,7 +283,7 @@ def test_an_export_with_other_vectors_is_not_kept(
 def test_an_export_with_another_tokenizer_is_not_kept(
     runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if missing := [name for name in FORMATS["onnx"].packages if find_spec(name) is None]:
+    if missing := [name for name in EXPORT_FORMATS["onnx"].packages if find_spec(name) is None]:
         pytest.skip(f"needs the package {missing[0]}")
     from mtl.export.tokenizer import tokenizer_json
 

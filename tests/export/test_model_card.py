@@ -10,8 +10,11 @@ from data_files import read_json
 from run_folders import make_run, right
 
 from mtl.encoders.encoder import Description
-from mtl.export.form import Export
-from mtl.export.model_card import code_block, onnx_card, sentence_transformers_card, vectors_card
+from mtl.export.format import Export
+from mtl.export.model_card import code_block
+from mtl.export.onnx import onnx_card
+from mtl.export.sentence_transformer import sentence_transformers_card
+from mtl.export.word_vectors import vectors_card
 from mtl.model.encoder import EncoderParts
 from mtl.tasks.suite import load_suite
 

@@ -16,7 +16,7 @@ from rows_suite import read
 
 from mtl.fetching import archives
 from mtl.jobs.job import Job
-from mtl.submissions import FORMATS
+from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.rejoin import rejoin, score_predictions
 from mtl.tasks.suite import load_suite
 
@@ -38,7 +38,7 @@ def uses(rows_job: Job, made: Path, tmp_path: Path) -> Uses:
         rejoin(path, suite, tasks, official, tmp_path / "out", "a name")
 
     return {
-        "check": lambda path: FORMATS["rows"].check(path, suite, made / "data"),
+        "check": lambda path: SUBMISSION_FORMATS["rows"].check(path, suite, made / "data"),
         "rejoin": rejoined,
         "score": lambda path: score_predictions(path, suite, suite.choose(["grad", "val"]), official, 0.1),
     }
@@ -103,7 +103,7 @@ def test_damaged_predictions_are_one_line(suite_file: Path, tmp_path: Path) -> N
         whole = file.read_bytes()
         for what, content in mutated_bytes(whole, 80):
             file.write_bytes(content)
-            message_of(lambda: FORMATS["zip"].check(folder, suite, tmp_path / "data"), f"check: {what}")
+            message_of(lambda: SUBMISSION_FORMATS["zip"].check(folder, suite, tmp_path / "data"), f"check: {what}")
             message_of(lambda: score_predictions(folder, suite, suite.choose(None), gold, 0.1), f"score: {what}")
         file.write_bytes(whole)
 
@@ -153,14 +153,14 @@ def test_members_that_no_one_asks_for_are_named_and_not_unpacked(copy: Path, row
     content = path.read_bytes()
     path.write_bytes(content.replace(b"x" * 1000, b"y" * 1000))  # its checksum is wrong: reading it fails
     uses["score"](path)
-    problems = FORMATS["rows"].check(path, rows_job.suite, rows_job.data_dir).problems
+    problems = SUBMISSION_FORMATS["rows"].check(path, rows_job.suite, rows_job.data_dir).problems
     assert problems == [f"{path}/bomb.txt: not a file of a submission of suite rader"]
 
 
 def test_of_many_foreign_files_ten_are_named(copy: Path, rows_job: Job) -> None:
     for number in range(25):
         (copy / f"{number:02}.txt").touch()
-    problems = FORMATS["rows"].check(copy, rows_job.suite, rows_job.data_dir).problems
+    problems = SUBMISSION_FORMATS["rows"].check(copy, rows_job.suite, rows_job.data_dir).problems
     assert len(problems) == 11 and problems[-1] == f"{copy}: 15 further files of other names"
 
 

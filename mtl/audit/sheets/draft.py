@@ -70,12 +70,15 @@ def draft_sheet(job: Job, task_id: str) -> str:
     """The draft of a task's sheet. Raises InputError for an unknown task, and for one without a file that can be read."""
     suite = job.suite
     if task_id not in suite.tasks:
-        raise InputError(f"--sheet {task_id}: suite {suite.name} has no such task; it has {', '.join(suite.tasks)}")
+        raise InputError(
+            f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=f"--sheet {task_id}"
+        )
     task, folder = suite.tasks[task_id], job.data_dir
     read = read_files(suite, task, folder, job.config.held_out)
     if not read.files:
         raise InputError(
-            f"--sheet {task_id}: no file of the task can be read in {folder}: {'; '.join(f.what for f in read.findings)}"
+            f"no file of the task can be read in {folder}: {'; '.join(finding.what for finding in read.findings)}",
+            key=f"--sheet {task_id}",
         )
     values = {
         **_identification(suite, task, folder),

@@ -52,17 +52,20 @@ class TaskExport:
 
 @dataclass(frozen=True)
 class ExportFormat:
-    """One format: an entry of `mtl.export.FORMATS`.
+    """One format: an entry of `mtl.export.EXPORT_FORMATS`. It has either `write` or `write_task`.
 
-    keys: the settings that it reads. packages: that it needs, by the name to import. extra: of mtl-baselines, with these packages;
-    None where there are none. problem: why an encoder cannot be exported, or None. write: writes the files to a folder; raises InputError
-    if they do not give the vectors of the encoder. write_task: in place of `write`, for formats that hold a task's whole model; raises
-    InputError as well if the format has no such head.
+    Attributes:
+        keys: the settings that it reads.
+        packages: those that it needs, by the names to import.
+        extra: the extra of mtl-baselines with these packages; None if there are none.
+        problem: says why an encoder cannot be exported, or returns None.
+        write: writes an encoder's files to a folder. Raises InputError if they do not give the vectors of the encoder.
+        write_task: writes a task's whole model to a folder. Raises InputError also if the format has no such head.
     """
 
     keys: tuple[str, ...]
-    packages: tuple[str, ...]
-    extra: str | None
-    problem: Callable[[EncoderParts], str | None]
+    packages: tuple[str, ...] = ()
+    extra: str | None = None
+    problem: Callable[[EncoderParts], str | None] = lambda parts: None
     write: Callable[[Export, Path], None] | None = None
     write_task: Callable[[TaskExport, Path], None] | None = None
