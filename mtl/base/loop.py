@@ -21,7 +21,7 @@ from mtl.base.untrusted import Count, read_checkpoint, read_json
 logger = logging.getLogger("mtl")
 
 RELEASE_EVERY = 10  # steps between two returns of freed memory: each costs the page faults of the next step
-FORMAT = 1  # of unfinished trainings: increase it whenever their files change, or what a step does
+FORMAT = 2  # of unfinished trainings: increase it whenever their files change, or what a step does
 
 Batch = TypeVar("Batch")
 
@@ -49,7 +49,7 @@ class ResumableTraining(ABC, Generic[Batch]):
         self.step = 0  # steps done
         self.losses: list[Tensor] = []  # of the steps since the last validation
         self.mean_loss = math.nan  # between the last two validations
-        self.perplexities: list[dict[str, float]] = []  # a row for each validation
+        self.validations: list[dict[str, float]] = []  # a row for each validation
 
     @property
     @abstractmethod
@@ -81,7 +81,7 @@ class ResumableTraining(ABC, Generic[Batch]):
         shown.reach(self.step)
 
     def run(self, title: str) -> None:
-        """Train to the last step; `perplexities` gets a row for each validation, and each validation ends with a checkpoint.
+        """Train to the last step; `validations` gets a row for each validation, and each validation ends with a checkpoint.
 
         Raises DivergedError if losses, weights or held-out figures are no longer finite, before it replaces the checkpoint.
         """
@@ -100,7 +100,7 @@ class ResumableTraining(ABC, Generic[Batch]):
                 if last or self.step % self.validate_every == 0:
                     self._check_training(title)
                     row = self._validation(title)
-                    self.perplexities.append(row)
+                    self.validations.append(row)
                     self._save()
                     shown.note(self.describe(row))
                 if last:
@@ -137,7 +137,7 @@ class ResumableTraining(ABC, Generic[Batch]):
             "model": self.model.state_dict(),
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
             "step": self.step,
-            "perplexities": self.perplexities,
+            "validations": self.validations,
         }
         write_checkpoint(self.checkpoint, state)
 
@@ -149,14 +149,14 @@ class ResumableTraining(ABC, Generic[Batch]):
                 optimizer.load_state_dict(values)
         except (RuntimeError, ValueError, KeyError, TypeError, AttributeError):  # with a line for each weight
             raise InputError("is the state of another model; delete it", path=self.checkpoint) from None
-        self.step, self.perplexities = state["step"], state["perplexities"]
+        self.step, self.validations = state["step"], state["validations"]
 
 
 class _State(TypedDict):
     model: dict[str, Any]
     optimizers: list[dict[str, Any]]
     step: Count
-    perplexities: list[dict[str, float]]
+    validations: list[dict[str, float]]
 
 
 def claim_of(settings: Any, source: str) -> dict[str, Any]:

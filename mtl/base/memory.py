@@ -47,21 +47,18 @@ def machine_memory() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
-def times_it_fits(size: int, who: str) -> int:
-    """How many times so many bytes fit into this machine's memory. who: asks for them. Raises InputError if they do not fit once."""
-    total = machine_memory()
-    if size > total:
-        raise InputError(
-            f"{who} asks for {format_bytes(size)}; this machine has {format_bytes(total)}", key="resources.memory"
-        )
-    return total // size
+def check_fits(size: int, what: str, remedy: str, key: str | None = None) -> None:
+    """Raise InputError if this machine has less memory than something needs.
 
-
-def check_fits(size: int, what: str, remedy: str) -> None:
-    """Raise InputError if so many bytes are more than this machine has. what: needs them, as in "the LSTM". remedy: what to do."""
-    if size > machine_memory():
-        has = format_bytes(machine_memory())
-        raise InputError(f"{what} needs {format_bytes(size)} of memory, and this machine has {has}; {remedy}")
+    Args:
+        size: what it needs, in bytes.
+        what: needs them, as in "the LSTM".
+        remedy: what the user can do.
+        key: the setting that asks for them, if one does.
+    """
+    if size > (total := machine_memory()):
+        needed = f"{what} needs {format_bytes(size)} of memory, and this machine has {format_bytes(total)}"
+        raise InputError(f"{needed}; {remedy}", key=key)
 
 
 def peak_gpu_memory() -> int | None:

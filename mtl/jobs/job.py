@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from mtl.base.errors import InputError
-from mtl.base.memory import times_it_fits
+from mtl.base.memory import check_fits
 from mtl.base.untrusted import read_yaml
 from mtl.data.splits import choose_scored, has_files
 from mtl.embedders import EMBEDDERS, embedder_kind
@@ -58,8 +58,7 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
     Its section `embeddings` has a section for each kind of embeddings; only that of `embeddings` applies.
     """
     content = read_named(kind, name, folder)
-    if wrong := [key for key in CHOICES if key in content and key != kind]:
-        raise InputError(f"{kind}={name}: {wrong[0]}: only the command line and sweeps choose it")
+    _check_choices(f"{kind}={name}", [key for key in CHOICES if key in content and key != kind])
     # Runs are told apart by these names, and both kinds stand in the same place of a run's name.
     for other in SETTINGS_KINDS:
         own = find_yaml(kind, name, folder).resolve() != (folder / f"{content[kind]}.yaml").resolve()
@@ -76,10 +75,8 @@ def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[s
         if unknown := sorted(map(str, set(section) - set(EMBEDDERS[name_of].options.__dataclass_fields__))):
             raise InputError(f"{kind}={name}: embeddings.{name_of}.{unknown[0]}: {name_of} embeddings have no such key")
     settings = {**content, "embeddings": sections.get(embeddings, {})}
-    if locations := [key for key in flatten(settings) if key in LOCATIONS]:
-        raise InputError(f"{kind}={name}: {locations[0]}: only the command line says where files are")
-    if "name" in settings["embeddings"]:
-        raise InputError(f"{kind}={name}: embeddings.{embeddings}.name: only the command line and sweeps choose it")
+    _check_locations(f"{kind}={name}", settings)
+    _check_choices(f"{kind}={name}", [f"embeddings.{embeddings}.name"] if "name" in settings["embeddings"] else [])
     return settings
 
 
@@ -116,11 +113,21 @@ def load_checked_suite(name: str) -> Suite:
     if problem := submission_problem(suite):
         raise InputError(f"suite {suite.name}: submission.{problem}")
     for where, settings in suite_settings(suite).items():
-        if locations := [key for key in flatten(settings) if key in LOCATIONS]:
-            raise InputError(f"suite {suite.name}: {where}: {locations[0]}: only the command line says where files are")
-        if chosen := [key for key in CHOICES if key in settings]:
-            raise InputError(f"suite {suite.name}: {where}: {chosen[0]}: only the command line and sweeps choose it")
+        _check_locations(f"suite {suite.name}: {where}", settings)
+        _check_choices(f"suite {suite.name}: {where}", [key for key in CHOICES if key in settings])
     return suite
+
+
+def _check_locations(source: str, settings: dict[str, Any]) -> None:
+    """Raise InputError if settings from a file say where files are."""
+    if locations := [key for key in flatten(settings) if key in LOCATIONS]:
+        raise InputError(f"{source}: {locations[0]}: only the command line says where files are")
+
+
+def _check_choices(source: str, keys: list[str]) -> None:
+    """Raise InputError if a file sets any of these keys, which it must not."""
+    if keys:
+        raise InputError(f"{source}: {keys[0]}: only the command line and sweeps choose it")
 
 
 def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
@@ -220,7 +227,7 @@ class Job:
         """
         config, needed = self.config, self.config.resources.memory_bytes
         if needed and config.engine == "processes" and config.runs_apart and not self.folder.summary.exists():
-            times_it_fits(needed, "a seed")
+            check_fits(needed, "a seed", "set a smaller one", key="resources.memory")
 
     @property
     def data_dir(self) -> Path:

@@ -221,7 +221,7 @@ def _train(
         *(f"{held_out + chosen:,}", f"{held_out:,}"),
     )
     training.run(str(out))
-    log = training_log(settings, texts, figures, training.perplexities)
+    log = training_log(settings, texts, figures, training.validations)
     write_model(out, training.bert, portable_tokenizer(tokenizer, settings.max_length), log, texts.language)
 
 

@@ -136,7 +136,7 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
     @property
     def seconds(self) -> float:
         """How long the training has lasted, without interruptions."""
-        before = self.perplexities[-1]["seconds"] if self.perplexities else 0.0
+        before = self.validations[-1]["seconds"] if self.validations else 0.0
         if self._begun is None:
             return before
         return time.monotonic() - self._begun

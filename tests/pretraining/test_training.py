@@ -29,7 +29,7 @@ def training(folder: Path, settings: PretrainingSettings) -> MaskedLanguageModel
 def test_training_lowers_the_perplexity(tmp_path: Path) -> None:
     one = training(tmp_path, small(max_steps=60, validate_every=15, dropout=0.0))
     one.run("test")
-    rows = one.perplexities
+    rows = one.validations
     assert [row["step"] for row in rows] == [15, 30, 45, 60]
     assert rows[-1]["perplexity"] < rows[0]["perplexity"] and rows[-1]["train_loss"] < rows[0]["train_loss"]
 
@@ -112,13 +112,13 @@ def test_a_time_limit_ends_the_training_with_a_checkpoint(tmp_path: Path, monkey
     clock = iter(range(0, 10_000, 1))  # each look at the clock is a second later
     monkeypatch.setattr("mtl.pretraining.training.time.monotonic", lambda: float(next(clock)))
     one.run("test")
-    last = one.perplexities[-1]
+    last = one.validations[-1]
     assert last["seconds"] >= 60 and last["step"] == one.step
     saved = torch.load(tmp_path / "last.ckpt", weights_only=True)
     assert saved["step"] == one.step
     again = training(tmp_path, small(max_steps=None, max_minutes=1.0, validate_every=5))
     again.run("test")  # it has ended: no further step
-    assert again.step == one.step and again.perplexities == one.perplexities
+    assert again.step == one.step and again.validations == one.validations
 
 
 def test_bfloat16_trains_weights_in_float32(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def _train(
         "settings": training,
         "words": len(corpus.tokens),
         "types": len(corpus.types),
-        "perplexity": trainer.perplexities,
+        "perplexity": trainer.validations,
     }
     write_text(folder / "training.json", json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     write_text(folder / OPTIONS, settings.options().to_json())

@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from mtl.base.errors import DivergedError, InputError, sigterm_as_interrupt
 from mtl.base.locks import LOST
-from mtl.base.memory import times_it_fits
+from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines.engine import Done, Unit, ready
@@ -94,7 +94,10 @@ class BarLock:
 def _places(unit: Unit, at_a_time: int) -> int:
     """How many units like this one can run at the same time. Raises InputError if it asks for more memory than the machine has."""
     memory = unit.needs.memory
-    return at_a_time if memory is None else min(at_a_time, times_it_fits(memory, unit.name))
+    if memory is None:
+        return at_a_time
+    check_fits(memory, unit.name, "set a smaller one", key="resources.memory")
+    return min(at_a_time, machine_memory() // memory)
 
 
 def _threads(places: int) -> int:
