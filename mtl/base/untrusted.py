@@ -59,7 +59,8 @@ def check_plain_folder(folder: Path) -> None:
     for entry in _entries(folder):
         if entry.is_symlink():
             raise InputError(
-                "is a link; a run's, a submission's or a model's folder holds only files and folders: put the file itself there, or remove the link",
+                "is a link; a run's, a submission's or a model's folder holds only files and folders: "
+                "put the file itself there, or remove the link",
                 path=entry.path,
             )
         if not entry.is_dir() and not entry.is_file():
@@ -195,7 +196,7 @@ def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: st
         return cast(Content, value)
     except (ValueError, RecursionError) as error:
         said = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError(f"{name}: not JSON: {said}; {remedy}") from None
+        raise InputError(f"not JSON: {said}; {remedy}", path=name) from None
 
 
 def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:

@@ -142,7 +142,8 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
         for column in columns:
             if column not in known:
                 raise InputError(
-                    f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts); it has {listed(known)}",
+                    f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts);"
+                    f" it has {listed(known)}",
                     path=path,
                 )
         leaves = [column.removesuffix(LIST) for column in columns]

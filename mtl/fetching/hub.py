@@ -196,7 +196,7 @@ def _rows(
     try:
         records = read_records(copy, names)
     except InputError as error:
-        raise InputError(str(error).replace(str(copy), path)) from None
+        raise error.located(path=path) from None
     place = columns.index(task.target) if task.target in columns else None
     labels = [] if place is None else _indexed_labels(task, copy, names[place])
     ends = [columns.index(column) for column in task.span_columns] if typed and not is_typed(copy) else []
@@ -234,6 +234,10 @@ def _errors(dataset: str, folder: Path) -> Iterator[None]:
     """Errors name the dataset instead of the temporary folder."""
     try:
         yield
-    except (InputError, OSError) as error:
-        reason = str(error).replace(f"{folder}/", "")
-        raise InputError(f"the Hugging Face Hub's dataset {dataset}: {reason}") from None
+    except OSError as error:
+        file = Path(error.filename).name if error.filename else "the disk"
+        raise InputError(f"the Hugging Face Hub's dataset {dataset}: {file}: {error.strerror or error}") from None
+    except InputError as error:
+        if error.path is not None and Path(error.path).is_relative_to(folder) and Path(error.path) != folder:
+            error = error.located(path=Path(error.path).relative_to(folder))
+        raise InputError(f"the Hugging Face Hub's dataset {dataset}: {error}") from None

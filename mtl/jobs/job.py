@@ -118,7 +118,7 @@ def load_checked_suite(name: str) -> Suite:
     return suite
 
 
-def _check_locations(source: str, settings: dict[str, Any]) -> None:
+def _check_locations(source: str, settings: Mapping[str, Any]) -> None:
     """Raise InputError if settings from a file say where files are."""
     if locations := [key for key in flatten(settings) if key in LOCATIONS]:
         raise InputError(f"{source}: {locations[0]}: only the command line says where files are")
