@@ -38,7 +38,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         (["baseline", "suite=klej-sample", "run_dir=/proc/none"], "/proc/none: cannot be written ("),
         (
             ["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"],
-            "dim=-3: too small",
+            "dim=-3: must be at least 1",
         ),
         (["data", "glue"], "suite=glue: unknown"),
         (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
