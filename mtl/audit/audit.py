@@ -51,13 +51,13 @@ def audit(job: Job) -> Audit:
     notes = [note for files in read for note in files.notes]
     for number, files in enumerate(progress(read, "auditing", "tasks")):
         same = [(name, other) for other in read[:number] for name in files.files if _same_texts(files, other, name)]
-        found = findings[files.task.id]
-        found += _row_counts(files)
-        found += _changed_files(files, folder)
-        found += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
-        found += [finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)]
-        found += question_findings(files.files)
-        found += shared_within(files.parts)
+        own = findings[files.task.id]
+        own += _row_counts(files)
+        own += _changed_files(files, folder)
+        own += _row_findings(files, tokens, config.max_length, dict(reversed(same)))
+        own += [finding for part in files.files.values() for finding in field_findings(part, folder, suite.shown)]
+        own += question_findings(files.files)
+        own += shared_within(files.parts)
         notes += _note_same_texts(files, same)
         if not set(files.files) <= {name for name, _ in same}:
             notes += _note_other_pairs(files)
@@ -65,9 +65,9 @@ def audit(job: Job) -> Audit:
         findings[finding.task].append(finding)
     notes += _note_outer_whitespace(read)
     notes += _note_quoting_reader(read, folder)
-    all_findings = [finding for found in findings.values() for finding in found]
-    shown = [(files.task, _in_order({**files.files, **_held_out(files)})) for files in read]
-    return Audit(all_findings, render(config, suite, folder, shown, tokens, all_findings, notes))
+    all_findings = [finding for own in findings.values() for finding in own]
+    tables = [(files.task, _in_order({**files.files, **_held_out(files)})) for files in read]
+    return Audit(all_findings, render(config, suite, folder, tables, tokens, all_findings, notes))
 
 
 def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:

@@ -53,28 +53,34 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
     groups = [row.group for row in part.rows]
-    found = [
+    all_guesses = [
         guesses
         for name in non_inputs(part.task, list(fields))
         if (guesses := guess(part.task, name, fields[name], targets, groups))
     ]
-    return [_finding(part, targets, sorted(found, key=lambda guesses: -guesses.removed), scale)] if found else []
+    return (
+        [_finding(part, targets, sorted(all_guesses, key=lambda guesses: -guesses.removed), scale)]
+        if all_guesses
+        else []
+    )
 
 
-def _finding(part: Part, targets: np.ndarray, found: Sequence[Guesses], scale: Scale) -> Finding:
+def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale: Scale) -> Finding:
     """One finding for all fields. targets: of the part's rows, (rows,)."""
     task, kind, rows = part.task, target_kind(part.task), _scored_rows(part, targets)
     constant = kind.simple.repeat(kind.simple.constants(targets)[0], len(targets), rows.candidates)
     subject = "a field that is no input predicts"
-    if len(found) > 1:
-        subject = f"{len(found)} fields that are no input predict"
-    shown = ", ".join(f"{of.field} {scale.show(score(task, of.targets, rows))} ({of.removed:.0%})" for of in found)
+    if len(guesses) > 1:
+        subject = f"{len(guesses)} fields that are no input predict"
+    scores = ", ".join(
+        f"{guess.field} {scale.show(score(task, guess.targets, rows))} ({guess.removed:.0%})" for guess in guesses
+    )
     what = (
         f"{subject} the target ({METRICS[task.metric].title}, and the share of a constant answer's errors that the field removes):"
-        f" {shown}; a constant answer has {scale.show(score(task, constant, rows))}"
+        f" {scores}; a constant answer has {scale.show(score(task, constant, rows))}"
     )
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"
-    return part.finding("fields", len(found), what, meaning, part.file)
+    return part.finding("fields", len(guesses), what, meaning, part.file)
 
 
 def non_inputs(task: Task, columns: Sequence[str]) -> list[str]:
@@ -96,10 +102,10 @@ def guess(
         return None
     kind = target_kind(task)
     guessed = np.empty_like(targets)
-    numbers = {group: place for place, group in enumerate(dict.fromkeys(filter(None, groups)))}
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(filter(None, groups)))}
     of_rows = [len(values) + row if group is None else numbers[group] for row, group in enumerate(groups)]
-    _, places = np.unique(of_rows, return_inverse=True)
-    folds = (np.random.default_rng(0).permutation(places.max() + 1) % FOLDS)[places]
+    _, indices = np.unique(of_rows, return_inverse=True)
+    folds = (np.random.default_rng(0).permutation(indices.max() + 1) % FOLDS)[indices]
     for fold in range(FOLDS):
         others: dict[Value | None, list[int]] = defaultdict(list)
         for row in np.flatnonzero(folds != fold).tolist():
@@ -128,7 +134,7 @@ def _errors(task: Task, predicted: np.ndarray, targets: np.ndarray) -> np.ndarra
 def _scored_rows(part: Part, targets: np.ndarray) -> ScoredRows:
     candidates = None if part.task.candidates is None else np.array([len(row.inputs) for row in part.rows])
     names = part.task.columns or []
-    columns = {name: [row.columns[place] for row in part.rows] for place, name in enumerate(names)}
+    columns = {name: [row.columns[column] for row in part.rows] for column, name in enumerate(names)}
     return ScoredRows(targets, candidates, columns)
 
 
@@ -147,11 +153,11 @@ Columns = tuple[int, int, int]
 
 def question_findings(parts: dict[str, Part]) -> list[Finding]:
     """The findings in a task's files, by split."""
-    found = [shared_candidates(part) for part in parts.values()]
+    questions = [shared_candidates(part) for part in parts.values()]
     columns = _dictionary_columns(parts)
     if columns is not None:
-        found += [answered_by_pairs(part, columns) for part in parts.values()]
-    return [finding for finding in found if finding]
+        questions += [answered_by_pairs(part, columns) for part in parts.values()]
+    return [finding for finding in questions if finding]
 
 
 def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
@@ -159,13 +165,13 @@ def _dictionary_columns(parts: dict[str, Part]) -> Columns | None:
 
     None for tasks whose questions have fewer than three texts or whose target is no word, and if no split has targets.
     """
-    known = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
-    if not known:
+    labelled = [part for part in parts.values() if all(row.target is not None for row in part.rows)]
+    if not labelled:
         return None
-    task = known[0].task
+    task = labelled[0].task
     if task.candidates is not None or len(task.text) < 3 or target_kind(task).cells.dtype is not object:
         return None
-    largest = max(known, key=lambda part: len(part.rows))
+    largest = max(labelled, key=lambda part: len(part.rows))
     return max(permutations(range(len(task.text)), 3), key=lambda columns: _right(largest, _answers(largest, columns)))
 
 
@@ -219,24 +225,24 @@ def shared_candidates(part: Part) -> Finding | None:
         return None
     shared = len(part.task.text)
     lists: dict[tuple[str, ...], list[int]] = defaultdict(list)
-    for place, key in enumerate(part.keys):
+    for number, key in enumerate(part.keys):
         if key:
-            lists[tuple(sorted(key[shared:]))].append(place)
+            lists[tuple(sorted(key[shared:]))].append(number)
     groups = [
-        places
-        for candidates, places in lists.items()
-        if len(places) > 1 and len(candidates) <= MOST_CANDIDATES * len(places)
+        numbers
+        for candidates, numbers in lists.items()
+        if len(numbers) > 1 and len(candidates) <= MOST_CANDIDATES * len(numbers)
     ]
     rows = sum(map(len, groups))
     if rows < SHARED_SHARE * len(part.rows):
         return None
-    known = all(row.target is not None for row in part.rows)
-    alone = sum((_alone if known else _in_full_list)(part, places) for places in groups)
+    labelled = all(row.target is not None for row in part.rows)
+    alone = sum((_alone if labelled else _in_full_list)(part, numbers) for numbers in groups)
     if alone < ALONE_SHARE * rows:
         return None
     unlike = (
         "are the only row with their answer"
-        if known
+        if labelled
         else "are in lists with as many rows as candidates, or nearly as many"
     )
     what = (
@@ -244,17 +250,17 @@ def shared_candidates(part: Part) -> Finding | None:
         f" and {alone} of them {unlike}, such as {excerpt(part.rows[groups[0][0]].texts[0])}"
     )
     meaning = "a system that chooses for the rows of a list jointly solves an easier task; say so, or answer each row by itself"
-    where = part.where(part.rows[place] for place in sorted(chain.from_iterable(groups)))
+    where = part.where(part.rows[number] for number in sorted(chain.from_iterable(groups)))
     return part.finding("shared candidates", rows, what, meaning, where)
 
 
-def _alone(part: Part, places: Sequence[int]) -> int:
+def _alone(part: Part, rows: Sequence[int]) -> int:
     """How many of these rows are the only one among them with their right candidate."""
-    right = [plain(part.rows[place].inputs[int(part.rows[place].target or 0)][-1]) for place in places]
+    right = [plain(part.rows[row].inputs[int(part.rows[row].target or 0)][-1]) for row in rows]
     return sum(count == 1 for count in Counter(right).values())
 
 
-def _in_full_list(part: Part, places: Sequence[int]) -> int:
+def _in_full_list(part: Part, rows: Sequence[int]) -> int:
     """How many of these rows, which share a list, are in one with about as many rows as candidates: all or none."""
-    spare = len(part.rows[places[0]].inputs) - len(places)
-    return len(places) if abs(spare) <= (1 - ALONE_SHARE) * len(places) else 0
+    spare = len(part.rows[rows[0]].inputs) - len(rows)
+    return len(rows) if abs(spare) <= (1 - ALONE_SHARE) * len(rows) else 0

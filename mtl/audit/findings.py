@@ -88,8 +88,8 @@ def control_character(cell: str) -> str | None:
 
 def damage(cell: str) -> str | None:
     """The first sequence that comes from a wrong encoding, such as 'Ĺ‚'; None if there is none. A key of `DAMAGED`."""
-    found = None if cell.isascii() else _DAMAGED.search(cell)
-    return found.group() if found else None
+    match = None if cell.isascii() else _DAMAGED.search(cell)
+    return match.group() if match else None
 
 
 def spreadsheet_error(cell: str) -> str | None:
@@ -200,8 +200,8 @@ def places(file: str, lines: Sequence[str], separator: str = ", ") -> str:
 
 def excerpt(text: str) -> str:
     """The beginning of a text, in quotes."""
-    shown = plain(text)
-    return f"“{shown if len(shown) <= EXCERPT else shown[:EXCERPT].rstrip() + '…'}”"
+    text_shown = plain(text)
+    return f"“{text_shown if len(text_shown) <= EXCERPT else text_shown[:EXCERPT].rstrip() + '…'}”"
 
 
 def located_below(error: InputError, folder: Path) -> str:
@@ -211,7 +211,7 @@ def located_below(error: InputError, folder: Path) -> str:
 
 def text_findings(part: Part) -> list[Finding]:
     """The findings about the texts alone."""
-    found = [
+    findings = [
         blank(part),
         candidates(part),
         quoting(part),
@@ -219,13 +219,13 @@ def text_findings(part: Part) -> list[Finding]:
         *damaged_texts(part),
         *constant_columns(part),
     ]
-    return [finding for finding in found if finding]
+    return [finding for finding in findings if finding]
 
 
 def target_findings(part: Part) -> list[Finding]:
     """The findings about the texts together with their targets; without targets, only repeated texts."""
-    found = [duplicates(part), conflicts(part), *targets(part)]
-    return [finding for finding in found if finding]
+    findings = [duplicates(part), conflicts(part), *targets(part)]
+    return [finding for finding in findings if finding]
 
 
 def blank(part: Part) -> Finding | None:
@@ -290,7 +290,7 @@ def half_quoting(part: Part) -> Finding | None:
 
 def damaged_texts(part: Part) -> list[Finding]:
     """Rows whose texts contain characters that come from a wrong conversion, not from an author."""
-    found = [
+    hits = [
         _containing(
             part,
             "control",
@@ -319,7 +319,7 @@ def damaged_texts(part: Part) -> list[Finding]:
             "a run reads them as words or parts of words",
         ),
     ]
-    return [finding for finding in found if finding]
+    return [finding for finding in hits if finding]
 
 
 def _containing(part: Part, kind: str, find: Callable[[str], str | None], what: str, meaning: str) -> Finding | None:
@@ -347,13 +347,13 @@ def _around(text: str, hit: str) -> str:
 
 def constant_columns(part: Part) -> list[Finding]:
     """Text columns with the same text in all rows."""
-    found = []
+    findings = []
     columns = zip(*(row.texts[: len(part.task.text)] for row in part.rows), strict=True)
     for column, cells in zip(part.task.text, columns, strict=True):
         if len(cells) > 1 and len(set(cells)) == 1 and not is_blank(cells[0]):
             what = f"column {column!r} has the same text in all {len(cells)} rows, {excerpt(cells[0])}"
-            found.append(part.finding("constant", len(cells), what, "the column carries no information"))
-    return found
+            findings.append(part.finding("constant", len(cells), what, "the column carries no information"))
+    return findings
 
 
 def duplicates(part: Part) -> Finding | None:
@@ -393,14 +393,14 @@ def conflicts(part: Part) -> Finding | None:
         what += f"; {distance}"
     meaning = "no prediction is right for all of these rows"
     ones = [{row.target: row for row in reversed(rows)}.values() for rows in groups]  # the first of each target
-    shown = [
+    lines = [
         ", ".join(
             f"{row.line} {'' if row.target is None else kind.wording.show(row.target)}"
             for row in sorted(rows, key=lambda row: row.line)
         )
         for rows in ones
     ]
-    return part.finding("conflicts", count, what, meaning, places(part.file, shown, "; "))
+    return part.finding("conflicts", count, what, meaning, places(part.file, lines, "; "))
 
 
 def targets(part: Part) -> list[Finding]:

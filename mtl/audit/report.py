@@ -148,9 +148,9 @@ def _sizes(config: Config, tasks: Sequence[tuple[Task, dict[str, Part]]], tokens
                 numbers = ["none", *[MISSING] * 4]
             else:
                 continue
-            shown = MISSING if published is None else str(published)
+            cell = MISSING if published is None else str(published)
             table.append(
-                [task.id, split, numbers[0], shown, *numbers[1:], *[MISSING] * (len(header) - len(numbers) - 3)]
+                [task.id, split, numbers[0], cell, *numbers[1:], *[MISSING] * (len(header) - len(numbers) - 3)]
             )
     return markdown_table(table, left=2)
 

@@ -12,12 +12,12 @@ Parts = dict[str, Part]  # by split: "train", "dev" and "test"; held-out rows co
 
 def shared_within(parts: Parts) -> list[Finding]:
     """Rows of dev and test that also occur in train of the same task, and rows of test that also occur in dev."""
-    found = []
+    findings = []
     for split in ("dev", "test"):
         for other in ("train", "dev"):
             if other != split and split in parts and other in parts:
-                found.append(_within(parts[split], parts[other], other))
-    return [finding for finding in found if finding]
+                findings.append(_within(parts[split], parts[other], other))
+    return [finding for finding in findings if finding]
 
 
 def _within(part: Part, source: Part, other: str) -> Finding | None:
@@ -26,7 +26,13 @@ def _within(part: Part, source: Part, other: str) -> Finding | None:
     shared = [
         (key, row, same)
         for key, row in zip(part.keys, part.rows, strict=True)
-        if (same := [of for of in index.get(_unordered(part, key), ()) if _marked(part, of) == _marked(part, row)])
+        if (
+            same := [
+                same_row
+                for same_row in index.get(_unordered(part, key), ())
+                if _marked(part, same_row) == _marked(part, row)
+            ]
+        )
     ]
     if not shared:
         return None
@@ -44,9 +50,9 @@ def _within(part: Part, source: Part, other: str) -> Finding | None:
     else:
         right = sum(_answer(part, row) in {_answer(source, same) for same in rows} for row, rows in hits)
         meaning = f"a model that memorised train would get {_right(right, len(hits))} right"
-    shown = [f"{row.line} = {rows[0].line}" for row, rows in hits]
+    pairs = [f"{row.line} = {rows[0].line}" for row, rows in hits]
     same_file = part.file == source.file
-    where = places(part.file, shown) if same_file else f"{places(part.file, shown)} of {source.file}"
+    where = places(part.file, pairs) if same_file else f"{places(part.file, pairs)} of {source.file}"
     return part.finding("shared", len(hits), what, meaning, where)
 
 
@@ -75,14 +81,14 @@ def shared_across(tasks: Sequence[Parts]) -> list[Finding]:
             texts = frozenset(parts["train"].lines)
             if texts not in sources:
                 sources[texts] = parts["train"], _pairs(parts["train"], sides=True)
-    found = []
+    findings = []
     for parts in tasks:
         own = _pairs(parts["train"]) if "train" in parts else {}
         for part in (parts[split] for split in ("dev", "test") if split in parts):
             for source, index in sources.values():
                 if source is not parts.get("train") and (finding := _across(part, source, index, own)):
-                    found.append(finding)
-    return found
+                    findings.append(finding)
+    return findings
 
 
 def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict[Key, list[Example]]) -> Finding | None:
@@ -98,8 +104,8 @@ def _across(part: Part, source: Part, index: dict[Key, list[Example]], own: dict
     meaning = "stage 1 trains on all tasks together, and the encoder has seen the texts"
     if part.task.answered_by == source.task.id:
         meaning = f"the head of {source.task.id} answers this task, and was trained on these texts with their targets"
-    shown = [f"{row.line} = {rows[0].line}" for row, rows in hits]
-    return part.finding("shared across", len(hits), what, meaning, f"{places(part.file, shown)} of {source.file}")
+    pairs = [f"{row.line} = {rows[0].line}" for row, rows in hits]
+    return part.finding("shared across", len(hits), what, meaning, f"{places(part.file, pairs)} of {source.file}")
 
 
 def _pairs(part: Part, sides: bool = False) -> dict[Key, list[Example]]:

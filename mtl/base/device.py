@@ -19,11 +19,11 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
 
     key: the configuration key that the name comes from, for the message. Raises InputError if there is no such device.
     """
-    found = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
-    present = ["auto", "cpu", *(["gpu", found.type] if found is not None else [])]
+    accelerated = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
+    present = ["auto", "cpu", *(["gpu", accelerated.type] if accelerated is not None else [])]
     if accelerator not in present:
         raise InputError(f"torch finds no such device; use {' or '.join(present)}", key=key, value=accelerator)
-    return torch.device("cpu") if found is None or accelerator == "cpu" else found
+    return torch.device("cpu") if accelerated is None or accelerator == "cpu" else accelerated
 
 
 @cache

@@ -45,14 +45,14 @@ def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
     for cause in _chain(error):
         if isinstance(cause, OSError) and cause.errno is not None:
             number, names = cause.errno, [cause.filename, cause.filename2]
-        elif found := re.search(r"os error (\d+)", str(cause)):  # as Rust prints it
-            number, names = int(found[1]), []
+        elif match := re.search(r"os error (\d+)", str(cause)):  # as Rust prints it
+            number, names = int(match[1]), []
         else:
             continue
         below = [Path(name) for name in names if isinstance(name, str) and Path(name).is_relative_to(partial)]
         if (below and cause is error) or (number in WRITE_ERRORS and (below or names in ([], [None, None]))):
-            shown = path / below[0].relative_to(partial) if below else path
-            return OSError(number, os.strerror(number), str(shown))
+            blamed = path / below[0].relative_to(partial) if below else path
+            return OSError(number, os.strerror(number), str(blamed))
     return None
 
 

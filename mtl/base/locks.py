@@ -161,31 +161,31 @@ def _held(path: Path, acquire: Callable[[Path, Holder], None]) -> Iterator[None]
 
 def _acquire_at_once(path: Path, mine: Holder) -> None:
     while not _create(path, mine):
-        found = _look(path)
-        if found is None:
+        present = _look(path)
+        if present is None:
             continue
-        if found.holder is None or not found.holder.is_dead:
-            who = found.holder or "another process"
+        if present.holder is None or not present.holder.is_dead:
+            who = present.holder or "another process"
             raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
-        _remove(path, found)
+        _remove(path, present)
 
 
 def _acquire_in_time(path: Path, mine: Holder, busy: str) -> None:
     before: tuple[_Found, float] | None = None  # the other's last renewal, and when it was first seen
     told = False
     while not _create(path, mine):
-        found = _look(path)
-        if found is None:
+        present = _look(path)
+        if present is None:
             continue
-        if before is None or before[0] != found:
-            before = found, time.monotonic()
+        if before is None or before[0] != present:
+            before = present, time.monotonic()
         # Time is measured here: the clocks of machines differ.
-        if (found.holder and found.holder.is_dead) or time.monotonic() - before[1] > STALE_AFTER:
-            _remove(path, found)
+        if (present.holder and present.holder.is_dead) or time.monotonic() - before[1] > STALE_AFTER:
+            _remove(path, present)
             continue
         if not told:
             told = True
-            logger.info("%s (%s); waiting for it", busy, found.holder or "unknown")
+            logger.info("%s (%s); waiting for it", busy, present.holder or "unknown")
         time.sleep(min(1.0, RENEW_EVERY))
 
 

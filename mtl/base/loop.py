@@ -76,9 +76,9 @@ class ResumableTraining(ABC, Generic[Batch]):
     def shown(self) -> Progress:
         """The progress to show, with what was done before."""
 
-    def show(self, shown: Progress) -> None:
+    def show(self, bar: Progress) -> None:
         """Show how much is done after a step."""
-        shown.reach(self.step)
+        bar.reach(self.step)
 
     def run(self, title: str) -> None:
         """Train to the last step; `validations` gets a row for each validation, and each validation ends with a checkpoint.
@@ -89,11 +89,11 @@ class ResumableTraining(ABC, Generic[Batch]):
             self._load()
             logger.info("%s: continuing after step %d", title, self.step)
         self.model.train()
-        with self.shown() as shown:
+        with self.shown() as bar:
             for batch in self.batches():
                 self.losses.append(self.train_step(batch).detach())
                 self.step += 1
-                self.show(shown)
+                self.show(bar)
                 if self.step % RELEASE_EVERY == 0:
                     release_memory()
                 last = self.ended  # asked once: the limit may be a time
@@ -102,7 +102,7 @@ class ResumableTraining(ABC, Generic[Batch]):
                     row = self._validation(title)
                     self.validations.append(row)
                     self._save()
-                    shown.note(self.describe(row))
+                    bar.note(self.describe(row))
                 if last:
                     break
 

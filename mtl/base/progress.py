@@ -155,10 +155,10 @@ def progress(items: Collection[Item], title: str, unit: str) -> Iterator[Item]:
     >>> for text in progress(["a", "b"], "tokenizing", "texts"):
     ...     pass
     """
-    with Progress(title, len(items), unit) as shown:
+    with Progress(title, len(items), unit) as bar:
         for item in items:
             yield item
-            shown.advance()
+            bar.advance()
 
 
 def format_duration(seconds: float) -> str:

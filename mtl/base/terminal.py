@@ -23,7 +23,7 @@ def visible(text: str) -> str:
 
     Newlines and tabs stay.
     """
-    return PASSWORD.sub("***@", CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text))
+    return PASSWORD.sub("***@", CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text))
 
 
 def one_line(text: str) -> str:
@@ -163,7 +163,7 @@ def inert(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Text with Markdown's special characters escaped, in one line."""
-    shown = " ".join(text.split())
+    line = " ".join(text.split())
     for character in "\\`*_[]<>":
-        shown = shown.replace(character, "\\" + character)
-    return shown
+        line = line.replace(character, "\\" + character)
+    return line

@@ -195,8 +195,8 @@ def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: st
         _check_form(name, value, form, f"; {remedy}")
         return cast(Content, value)
     except (ValueError, RecursionError) as error:
-        said = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError(f"not JSON: {said}; {remedy}", path=name) from None
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"not JSON: {reason}; {remedy}", path=name) from None
 
 
 def is_deep(value: object, levels: int = JSON_DEPTH) -> bool:
@@ -224,15 +224,15 @@ TYPES = {
 }
 
 
-def _form_problem(content: Any, form: type, said: str) -> str:
+def _form_problem(content: Any, form: type, reason: str) -> str:
     """What msgspec says of content of another form, as "key: problem". It writes "Expected `int`, got `str` - at `$.tasks[...].rows`"."""
-    problem, _, place = said.partition(" - at ")
+    problem, _, location = reason.partition(" - at ")
     problem = problem.replace("Object missing required field", "has no").replace("Expected", "must be")
     problem = re.sub(
         "`([a-z |]+)`", lambda named: " or ".join(TYPES.get(one, one) for one in named[1].split(" | ")), problem
     )
     keys, node = list[str](), content
-    for key in re.findall(r"\.([^.\[\]]+)|\[([0-9]+|\.\.\.)\]", place.strip("`").removeprefix("$")):
+    for key in re.findall(r"\.([^.\[\]]+)|\[([0-9]+|\.\.\.)\]", location.strip("`").removeprefix("$")):
         name: Any = key[0] or (int(key[1]) if key[1].isdigit() else _wrong_key(content, node, form))
         keys.append(str(name))
         node = node[name]
@@ -312,10 +312,10 @@ def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, w
     Raises InputError for an unknown key, a value of another type, and a field without a value.
     """
     try:
-        found = cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))
-        if key := _find_nested(found, kind):
+        typed = cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))
+        if key := _find_nested(typed, kind):
             raise InputError("holds a list or a section where a single value is expected", path=path, key=key)
-        return found
+        return typed
     except OmegaConfBaseException as error:
         raise InputError(str(error).splitlines()[0], path=path, key=error.full_key or "the file") from None
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
@@ -399,8 +399,8 @@ def _find_interpolation(value: Any, key: str = "") -> str | None:
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, item in items:
         below = f"{key}.{name}".removeprefix(".")
-        if found := _find_interpolation(str(name), below) or _find_interpolation(item, below):
-            return found
+        if inner := _find_interpolation(str(name), below) or _find_interpolation(item, below):
+            return inner
     return None
 
 

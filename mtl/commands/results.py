@@ -93,8 +93,8 @@ def _rejoin(arguments: argparse.Namespace) -> None:
 def _log_suite(job: "Job", settings: Sequence[str]) -> None:
     """Log which suite was chosen, and the reason if the command line did not name it."""
     named = any(setting.startswith("suite=") and setting != "suite=auto" for setting in settings)
-    there = "is" if job.suite.name == "klej" else "is not"
-    why = "" if named else f" (KLEJ's data {there} there; name another suite with suite=)"
+    verb = "is" if job.suite.name == "klej" else "is not"
+    why = "" if named else f" (KLEJ's data {verb} there; name another suite with suite=)"
     logging.getLogger("mtl").info("suite %s%s", job.suite.name, why)
 
 
@@ -114,5 +114,5 @@ def _score(arguments: argparse.Namespace) -> None:
 def _report(arguments: argparse.Namespace) -> None:
     from mtl.report.report import write_report
 
-    found = (arguments.runs_dir, arguments.out, arguments.command, arguments.cache, arguments.reference)
-    print(write_report(*found))
+    settings = (arguments.runs_dir, arguments.out, arguments.command, arguments.cache, arguments.reference)
+    print(write_report(*settings))

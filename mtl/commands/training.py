@@ -85,13 +85,13 @@ def _watch(sweep: "Sweep") -> None:
     from mtl.base.terminal import clear_screen
     from mtl.jobs.plan import is_over, watch_text
 
-    shown = ""
+    last = ""
     while True:
         over, text = is_over(sweep.runs), watch_text(sweep.runs)
-        if text != shown:
+        if text != last:
             clear_screen()
             print(text, flush=True)
-            shown = text
+            last = text
         if over:
             return
         time.sleep(WATCH_EVERY)

@@ -50,23 +50,23 @@ def kind_of(value: object) -> str:
 def value_of(row: object, column: str) -> Value:
     """The value of a column in a nested row. Raises ValueError that says why there is none."""
     name = column.removesuffix(LIST)
-    found = row
+    value = row
     for key in name.split("."):
-        if not isinstance(found, dict) or key not in found:
+        if not isinstance(value, dict) or key not in value:
             raise ValueError(f"no key {name!r} in this row; it has {listed(list(names_in(row)))}")
-        found = found[key]
+        value = value[key]
     if name != column:
-        if isinstance(found, list) and all(isinstance(item, str) for item in found):
-            return found
-        raise ValueError(f"key {name!r}: a list of texts is expected, not {_described(found)}")
-    if isinstance(found, float) and not math.isfinite(found):
-        raise ValueError(f"key {name!r}: {found} is not a finite number")
-    if isinstance(found, int) and not -INTEGER_LIMIT <= found < INTEGER_LIMIT:
+        if isinstance(value, list) and all(isinstance(item, str) for item in value):
+            return value
+        raise ValueError(f"key {name!r}: a list of texts is expected, not {_described(value)}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"key {name!r}: {value} is not a finite number")
+    if isinstance(value, int) and not -INTEGER_LIMIT <= value < INTEGER_LIMIT:
         raise ValueError(f"key {name!r}: the integer has more than 64 bits")
-    if isinstance(found, str | int | float):
-        return found
-    advice = f" (a list of texts is named {column}{LIST})" if isinstance(found, list) else ""
-    raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(found)}{advice}")
+    if isinstance(value, str | int | float):
+        return value
+    advice = f" (a list of texts is named {column}{LIST})" if isinstance(value, list) else ""
+    raise ValueError(f"key {name!r}: a text or a number is expected, not {kind_of(value)}{advice}")
 
 
 def optional_value(row: object, column: str) -> Value | None:
@@ -77,10 +77,10 @@ def optional_value(row: object, column: str) -> Value | None:
         return None
 
 
-def _described(found: object) -> str:
-    if isinstance(found, list):
-        return "one that holds " + kind_of(next(item for item in found if not isinstance(item, str)))
-    return kind_of(found)
+def _described(value: object) -> str:
+    if isinstance(value, list):
+        return "one that holds " + kind_of(next(item for item in value if not isinstance(item, str)))
+    return kind_of(value)
 
 
 def names_in(row: Any, prefix: str = "") -> Iterator[str]:
@@ -138,12 +138,12 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]
     where pyarrow is not installed.
     """
     with _opened(path) as file:
-        known = list(_names(file.schema_arrow))
+        names = list(_names(file.schema_arrow))
         for column in columns:
-            if column not in known:
+            if column not in names:
                 raise InputError(
                     f"no column {column!r} with texts or numbers ({LIST} at its end: lists of texts);"
-                    f" it has {listed(known)}",
+                    f" it has {listed(names)}",
                     path=path,
                 )
         leaves = [column.removesuffix(LIST) for column in columns]

@@ -66,8 +66,8 @@ def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """
     keyed = np.column_stack([np.repeat(np.arange(len(sizes)), sizes), texts])
     _, first, inverse = np.unique(keyed, axis=0, return_index=True, return_inverse=True)
-    found: np.ndarray = first[inverse.ravel()]
-    return found
+    firsts: np.ndarray = first[inverse.ravel()]
+    return firsts
 
 
 def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -198,11 +198,11 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
         part.task.id: {name: make_split(part.task, rows, index) for name, rows in part.rows.items()} for part in read
     }
     answers = {
-        part.task.id: found
+        part.task.id: words
         for part in read
         if "train" in part.rows
         and TARGET_KINDS[part.task.kind].head is not None
-        and (found := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
+        and (words := target_kind(part.task).head.answers(splits[part.task.id]["train"].targets))
     }
     return Dataset(
         [part.task for part in read],
@@ -222,7 +222,7 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     texts = np.array([[index[text] for text in texts] for row in examples for texts in row.inputs], dtype=np.int64)
     sizes = None if task.candidates is None else np.array([len(row.inputs) for row in examples], dtype=np.int64)
     names = task.further_columns
-    columns = {name: [row.columns[place] for row in examples if row.columns] for place, name in enumerate(names)}
+    columns = {name: [row.columns[number] for row in examples if row.columns] for number, name in enumerate(names)}
     spans = None
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
@@ -248,8 +248,8 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
     texts = json.dumps([example.row for example in examples])
     numbers: dict[Any, int] = {}
     groups = [
-        numbers.setdefault(("row", place) if example.group is None else example.group, len(numbers))
-        for place, example in enumerate(examples)
+        numbers.setdefault(("row", number) if example.group is None else example.group, len(numbers))
+        for number, example in enumerate(examples)
     ]
     described: dict[str, Any] = {
         "texts": hashlib.sha256(texts.encode()).hexdigest(),
@@ -259,6 +259,6 @@ def describe_rows(task: Task, examples: Sequence[Example]) -> dict[str, Any]:
         described["candidates"] = [len(example.inputs) for example in examples]
     if task.further_columns:
         described["columns"] = {
-            name: [example.columns[place] for example in examples] for place, name in enumerate(task.further_columns)
+            name: [example.columns[number] for example in examples] for number, name in enumerate(task.further_columns)
         }
     return described

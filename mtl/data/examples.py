@@ -167,7 +167,7 @@ def _example(task: Task, kind: TaskTargets, path: Path, record: Record, targets:
     except ValueError as error:
         raise InputError(f"column {task.target!r}: {error}", path=path, line=record.line) from None
     names = [*([task.group] if task.group else []), *task.further_columns]
-    further = [_text(path, record, name, count + 1 + place) for place, name in enumerate(names)]
+    further = [_text(path, record, name, count + 1 + number) for number, name in enumerate(names)]
     group = further.pop(0) if task.group else None
     return Example(record.line, inputs, target, group, tuple(further), spans)
 
@@ -209,14 +209,14 @@ def _target_cell(kind: TaskTargets, value: Value, typed: bool) -> str:
 def _texts(columns: Sequence[str], path: Path, record: Record) -> list[str]:
     """The row's texts. Each candidate in a list of candidates is one text."""
     texts: list[str] = []
-    for place, column in enumerate(columns):
-        value = record.values[place]
-        texts += value if isinstance(value, list) else [_text(path, record, column, place)]
+    for number, column in enumerate(columns):
+        value = record.values[number]
+        texts += value if isinstance(value, list) else [_text(path, record, column, number)]
     return texts
 
 
-def _text(path: Path, record: Record, column: str, place: int) -> str:
-    value = record.values[place]
+def _text(path: Path, record: Record, column: str, number: int) -> str:
+    value = record.values[number]
     if isinstance(value, str):
         return value
     try:

@@ -122,22 +122,22 @@ class HashedFile:
 
 def hash_files(tasks: Sequence[Task], data_dir: Path) -> list[HashedFile]:
     """Those files of the tasks that exist. Each of them is read once."""
-    found = []
+    hashed = []
     for task in tasks:
         for split in SPLITS:
             if (path := task.path(split, data_dir)) and path.is_file():
                 name = path.relative_to(data_dir).as_posix()
-                found.append(HashedFile(task.id, split, name, *_hashed(path, task.checksums.get(split))))
-    return found
+                hashed.append(HashedFile(task.id, split, name, *_hashed(path, task.checksums.get(split))))
+    return hashed
 
 
 def changed_splits(files: Sequence[HashedFile]) -> dict[str, list[str]]:
     """The splits of each task whose files are changed, by task id; tasks without any are left out."""
-    found: dict[str, list[str]] = {}
+    changed: dict[str, list[str]] = {}
     for file in files:
         if file.changed:
-            found.setdefault(file.task, []).append(file.split)
-    return found
+            changed.setdefault(file.task, []).append(file.split)
+    return changed
 
 
 def is_changed(content: bytes, checksum: str | None) -> bool:

@@ -89,7 +89,7 @@ def read_fields(path: Path) -> dict[str, list[Value | None]]:
     names = column_names(path)
     columns = [name for name in names if not name.endswith(LIST) and names.count(name) == 1]
     records = _format(path).read(path, columns, optional_value)
-    return {name: [record.values[place] for record in records] for place, name in enumerate(columns)}
+    return {name: [record.values[number] for record in records] for number, name in enumerate(columns)}
 
 
 def is_typed(path: Path) -> bool:
@@ -187,13 +187,13 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[
             raise InputError(
                 f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
             )
-    places = [header.index(column) for column in columns]
+    positions = [header.index(column) for column in columns]
     width = len(header)
     records = []
     for line, cells in remaining:
         if len(cells) != width:
             raise InputError(f"{len(cells)} cells where the header has {width}; {rule}", path=path, line=line)
-        records.append(Record(line, tuple([cells[place] for place in places])))
+        records.append(Record(line, tuple([cells[position] for position in positions])))
     if not records:
         raise InputError("no rows after the header", path=path)
     return records
@@ -294,7 +294,7 @@ FORMATS = {
 
 
 def _format(path: Path) -> _Format:
-    known = FORMATS.get(path.suffix.lower())
-    if known is None:
+    reader = FORMATS.get(path.suffix.lower())
+    if reader is None:
         raise InputError(f"unknown format; a data file's name ends in {', '.join(FORMATS)}", path=path)
-    return known
+    return reader

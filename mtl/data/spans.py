@@ -117,15 +117,15 @@ def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     the last one, and a token in between has all characters in between.
     """
     joined = "".join(words)
-    known = set(joined)
-    places = np.array([place for place, character in enumerate(text) if character in known], dtype=np.int64)
-    same, same_end = _agreement(joined, "".join(character for character in text if character in known))
+    letters = set(joined)
+    positions = np.array([position for position, character in enumerate(text) if character in letters], dtype=np.int64)
+    same, same_end = _agreement(joined, "".join(character for character in text if character in letters))
     first, stop = np.empty(len(joined), dtype=np.int64), np.empty(len(joined), dtype=np.int64)
-    first[:same], stop[:same] = places[:same], places[:same] + 1
-    tail = places[len(places) - same_end :]
+    first[:same], stop[:same] = positions[:same], positions[:same] + 1
+    tail = positions[len(positions) - same_end :]
     first[len(joined) - same_end :], stop[len(joined) - same_end :] = tail, tail + 1
     changed = slice(same, len(joined) - same_end)
-    between = slice(places[same - 1] + 1 if same else 0, tail[0] if same_end else len(text))
+    between = slice(positions[same - 1] + 1 if same else 0, tail[0] if same_end else len(text))
     gap = text[between]
     first[changed] = between.start + len(gap) - len(gap.lstrip()) if gap.strip() else between.start
     stop[changed] = between.start + len(gap.rstrip())
@@ -163,8 +163,8 @@ def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
     count: of the text's tokens. spans: in tokens, (spans, 2). Of tokens within spans, those near the start of their span come first, so
     that a long span does not displace another one; of other tokens equally near, the earlier ones.
     """
-    places = np.arange(count)
+    tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]
-    apart = np.maximum(np.maximum(start - places, places - (stop - 1)), 0).min(axis=0)
-    depth = np.where((start <= places) & (places < stop), places - start, count).min(axis=0)
-    return np.sort(np.lexsort((places, depth, apart))[:most])
+    apart = np.maximum(np.maximum(start - tokens, tokens - (stop - 1)), 0).min(axis=0)
+    depth = np.where((start <= tokens) & (tokens < stop), tokens - start, count).min(axis=0)
+    return np.sort(np.lexsort((tokens, depth, apart))[:most])

@@ -87,11 +87,11 @@ def hold_out(task: Task, examples: Sequence[Example], share: float) -> tuple[lis
     order = sorted(groups, key=lambda key: hashlib.sha256(key.encode()).digest())
     kind = target_kind(task)
     strata = [kind.simple.stratum(example.target) for example in examples]
-    counts = {key: Counter(strata[place] for place in groups[key]) for key in order}
-    dev = {place for key in _stratified(counts, share) for place in groups[key]}
+    counts = {key: Counter(strata[number] for number in groups[key]) for key in order}
+    dev = {number for key in _stratified(counts, share) for number in groups[key]}
     return (
-        [example for place, example in enumerate(examples) if place not in dev],
-        [example for place, example in enumerate(examples) if place in dev],
+        [example for number, example in enumerate(examples) if number not in dev],
+        [example for number, example in enumerate(examples) if number in dev],
     )
 
 
@@ -106,8 +106,8 @@ def _groups(examples: Sequence[Example]) -> dict[str, list[int]]:
         joined.merge(first[text], key)
     names = {key: min(group) for group in joined.subsets() for key in group}
     groups: dict[str, list[int]] = defaultdict(list)
-    for place, key in enumerate(keys):
-        groups[names[key]].append(place)
+    for number, key in enumerate(keys):
+        groups[names[key]].append(number)
     return groups
 
 
@@ -123,7 +123,7 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
     total = np.sum(list(groups.values()), axis=0)
     wanted = share * total
     most = max(1, round(share * total.sum()))
-    held, chosen, left = np.zeros_like(total), list[str](), list(groups)
+    held, taken, left = np.zeros_like(total), list[str](), list(groups)
     tolerance = 1
     while left and held.sum() < most and tolerance < 2 * total.sum():
         rejected = []
@@ -133,12 +133,12 @@ def _stratified(counts: dict[str, Counter[Hashable]], share: float) -> list[str]
                 continue  # it will not fit better when more rows are held out
             if np.abs(more - total * (more.sum() / total.sum())).max() <= tolerance:
                 held = more
-                chosen.append(key)
+                taken.append(key)
             else:
                 rejected.append(key)
         left = rejected
         tolerance *= 2
-    return chosen or [min(groups, key=lambda key: _imbalance(groups[key], wanted))]
+    return taken or [min(groups, key=lambda key: _imbalance(groups[key], wanted))]
 
 
 def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
@@ -186,7 +186,7 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
     wanted = [task.id for task in tasks if task.id in missing]
     if not wanted:
         return
-    there = [task.id for task in tasks if not {task.id, task.answered_by or task.id} & set(missing)]
+    present = [task.id for task in tasks if not {task.id, task.answered_by or task.id} & set(missing)]
     remedy = (
         "the publisher has withdrawn this data: put it there if you have it"
         if all(suite.tasks[id].withdrawn for id in wanted)
@@ -194,8 +194,8 @@ def check_present(suite: Suite, tasks: Sequence[Task], data_dir: Path) -> None:
         if any(suite.tasks[id].source or suite.tasks[id].hub for id in wanted)
         else "put it there, set data_dir=, or, if the task has no dev or test file, write files: {dev: null} in the suite file"
     )
-    if there:
-        remedy += f"; or run the tasks that have their files: tasks=[{','.join(there)}]"
+    if present:
+        remedy += f"; or run the tasks that have their files: tasks=[{','.join(present)}]"
     raise InputError(
         f"no such file; tasks of suite {suite.name} without their files: {', '.join(wanted)}; {remedy}",
         path=missing[wanted[0]],

@@ -183,9 +183,9 @@ class TokenizedTexts:
 
     def counts(self, texts: np.ndarray) -> np.ndarray:
         """How often each of `types` occurs in these texts, int64 (types,). texts: int64 (texts,), distinct indices."""
-        chosen = np.zeros(len(self), dtype=bool)
-        chosen[texts] = True
-        return np.bincount(self.tokens[np.repeat(chosen, self.lengths)], minlength=len(self.types))
+        wanted = np.zeros(len(self), dtype=bool)
+        wanted[texts] = True
+        return np.bincount(self.tokens[np.repeat(wanted, self.lengths)], minlength=len(self.types))
 
 
 def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
@@ -229,14 +229,14 @@ def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
     """
     for path in files:
         try:
-            with open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as shown:
+            with open_lines(path) as lines, Progress(f"{title} {path}", path.stat().st_size, "B") as bar:
                 for line in lines:
                     try:
                         yield line.decode("utf-8").strip()
                     except UnicodeDecodeError:
                         raise InputError("not UTF-8; save the file as UTF-8", path=path, line=lines.number) from None
                     if lines.number % 1000 == 0:
-                        shown.reach(lines.done)
+                        bar.reach(lines.done)
         except FileNotFoundError:
             raise InputError("no such file", path=path) from None
         except OSError as error:

@@ -57,11 +57,11 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")
     kind = EXPORT_FORMATS[format]
     check_known(settings, set(kind.keys))
-    chosen = typed_settings(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
+    checked = typed_settings(ExportSettings, {key: value for key, value in settings.items() if key in OWN_KEYS})
     if not run_dir.is_dir():
         raise InputError("no such folder; only runs can be exported, so name a run's folder", path=run_dir)
-    if chosen.words is not None and Path(chosen.words).is_dir():
-        raise InputError("is a folder; name a text file", key="words", value=chosen.words)
+    if checked.words is not None and Path(checked.words).is_dir():
+        raise InputError("is a folder; name a text file", key="words", value=checked.words)
     check_new_folder(out)
     if missing := [name for name in kind.packages if find_spec(name) is None]:
         raise InputError(
@@ -75,14 +75,14 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     encoder = open_run(str(run_dir), {key: value for key, value in settings.items() if key not in OWN_KEYS})
     predictor = encoder.predictor
     words = {UNKNOWN}  # stands for a text without a token, and may have a vector from its n-grams
-    if chosen.words is not None:
+    if checked.words is not None:
         words.update(
-            word for line in tokenized_lines([Path(chosen.words)], moses(predictor.suite.language)) for word in line
+            word for line in tokenized_lines([Path(checked.words)], moses(predictor.suite.language)) for word in line
         )
     parts = predictor.model.parts(sorted(words))
-    if chosen.words is not None and not parts.all_words:
+    if checked.words is not None and not parts.all_words:
         raise InputError(
-            "this run has vectors for the words of its vocabulary alone; drop words=", key="words", value=chosen.words
+            "this run has vectors for the words of its vocabulary alone; drop words=", key="words", value=checked.words
         )
     if problem := kind.problem(parts):
         others = [name for name, other in EXPORT_FORMATS.items() if other.problem(parts) is None]
@@ -94,7 +94,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
         encoder.description,
         predictor.suite,
         read_summary(predictor.folder.summary),
-        chosen.license,
+        checked.license,
         command,
     )
     with new_folder(out) as partial:
@@ -107,19 +107,19 @@ def _export_task(
     run_dir: Path, out: Path, write: Callable[[TaskExport, Path], None], settings: Mapping[str, Any], command: str
 ) -> None:
     """Write the model of one task of a fine-tuned transformer. settings: seed, task, license. Raises InputError as `export_run`."""
-    chosen = typed_settings(TaskSettings, settings)
-    predictor = Predictor.load(run_dir, chosen.seed, chosen.task, encoder_task=chosen.task)
+    checked = typed_settings(TaskSettings, settings)
+    predictor = Predictor.load(run_dir, checked.seed, checked.task, encoder_task=checked.task)
     if predictor.config.method != "transformer" or not predictor.config.finetune.train_encoder:
         raise InputError(
             "is no fine-tuned transformer (method=transformer, variant finetune or joint): transformers has no model of its"
             " body and heads; choose another --format",
             path=run_dir,
         )
-    if chosen.task is None and len(predictor.tasks) > 1:
+    if checked.task is None and len(predictor.tasks) > 1:
         raise InputError(f"each task has its own model; set task= to one of {', '.join(predictor.tasks)}", key="task")
-    task, model = predictor.suite.tasks[chosen.task or predictor.tasks[0]], cast("TrainedTransformer", predictor.model)
+    task, model = predictor.suite.tasks[checked.task or predictor.tasks[0]], cast("TrainedTransformer", predictor.model)
     summary = read_summary(predictor.folder.summary)
-    export = TaskExport(model, task, predictor.seed, predictor.suite, summary, chosen.license, command)
+    export = TaskExport(model, task, predictor.seed, predictor.suite, summary, checked.license, command)
     with new_folder(out) as partial:
         write(export, partial)
     logger.info("%s: the model of task %s, seed %d", out, task.id, predictor.seed)

@@ -65,8 +65,8 @@ def run_model(path: Path, rows: Sequence[np.ndarray]) -> np.ndarray:
 
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
-    for place, row in enumerate(rows):
-        ids[place, : len(row)] = row
+    for number, row in enumerate(rows):
+        ids[number, : len(row)] = row
     vectors: np.ndarray = session.run([VECTORS], {IDS: ids})[0]
     return vectors
 
@@ -121,7 +121,7 @@ def _layer(graph: _Graph, states: str, lengths: str, weights: Mapping[str, Any],
         stacked = []
         for direction in ("", "_reverse"):
             gates = np.split(weights[f"{name}_l{layer}{direction}"].numpy(), 4)
-            stacked.append(np.concatenate([gates[place] for place in (0, 3, 1, 2)]))
+            stacked.append(np.concatenate([gates[gate] for gate in (0, 3, 1, 2)]))
         return np.stack(stacked)
 
     biases = np.concatenate([both("bias_ih"), both("bias_hh")], axis=1)
@@ -163,9 +163,9 @@ def _save(graph: _Graph, dim: int, path: Path) -> None:
 
 def onnx_card(export: Export) -> str:
     """The card of a folder with an ONNX model."""
-    parts, shown = export.parts, export.description
+    parts, description = export.parts, export.description
     files = [
-        f"- `model.onnx`: input `ids`, int64 (batch, time); output `vectors`, float32 (batch, {shown.dim}). Rows are padded with 0 at"
+        f"- `model.onnx`: input `ids`, int64 (batch, time); output `vectors`, float32 (batch, {description.dim}). Rows are padded with 0 at"
         " their ends; each row needs at least one word.",
         f"- `vocabulary.txt`: the word with id n in line n + 1; 0 is `{PADDING_WORD}`, 1 is `{UNKNOWN_WORD}`, any word that is not listed.",
     ]
@@ -187,8 +187,8 @@ def onnx_card(export: Export) -> str:
         before, rows = "A text without a word is the one word `<unk>`.", _with_sacremoses(export)
     used = code_block("import numpy as np", "import onnxruntime", *rows, *pad, *session)
     sections = [
-        f"# {escaped(shown.title)}",
-        f"An ONNX model that maps texts to vectors of {shown.dim} numbers: {encoder_summary(export)}",
+        f"# {escaped(description.title)}",
+        f"An ONNX model that maps texts to vectors of {description.dim} numbers: {encoder_summary(export)}",
         "## Files\n\n" + "\n".join(files),
         f"## Usage\n\n{before}\n\n{used}",
         *shared_sections(export),

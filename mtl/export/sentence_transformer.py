@@ -81,9 +81,9 @@ class Reference:
 def probe_texts(words: Sequence[str], max_length: int) -> list[str]:
     """Texts of different lengths, the longest longer than `max_length` tokens, with known and unknown words; some have no word."""
     rng = random.Random(0)
-    known = [word for word in words if word not in BOUNDARIES] or ["x"]
+    plain = [word for word in words if word not in BOUNDARIES] or ["x"]
     lengths = (1, 2, 3, 5, 8, 13, 21, max_length, max_length + 7)
-    texts = [" ".join(rng.choices(known, k=length)) for length in lengths]
+    texts = [" ".join(rng.choices(plain, k=length)) for length in lengths]
     return [*texts, f"{texts[2]}, {texts[3]} (qx7-zz)...", "qx7zz", "", " ", texts[1]]
 
 
@@ -186,9 +186,9 @@ def _quiet() -> Iterator[None]:
 
 def sentence_transformers_card(export: Export, architecture: str) -> str:
     """The card of a folder that sentence-transformers loads, with the sections that its own cards have. architecture: the modules."""
-    parts, shown = export.parts, export.description
+    parts, description = export.parts, export.description
     front = {
-        "language": [shown.language],
+        "language": [description.language],
         **({"license": export.license} if export.license else {}),
         "library_name": "sentence-transformers",
         "pipeline_tag": "sentence-similarity",
@@ -197,15 +197,15 @@ def sentence_transformers_card(export: Export, architecture: str) -> str:
     described = [
         "- **Model Type:** Sentence Transformer",
         f"- **Maximum Sequence Length:** {parts.max_length} tokens",
-        f"- **Output Dimensionality:** {shown.dim} dimensions",
+        f"- **Output Dimensionality:** {description.dim} dimensions",
         "- **Similarity Function:** Cosine Similarity",
-        f"- **Language:** {escaped(shown.language)}",
+        f"- **Language:** {escaped(description.language)}",
         f"- **License:** {escaped(export.license or NOT_STATED)}",
-        f"- **Parameters:** {shown.parameters:,}, of which {shown.parameters_without_embeddings:,} are not in word vectors",
+        f"- **Parameters:** {description.parameters:,}, of which {description.parameters_without_embeddings:,} are not in word vectors",
     ]
     sections = [
-        f"# {escaped(shown.title)}",
-        f"This is a sentence-transformers model that maps texts to vectors of {shown.dim} numbers: {encoder_summary(export)}",
+        f"# {escaped(description.title)}",
+        f"This is a sentence-transformers model that maps texts to vectors of {description.dim} numbers: {encoder_summary(export)}",
         "## Model Details\n\n### Model Description\n\n" + "\n".join(described),
         f"### Full Model Architecture\n\n```\n{architecture}\n```",
         "## Usage\n\nWith sentence-transformers 6 or later; neither mtl nor `trust_remote_code` is needed.\n\n"

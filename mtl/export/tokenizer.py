@@ -36,7 +36,9 @@ def tokenizer_json(language: str, words: Sequence[str]) -> dict[str, Any]:
     Exception: the library gives an empty text no token at all, so a space must stand before each text; it changes nothing else. The
     language must be one that `can_express` knows.
     """
-    steps = [{"type": "Replace", "pattern": {"Regex": found}, "content": put} for found, put in _replacements(language)]
+    steps = [
+        {"type": "Replace", "pattern": {"Regex": pattern}, "content": put} for pattern, put in _replacements(language)
+    ]
     return {
         "version": "1.0",
         "truncation": None,
@@ -135,8 +137,8 @@ def _any_of(words: Iterable[str]) -> str:
 def _range(characters: Iterable[str]) -> str:
     """These characters as the inside of a character class."""
     codes = sorted(set(map(ord, characters)))
-    starts = [code for place, code in enumerate(codes) if place == 0 or codes[place - 1] != code - 1]
-    ends = [code for place, code in enumerate(codes) if place + 1 == len(codes) or codes[place + 1] != code + 1]
+    starts = [code for number, code in enumerate(codes) if number == 0 or codes[number - 1] != code - 1]
+    ends = [code for number, code in enumerate(codes) if number + 1 == len(codes) or codes[number + 1] != code + 1]
     return "".join(f"{_code(start)}-{_code(end)}" for start, end in zip(starts, ends, strict=True))
 
 

@@ -112,8 +112,8 @@ def _check(export: TaskExport, folder: Path) -> None:
             tokens, lengths = InputReader(pretrained, export.model.length).sequences([texts]).gather(torch.tensor([0]))
         given = body_input(tokens, lengths, pretrained.padding, pretrained.has_types)
         wanted = low + (high - low) * network.models[0](**given).logits.numpy()
-        found = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
-        difference = float(np.abs(found - wanted).max())
+        outputs = model(**tokenizer(*texts, truncation=True, return_tensors="pt")).logits.numpy()
+        difference = float(np.abs(outputs - wanted).max())
         if not difference <= TOLERANCE * max(1.0, float(np.abs(wanted).max())):
             raise InputError(
                 f"the exported model gives other outputs than the run (they differ by up to {difference:.2g}), so nothing is written;"
@@ -182,10 +182,10 @@ def _card(export: TaskExport, architecture: str) -> str:
 def _evaluation(export: TaskExport) -> str:
     scores, seed = export.summary["tasks"][export.task.id], str(export.seed)
     scale = export.suite.shown
-    shown = [scale.show(scores["scores"][seed]), *(scale.show(scores[key]) for key in ("median", "min", "max"))]
+    cells = [scale.show(scores["scores"][seed]), *(scale.show(scores[key]) for key in ("median", "min", "max"))]
     rows = [
         ["metric", "split", f"seed {seed}", "median", "minimum", "maximum"],
-        [METRICS[scores["metric"]].title, scores.get("split", "dev"), *shown],
+        [METRICS[scores["metric"]].title, scores.get("split", "dev"), *cells],
     ]
     return (
         f"## Evaluation\n\nThe model is that of seed {seed}; median, minimum and maximum are over {len(export.summary['seeds'])} of the run's"

@@ -132,11 +132,11 @@ def gunzip(archive: Path, path: Path) -> None:
                 raise InputError(f"needs at least {size} bytes of disk space; free some space", path=path)
             if not size:
                 raise EOFError("the file is empty")
-            shown = Progress(f"unpacking {path.name}", size, "B")
-            with shown, gzip.GzipFile(fileobj=packed) as stream, partial.open("wb") as file:
+            bar = Progress(f"unpacking {path.name}", size, "B")
+            with bar, gzip.GzipFile(fileobj=packed) as stream, partial.open("wb") as file:
                 while chunk := stream.read(2**20):
                     file.write(chunk)
-                    shown.reach(packed.tell())
+                    bar.reach(packed.tell())
                     if file.tell() > GZIP_RATIO * size + 2**20:
                         raise InputError(
                             f"unpacks to more than {GZIP_RATIO} times its size; do not use this file", path=archive

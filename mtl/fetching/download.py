@@ -212,12 +212,12 @@ def _append(part: _Part, response: requests.Response, total: int | None) -> None
     offset = part.length
     if total is not None and total - offset > shutil.disk_usage(part.path.parent).free:
         raise InputError(f"the disk has no space for {total - offset} more bytes; free some space", path=part.path)
-    shown = Progress(f"downloading {part.path.stem}", total, "B", offset)
-    with shown, part.path.open("ab") as file:
+    bar = Progress(f"downloading {part.path.stem}", total, "B", offset)
+    with bar, part.path.open("ab") as file:
         # Not `iter_content`, which would unpack a .gz file that the server declares as "Content-Encoding: gzip".
         while chunk := response.raw.read(CHUNK, decode_content=False):
             file.write(chunk)
-            shown.advance(len(chunk))
+            bar.advance(len(chunk))
     length = part.length
     if total is not None and length < total:
         raise _TemporaryError("the connection broke (the file is truncated)")

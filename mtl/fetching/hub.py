@@ -73,11 +73,11 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     ):
         folder = Path(temporary)
         repository = _repository(hub)
-        chosen = {split: _files_of(repository, split, hub) for split in wanted}
-        copies = _download(repository, [path for paths in chosen.values() for path in paths], folder)
+        files = {split: _files_of(repository, split, hub) for split in wanted}
+        copies = _download(repository, [path for paths in files.values() for path in paths], folder)
         written = {split: folder / f"{split}{PurePosixPath(name).suffix}" for split, name in wanted.items()}
         for split, path in written.items():
-            _convert(task, hub, split, {name: copies[name] for name in chosen[split]}, path)
+            _convert(task, hub, split, {name: copies[name] for name in files[split]}, path)
         for split, path in written.items():
             target = task.path(split, data_dir)
             assert target is not None
@@ -145,15 +145,15 @@ def _files_of(repository: _Repository, split: str, hub: HubSource) -> list[str]:
     words = next((words for words in SPLIT_WORDS if word in words), (word,))
     pattern = re.compile(rf"(?<![A-Za-z])({'|'.join(map(re.escape, words))})(?![A-Za-z])")
     paths = [path for path in sorted(repository.files) if not folder or path.startswith(f"{folder}/")]
-    found = [path for path in paths if pattern.search(PurePosixPath(path).stem)]
-    found = found or [path for path in paths if pattern.search(path[len(folder) :].rpartition("/")[0])]
+    matches = [path for path in paths if pattern.search(PurePosixPath(path).stem)]
+    matches = matches or [path for path in paths if pattern.search(path[len(folder) :].rpartition("/")[0])]
     remedy = f"name one of its files in hub.splits.{split}: {listed(list(repository.files)[:LISTED])}"
-    if not found:
+    if not matches:
         raise InputError(f"it has no file of split {name!r}; {remedy}")
     # The parts of one split differ in their number and, in some datasets, in a hash.
-    if len({re.sub(r"(?:[0-9a-f]{16}|\d+)(?=[^/]*$)", "#", path) for path in found}) > 1:
-        raise InputError(f"split {name!r} may be any of {listed(found[:LISTED])}; {remedy}")
-    return found
+    if len({re.sub(r"(?:[0-9a-f]{16}|\d+)(?=[^/]*$)", "#", path) for path in matches}) > 1:
+        raise InputError(f"split {name!r} may be any of {listed(matches[:LISTED])}; {remedy}")
+    return matches
 
 
 def _download(repository: _Repository, paths: Sequence[str], folder: Path) -> dict[str, Path]:
@@ -197,17 +197,17 @@ def _rows(
         records = read_records(copy, names)
     except InputError as error:
         raise error.located(path=path) from None
-    place = columns.index(task.target) if task.target in columns else None
-    labels = [] if place is None else _indexed_labels(task, copy, names[place])
+    target = columns.index(task.target) if task.target in columns else None
+    labels = [] if target is None else _indexed_labels(task, copy, names[target])
     ends = [columns.index(column) for column in task.span_columns] if typed and not is_typed(copy) else []
     for record in records:
         values = list(record.values)
         for end in ends:
             values[end] = span_end(values[end])
-        if place is not None and isinstance(index := values[place], int) and 0 <= index < len(labels):
-            values[place] = labels[index]
-        elif place is not None and typed and not is_typed(copy):
-            values[place] = _with_type(task, str(values[place]))
+        if target is not None and isinstance(index := values[target], int) and 0 <= index < len(labels):
+            values[target] = labels[index]
+        elif target is not None and typed and not is_typed(copy):
+            values[target] = _with_type(task, str(values[target]))
         yield values
 
 

@@ -44,7 +44,7 @@ def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
     target. Otherwise, only columns without values in the test file are considered, if there are any: the one whose name's last word
     is in TARGET_NAMES, or else the last one that holds labels or numbers. Raises InputError if no column fits.
     """
-    known = [
+    by_name = [
         column
         for column in main.columns.values()
         if not (column.lists or column.is_blank or is_meta(column) or is_id(column))
@@ -52,9 +52,9 @@ def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
     for name in TARGET_NAMES:
         if reason := next((main.incomplete[other] for other in main.incomplete if other.lower() == name), None):
             raise InputError(reason)
-        if named := [column for column in known if column.name.lower() == name]:
+        if named := [column for column in by_name if column.name.lower() == name]:
             return named[0], "by its name" + _missing(test, named[0])
-    candidates = [column for column in known if test is not None and lacks(test, column.name)] or known
+    candidates = [column for column in by_name if test is not None and lacks(test, column.name)] or by_name
     for name in TARGET_NAMES:
         if named := [column for column in candidates if column.words[-1] == name]:
             return named[0], "by its name" + _missing(test, named[0])
@@ -82,18 +82,18 @@ def text_columns(table: Table, test: Table | None, exclude: Collection[str], mos
         and not (test is not None and lacks(test, column.name))
     ]
     sentences = [column for column in possible if column.several_words * 2 >= table.rows]
-    found = sentences or possible
-    names = [column.name for column in found[:most]]
+    candidates = sentences or possible
+    names = [column.name for column in candidates[:most]]
     if sentences:
-        figures = [share(column.several_words, table.rows) for column in found[:most]]
+        figures = [share(column.several_words, table.rows) for column in candidates[:most]]
         why = f"several words in {' and '.join(dict.fromkeys(figures))} of {count(table.rows, 'row')}"
     else:
-        figures = [f"{len(column.counts):,}" for column in found[:most]]
+        figures = [f"{len(column.counts):,}" for column in candidates[:most]]
         why = f"words, {' and '.join(dict.fromkeys(figures))} distinct in {count(table.rows, 'row')}"
     doubts = []
-    if left := [column.name for column in found[most:]]:
+    if left := [column.name for column in candidates[most:]]:
         doubts.append(
-            f"text: {len(found)} columns look like texts, and a task reads at most {most}: {columns_in_words(left)} left"
+            f"text: {len(candidates)} columns look like texts, and a task reads at most {most}: {columns_in_words(left)} left"
             " out; choose, or join columns in the files"
         )
     if sentences and (single := [column.name for column in possible if column not in sentences]):
@@ -123,7 +123,7 @@ def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]
     It must have at most 9 distinct values in 10 rows, because a few accidental repetitions are no groups. It must have values in
     all of the task's files, because a column that the test file does not have may depend on the target.
     """
-    found = [
+    candidates = [
         column
         for column in table.columns.values()
         if is_id(column)
@@ -131,15 +131,15 @@ def group_column(table: Table, tables: Sequence[Table], exclude: Collection[str]
         and 1 < len(column.counts) <= 0.9 * table.rows
         and all(other.has(column.name) for other in tables)
     ]
-    if not found:
+    if not candidates:
         return None
-    distinct = len(found[0].counts)
+    distinct = len(candidates[0].counts)
     why = f"an id with {count(distinct, 'distinct value')} in {count(table.rows, 'row')}: rows with the same one stay together"
     if distinct < 10:
         why += "; with five groups or fewer in the scored rows no test decides: delete the line if the rows are independent"
-    if more := [column.name for column in found[1:]]:
+    if more := [column.name for column in candidates[1:]]:
         why += f"; {columns_in_words(more)} would do as well"
-    return found[0].name, why
+    return candidates[0].name, why
 
 
 def category_note(table: Table, test: Table | None, exclude: Collection[str]) -> str | None:

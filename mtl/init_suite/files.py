@@ -117,9 +117,9 @@ def read_table(path: Path) -> Table:
     All columns are read together. If that fails, they are read one by one, so that a missing value in one column does not
     prevent reading the others.
     """
-    found = column_names(path)
-    names = [name for name in dict.fromkeys(found) if name.removesuffix(LIST).rpartition(".")[2].strip()]
-    nameless = sum(name not in names for name in found)
+    columns_read = column_names(path)
+    names = [name for name in dict.fromkeys(columns_read) if name.removesuffix(LIST).rpartition(".")[2].strip()]
+    nameless = sum(name not in names for name in columns_read)
     if not names:
         raise InputError("has no columns with a name and texts or numbers", path=path)
     try:
@@ -223,7 +223,7 @@ def _folders(data_dir: Path) -> Iterable[tuple[str, list[str]]]:
         yield ("" if path == "." else path), sorted(visible)
 
 
-def _ids(names: list[str], places: list[tuple[str, str]]) -> list[str]:
+def _ids(names: list[str], positions: list[tuple[str, str]]) -> list[str]:
     """A different id for each task; ids can be used in file names.
 
     A prefix of all names that ends in "_" or "-" is left out: klej_ar and klej_cbd become ar and cbd.
@@ -234,7 +234,7 @@ def _ids(names: list[str], places: list[tuple[str, str]]) -> list[str]:
     short = [name.removeprefix(common[-1] if common else "") or name for name in names]
     full = [
         "-".join([*folder.split("/"), stem]) if short.count(name) > 1 else name
-        for name, (folder, stem) in zip(short, places, strict=True)
+        for name, (folder, stem) in zip(short, positions, strict=True)
     ]
     ids: list[str] = []
     for name in full:

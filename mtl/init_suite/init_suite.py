@@ -65,11 +65,11 @@ class Guess:
     problem: str | None = None
 
 
-def guess_task(found: TaskFiles, data_dir: Path) -> Guess:
+def guess_task(files: TaskFiles, data_dir: Path) -> Guess:
     """Read a task's files and guess its keys. Bad data does not raise an error, but becomes the guess's `problem`."""
-    guess = Guess(found.id, found.folder, {split: found.files.get(split) for split in SPLITS})
-    if found.unused:
-        guess.notes.append(f"not read: {columns_in_words(found.unused)}; another file has this split")
+    guess = Guess(files.id, files.folder, {split: files.files.get(split) for split in SPLITS})
+    if files.unused:
+        guess.notes.append(f"not read: {columns_in_words(files.unused)}; another file has this split")
     try:
         tables = _tables(guess, data_dir)
         _guess_keys(guess, tables)
@@ -330,28 +330,28 @@ def init_suite(
     """
     if not data_dir.is_dir():
         raise InputError("no such folder", path=data_dir)
-    chosen = name or file_name(data_dir.resolve().name, "suite")
-    if name is None and (shipped("configs") / "suite" / f"{chosen}.yaml").exists():
-        chosen += "-own"  # runs are in folders named after the suite
-    if chosen != file_name(chosen, ""):
-        raise InputError(f"{chosen!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
-    path = out or Path(f"{chosen}.yaml")
+    suite_name = name or file_name(data_dir.resolve().name, "suite")
+    if name is None and (shipped("configs") / "suite" / f"{suite_name}.yaml").exists():
+        suite_name += "-own"  # runs are in folders named after the suite
+    if suite_name != file_name(suite_name, ""):
+        raise InputError(f"{suite_name!r} names folders; use letters, digits, '.', '_' and '-'", key="--name")
+    path = out or Path(f"{suite_name}.yaml")
     if path.exists() or path.is_symlink():
         raise InputError("already there; remove it, or name another file with --out", path=path)
-    found = find_tasks(data_dir)
-    if not found.tasks:
+    tasks = find_tasks(data_dir)
+    if not tasks.tasks:
         names = ", ".join(name for splits in SPLIT_NAMES.values() for name in splits)
         raise InputError(
             f"no file of a split below it; name data files {names} or TASK_train and so on, with {', '.join(FORMATS)}",
             path=data_dir,
         )
-    guesses = [guess_task(files, data_dir) for files in found.tasks]
+    guesses = [guess_task(files, data_dir) for files in tasks.tasks]
     choose_answering_tasks(guesses)
-    write_text(path, suite_document(chosen, language, guesses, data_dir, path))
-    return Initialized(path, "\n".join(_summary(path, data_dir, language, guesses, found)))
+    write_text(path, suite_document(suite_name, language, guesses, data_dir, path))
+    return Initialized(path, "\n".join(_summary(path, data_dir, language, guesses, tasks)))
 
 
-def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], found: Found) -> Iterator[str]:
+def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: Found) -> Iterator[str]:
     width = max(len(guess.id) for guess in guesses)
     for guess in guesses:
         yield printable(f"{guess.id:{width}}  {_described(guess)}")
@@ -360,11 +360,11 @@ def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence
             yield from (printable(f"decide: {guess.id}: {doubt}") for doubt in guess.doubts)
     if language is None:
         yield "decide: language: not guessed, the file says en; set it, or give --language"
-    for folder in found.empty:
+    for folder in tasks.empty:
         yield f"{quoted(folder)}: no file that is named after a split"
-    if found.unused:
-        more = ", …" if len(found.unused) > SHOWN else ""
-        yield f"not read: {count(len(found.unused), 'file')} named after no split: {columns_in_words(found.unused[:SHOWN])}{more}"
+    if tasks.unused:
+        more = ", …" if len(tasks.unused) > SHOWN else ""
+        yield f"not read: {count(len(tasks.unused), 'file')} named after no split: {columns_in_words(tasks.unused[:SHOWN])}{more}"
     undecided = sum(guess.problem is not None for guess in guesses)
     yield (
         f"{path}: {count(len(guesses) - undecided, 'task')}"

@@ -147,7 +147,7 @@ def suite_settings(suite: Suite) -> dict[str, Mapping[str, Any]]:
             raise InputError(
                 f"suite {suite.name}: config.{METHODS_KEY}.{method}: {unread[0]}: the method does not read it"
             )
-    return {"config": common, **{f"config.{METHODS_KEY}.{method}": of for method, of in of_methods.items()}}
+    return {"config": common, **{f"config.{METHODS_KEY}.{method}": own for method, own in of_methods.items()}}
 
 
 @dataclass(frozen=True)
@@ -169,9 +169,9 @@ class Job:
         Raises InputError if `tasks` names one that the method does not answer, or one without the task whose head answers it, and if the
         method answers no task of the suite.
         """
-        chosen = {task.id for task in self.tasks}
+        ids = {task.id for task in self.tasks}
         for task in self.tasks:
-            if task.answered_by is not None and task.answered_by not in chosen:
+            if task.answered_by is not None and task.answered_by not in ids:
                 raise InputError(
                     f"task {task.id} is answered by {task.answered_by}'s head; name that task too", key="tasks"
                 )
@@ -202,8 +202,8 @@ class Job:
         if not self.suite.allow_missing or self.config.tasks is not None:
             return []
         answered = [task for task in self.tasks if task.id not in self.unanswered]
-        there = {task.id for task in answered if has_files(task, self.data_dir)}
-        absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= there]
+        present = {task.id for task in answered if has_files(task, self.data_dir)}
+        absent = [task.id for task in answered if not {task.id, task.answered_by or task.id} <= present]
         return absent if len(absent) < len(answered) else []
 
     @cached_property
@@ -263,15 +263,15 @@ def load_job(settings: Mapping[str, Any]) -> Job:
     configs = shipped("configs")
     given = dict(settings)
     # embeddings=NAME chooses a file, embeddings.KEY=VALUE sets a key of it.
-    chosen = {key: str(given.pop(key)) for key in FILES if key in given}
-    method = read_method(chosen.get("method", FILES["method"]), configs / "method")
-    files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **chosen}
+    names = {key: str(given.pop(key)) for key in FILES if key in given}
+    method = read_method(names.get("method", FILES["method"]), configs / "method")
+    files = {**FILES, "variant": method.pop("variant", FILES["variant"]), **names}
     _check_keys(method["method"], [key for key in settings if key != "method"])
     embeddings = read_embeddings(files["embeddings"])
     training = embeddings.pop("config", None) or {}  # an embedding's file may set keys of the training too
     variant = read_named("variant", files["variant"], configs / "variant")
     baseline = read_yaml(configs / "baseline.yaml")
-    if "variant" in chosen:
+    if "variant" in names:
         _check_variant_of(method["method"], variant, flatten(baseline))
     # The settings of a generated suite for a method are for the model that the run trains by itself.
     foreign = given.get(f"{method['method']}.path") is not None
@@ -365,9 +365,9 @@ def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictCon
 
 
 def _set(config: DictConfig, key: str, value: Any) -> None:
-    known = list(flatten(OmegaConf.to_container(config)))
-    if key not in known and key.rpartition(".")[0] not in BY_TASK:
-        raise InputError(_unknown_key(key, known, str(config.embeddings.name)))
+    keys = list(flatten(OmegaConf.to_container(config)))
+    if key not in keys and key.rpartition(".")[0] not in BY_TASK:
+        raise InputError(_unknown_key(key, keys, str(config.embeddings.name)))
     if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
         raise InputError(f"must be a list, as in {key}={LISTS[key]}", key=key, value=value)
     try:
@@ -377,12 +377,12 @@ def _set(config: DictConfig, key: str, value: Any) -> None:
         raise InputError(str(reason(error)), key=key, value=value) from None
 
 
-def _unknown_key(key: str, known: Sequence[str], embeddings: str) -> str:
+def _unknown_key(key: str, keys: Sequence[str], embeddings: str) -> str:
     section, _, name = key.partition(".")
     kinds = [other for other, kind in EMBEDDERS.items() if name in kind.options.__dataclass_fields__]
     if section == "embeddings" and kinds:
         return f"{key}: {embeddings} embeddings have no {name}; set embeddings={' or '.join(kinds)}"
-    return unknown_message(key, [*known, "embeddings"])
+    return unknown_message(key, [*keys, "embeddings"])
 
 
 def _checked(merged: DictConfig) -> Config:

@@ -101,7 +101,7 @@ def _is_done(run: NamedRun, seed: int) -> bool:
 def _expected_time(job: Job) -> SeedTime | None:
     """The time of a seed of this run that trains its own stage 1, if it can be told."""
     times = list(_finished(job.folder.path)) or list(_beside(job))
-    return SeedTime(median(of.stage1 for of in times), median(of.rest for of in times)) if times else None
+    return SeedTime(median(time.stage1 for time in times), median(time.rest for time in times)) if times else None
 
 
 def _beside(job: Job) -> Iterator[SeedTime]:
@@ -109,11 +109,11 @@ def _beside(job: Job) -> Iterator[SeedTime]:
     config = job.config
     title, steps = METHODS[config.method].title(config), config.pretrain.max_steps
     for path in sorted(job.folder.path.parent.glob("*/summary.json")):
-        found, settings = _described(path.parent, path.stat().st_mtime_ns)
-        if found != title or not _alike(settings, job):
+        other, settings = _described(path.parent, path.stat().st_mtime_ns)
+        if other != title or not _alike(settings, job):
             continue
-        there = settings.get("pretrain.max_steps")
-        scale = steps / there if isinstance(there, int) and there > 0 else 1.0
+        their_steps = settings.get("pretrain.max_steps")
+        scale = steps / their_steps if isinstance(their_steps, int) and their_steps > 0 else 1.0
         for measured in _finished(path.parent):
             yield SeedTime(scale * measured.stage1, measured.rest)
 
@@ -272,13 +272,13 @@ def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
 
 def _expected(left: Sequence[SeedState], at_a_time: int) -> str:
     """left: the seeds that are not finished."""
-    known = [state.seconds for state in left if state.seconds is not None]
-    unknown, stage1 = len(left) - len(known), sum(state.stage1 and state.seconds is not None for state in left)
-    if not known:
+    seconds = [state.seconds for state in left if state.seconds is not None]
+    unknown, stage1 = len(left) - len(seconds), sum(state.stage1 and state.seconds is not None for state in left)
+    if not seconds:
         return "unknown, since no run like these is finished, and training steps are measured for LSTMs alone, once their data is there"
-    text = f"{'at least ' if stage1 else ''}{format_duration(sum(known))} one after another"
+    text = f"{'at least ' if stage1 else ''}{format_duration(sum(seconds))} one after another"
     if at_a_time > 1:
-        text += f", at least {format_duration(max(max(known), sum(known) / at_a_time))} with {at_a_time} at a time"
+        text += f", at least {format_duration(max(max(seconds), sum(seconds) / at_a_time))} with {at_a_time} at a time"
     if stage1:
         text += f"; of {stage1} seeds, stage 1 alone, as measured with the encoder on this machine"
     return text + (f"; unknown for {unknown} more, since no run like theirs is finished" if unknown else "")

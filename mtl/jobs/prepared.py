@@ -86,8 +86,8 @@ def source_stamps(job: Job) -> dict[str, list[int]]:
     for path in METHODS[job.config.method].sources(job.config, job.suite):
         # Beside a file of vectors, others may have its arrays, as in NAME.vectors.npy.
         files += path.iterdir() if path.is_dir() else (path, *path.parent.glob(f"{glob.escape(path.name)}.*"))
-    found = {file: file.stat() for file in files if file.is_file() and not file.name.startswith(".")}
-    return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(found.items())}
+    stats = {file: file.stat() for file in files if file.is_file() and not file.name.startswith(".")}
+    return {str(file): [stat.st_size, stat.st_mtime_ns] for file, stat in sorted(stats.items())}
 
 
 @exact_arithmetic()

@@ -69,13 +69,13 @@ PACKAGES = (
 
 def versions() -> dict[str, str]:
     """The version of mtl, of Python, and of each installed package that a score may depend on, by name."""
-    found = {"mtl": mtl.__version__, "python": platform.python_version()}
+    installed = {"mtl": mtl.__version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def machine(device: torch.device) -> str:
@@ -154,11 +154,11 @@ def run_seed(job: Job, dataset: Dataset, method: Method, seed: int) -> SeedScore
 def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str, Any]:
     """Train, write the predictions, and score them. Returns those entries of scores.json."""
     config, folder = job.config, job.folder
-    found, on_dev, further = {}, {}, dict[str, dict[str, float]]()
+    by_task, on_dev, further = {}, {}, dict[str, dict[str, float]]()
     same_answer = list[str]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
         scored = predictions[task.scored_split], dataset.scored(task).scored
-        found[task.id] = score(task, *scored)
+        by_task[task.id] = score(task, *scored)
         further[task.id] = further_scores(task, *scored)
         if len(set(scored[0].tolist())) == 1 < len(scored[0]):
             same_answer.append(task.id)
@@ -166,7 +166,7 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
             on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
-    scores = {task.id: found[task.id] for task in dataset.tasks}
+    scores = {task.id: by_task[task.id] for task in dataset.tasks}
     return {
         "scores": scores,
         "average": job.suite.mean(scores),

@@ -66,18 +66,18 @@ def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
     title, entries = _read(path)
-    found = list(_load_all(path, entries, given or {}))
-    if not found:
+    loaded = list(_load_all(path, entries, given or {}))
+    if not loaded:
         raise InputError("the suite has no task for any of its runs", path=path)
-    names = _names(path, found)
-    runs = [PlannedRun(name, _in_folder(run.job, name)) for run, name in zip(found, names, strict=True)]
+    names = _names(path, loaded)
+    runs = [PlannedRun(name, _in_folder(run.job, name)) for run, name in zip(loaded, names, strict=True)]
     _check_folders(path, runs)
     for key in ("runs_dir", "engine", "seeds_in_parallel"):
         if len({getattr(run.job.config, key) for run in runs}) > 1:
             raise InputError(f"{key} must be the same for all runs", path=path)
     if unknown := set(only) - {run.name for run in runs}:
-        known = ", ".join(run.name for run in runs)
-        raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {known}")
+        names_known = ", ".join(run.name for run in runs)
+        raise InputError(f"--only {min(unknown)}: {path} has no such run; it has {names_known}")
     sweep = Sweep(title, path, [run for run in runs if not only or run.name in only])
     _check_ready(sweep)
     return sweep
@@ -241,8 +241,8 @@ def _load_all(path: Path, entries: Sequence[_Entry], given: Mapping[str, Any]) -
         except InputError as error:
             if str(error) == _error_of(given):
                 raise
-            shown = ", ".join(f"{key}={value}" for key, value in settings.items())
-            raise InputError(f"run {label or f'{number} ({shown})'}: {error}", path=path) from None
+            listed_settings = ", ".join(f"{key}={value}" for key, value in settings.items())
+            raise InputError(f"run {label or f'{number} ({listed_settings})'}: {error}", path=path) from None
         if job.idle:
             name = label or job.folder.path.name
             logger.info("left out: %s, since suite %s has no task for it", name, job.suite.name)

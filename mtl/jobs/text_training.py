@@ -128,7 +128,7 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
     """
     if recipe is None:
         recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
-        names = [found.name for found in recipes if found.embeddings == name and found.url]
+        names = [recipe_found.name for recipe_found in recipes if recipe_found.embeddings == name and recipe_found.url]
         if not names:
             raise InputError(
                 f"embeddings fetch: no recipe says where to download {name} embeddings; name your own: recipe=PATH"

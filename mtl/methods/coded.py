@@ -103,13 +103,15 @@ class JointBatches:
         }
         token_counts = sequences.lengths.numpy()
         self._lengths = {
-            split: {id: row_lengths(part, token_counts) for id, part in of.items()} for split, of in self.parts.items()
+            split: {id: row_lengths(part, token_counts) for id, part in rows.items()}
+            for split, rows in self.parts.items()
         }
         sizes = {"train": batch_size, "dev": dev_batch_size}
         self._sizes = {
-            split: {id: batch_rows(part, sizes[split]) for id, part in of.items()} for split, of in self.parts.items()
+            split: {id: batch_rows(part, sizes[split]) for id, part in rows.items()}
+            for split, rows in self.parts.items()
         }
-        self._batches = {split: BatchDataset(of, sequences) for split, of in self.parts.items()}
+        self._batches = {split: BatchDataset(rows, sequences) for split, rows in self.parts.items()}
         self._pin_memory = device_of(config.trainer.accelerator).type == "cuda"
 
     def schedule(self, batches: int, seed: int, sampling: float, pool: int = POOL) -> Schedule:

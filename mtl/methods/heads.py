@@ -43,8 +43,8 @@ BUCKETS = 1 << 22  # of n-grams
 
 def with_overlap(split: Split, texts: Sequence[str]) -> Split:
     """The rows of a task on pairs, with the overlap of each pair. texts: of the dataset."""
-    pairs, places = np.unique(split.texts, axis=0, return_inverse=True)
-    return replace(split, overlap=overlap(texts, pairs)[places.ravel()])
+    pairs, inverse = np.unique(split.texts, axis=0, return_inverse=True)
+    return replace(split, overlap=overlap(texts, pairs)[inverse.ravel()])
 
 
 def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
@@ -54,13 +54,13 @@ def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     """
     if not len(pairs):
         return np.empty((0, len(FEATURES)), dtype=np.float32)
-    chosen, places = np.unique(pairs, return_inverse=True)
-    lower = [texts[number].lower() for number in chosen]
-    first, second = places.reshape(pairs.shape).T
+    distinct, inverse = np.unique(pairs, return_inverse=True)
+    lower = [texts[number].lower() for number in distinct]
+    first, second = inverse.reshape(pairs.shape).T
     cosines = [_cosines(_vectors(lower, length), first, second) for length in (None, *CHARACTERS)]
     words = [frozenset(_words(text)) for text in lower]
     shared = np.array([len(words[u] & words[v]) for u, v in zip(first, second, strict=True)])
-    counts = np.array([len(found) for found in words])
+    counts = np.array([len(own) for own in words])
     fewer = np.minimum(counts[first], counts[second])
     lengths = np.array([len(text) for text in lower])
     shorter, longer = np.minimum(lengths[first], lengths[second]), np.maximum(lengths[first], lengths[second])

@@ -42,7 +42,7 @@ def _some_rows(task: Task, dataset: Dataset) -> list[Row]:
     split = dataset.scored(task)
     rows: list[Row] = []
     for row in range(0, len(split), -(-len(split) // ROWS)):
-        inputs = [[dataset.texts[text] for text in split.texts[place]] for place in split.inputs(np.array([row]))]
+        inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
         shared = inputs[0] if task.candidates is None else inputs[0][:-1]
         spans = [] if split.spans is None else split.spans[row].tolist()
         rows.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None), *spans))

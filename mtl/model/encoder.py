@@ -106,8 +106,8 @@ class Encoder(nn.Module):
         Texts of similar length share a batch. title: shown with the progress. pooling: a name in POOLINGS.
         """
         vectors = torch.empty(len(texts), self.output_size)
-        for places, states, lengths in self._encoded(sequences, texts, title):
-            vectors[places] = POOLINGS[pooling](states.float(), lengths).cpu()
+        for indices, states, lengths in self._encoded(sequences, texts, title):
+            vectors[indices] = POOLINGS[pooling](states.float(), lengths).cpu()
         return vectors
 
     def encode_tokens(
@@ -115,20 +115,20 @@ class Encoder(nn.Module):
     ) -> None:
         """Write the output of each token of these texts to `rows`, (tokens, output_size) of any float type, text after text."""
         ends = sequences.lengths[texts].cumsum(0).tolist()
-        for places, states, lengths in self._encoded(sequences, texts, title):
-            for place, length, outputs in zip(places.tolist(), lengths.tolist(), states.float().cpu(), strict=True):
-                rows[ends[place] - length : ends[place]] = outputs[:length].numpy()
+        for indices, states, lengths in self._encoded(sequences, texts, title):
+            for index, length, outputs in zip(indices.tolist(), lengths.tolist(), states.float().cpu(), strict=True):
+                rows[ends[index] - length : ends[index]] = outputs[:length].numpy()
 
     @torch.no_grad()
     def _encoded(self, sequences: Sequences, texts: Tensor, title: str) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
         """Batches of texts of similar length: indices into `texts`, outputs (batch, time, output_size), lengths (batch,)."""
         training = self.training
         self.eval()
-        with Progress(title, len(texts), "texts") as shown:
-            for places in batches_by_length(sequences.lengths[texts]):
-                tokens, lengths = sequences.gather(texts[places])
-                yield places, self.outputs(tokens.to(self.device), lengths), lengths
-                shown.advance(len(places))
+        with Progress(title, len(texts), "texts") as bar:
+            for indices in batches_by_length(sequences.lengths[texts]):
+                tokens, lengths = sequences.gather(texts[indices])
+                yield indices, self.outputs(tokens.to(self.device), lengths), lengths
+                bar.advance(len(indices))
         self.train(training)
 
 
@@ -141,9 +141,9 @@ def batches_by_length(lengths: Tensor) -> Iterator[Tensor]:
     done = 0
     while done < len(order):
         longest = int(lengths[order[min(done + 255, len(order) - 1)]])
-        places = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
-        yield places
-        done += len(places)
+        indices = order[done : done + max(1, min(256, math.ceil(ENCODING_TOKENS / longest)))]
+        yield indices
+        done += len(indices)
 
 
 def max_pool(outputs: Tensor, lengths: Tensor) -> Tensor:

@@ -87,7 +87,7 @@ class Head(nn.Module):
         if self.spans:
             assert spans is not None
             sides = states.chunk(2 if self.pair else 1)
-            marked = [max_pool_span(sides[side], spans[:, place]) for place, side in enumerate(self.spans)]
+            marked = [max_pool_span(sides[side], spans[:, number]) for number, side in enumerate(self.spans)]
         result: Tensor = self(max_pool(states, lengths), overlap, marked)
         return result
 

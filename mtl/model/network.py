@@ -68,7 +68,7 @@ class Batch:
         count = min(most, len(self.rows))
         if count < 2:
             return [self]
-        ends = [int(places[-1]) + 1 for places in torch.arange(len(self.rows)).tensor_split(count)]
+        ends = [int(indices[-1]) + 1 for indices in torch.arange(len(self.rows)).tensor_split(count)]
         return [self._part(first, last) for first, last in pairwise([0, *ends])]
 
     def _part(self, first: int, last: int) -> "Batch":

@@ -47,7 +47,7 @@ class ArraySequences:
         lengths = self.lengths[texts]
         steps = np.arange(int(lengths.max()))
         inside = steps < lengths.numpy()[:, None]
-        places = np.where(inside, self.starts[texts.numpy()][:, None] + steps, 0)
-        gathered = self.rows[places]
+        positions = np.where(inside, self.starts[texts.numpy()][:, None] + steps, 0)
+        gathered = self.rows[positions]
         gathered[~inside] = 0
         return torch.from_numpy(gathered), lengths

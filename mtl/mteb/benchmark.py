@@ -150,11 +150,11 @@ class Benchmark:
     @property
     def tasks(self) -> dict[str, BenchmarkTask]:
         """All tasks by name, in the order of the types."""
-        return {name: task for of in self.types.values() for name, task in of.tasks.items()}
+        return {name: task for type_ in self.types.values() for name, task in type_.tasks.items()}
 
     def type_of(self, task: str) -> str:
         """The type of a task."""
-        return next(name for name, of in self.types.items() if task in of.tasks)
+        return next(name for name, type_ in self.types.items() if task in type_.tasks)
 
     def metric(self, task: str) -> str:
         """The name of the score in mteb's result files that the benchmark reports for a task."""
@@ -166,9 +166,9 @@ class Benchmark:
             return list(self.tasks)
         wanted = {str(name) for name in names}
         if unknown := sorted(wanted - set(self.tasks)):
-            known = {name.lower(): name for name in self.tasks}
-            close = difflib.get_close_matches(unknown[0].lower(), known, 1)
-            advice = f"did you mean {known[close[0]]}?" if close else f"it has {', '.join(self.tasks)}"
+            by_lower_name = {name.lower(): name for name in self.tasks}
+            close = difflib.get_close_matches(unknown[0].lower(), by_lower_name, 1)
+            advice = f"did you mean {by_lower_name[close[0]]}?" if close else f"it has {', '.join(self.tasks)}"
             raise InputError(f"benchmark {self.name} has no task {', '.join(unknown)}; {advice}", key="tasks")
         if not wanted:
             raise InputError("names no task", key="tasks")
@@ -180,8 +180,8 @@ class Benchmark:
 
     def type_means(self, scores: Mapping[str, float]) -> dict[str, float]:
         """By type, the mean of these scores by task. A type without any of them is left out."""
-        found = {name: [scores[task] for task in of.tasks if task in scores] for name, of in self.types.items()}
-        return {name: fmean(values) for name, values in found.items() if values}
+        by_type = {name: [scores[task] for task in type_.tasks if task in scores] for name, type_ in self.types.items()}
+        return {name: fmean(values) for name, values in by_type.items() if values}
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The mean over tasks; None without scores."""
@@ -213,10 +213,10 @@ def _problem(benchmark: Benchmark) -> str | None:
     """The error in a benchmark, as "key: message", or None."""
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*", benchmark.name):
         return f"name: {benchmark.name!r} names a folder; use letters, digits, '.', '_' and '-'"
-    names = [name for of in benchmark.types.values() for name in of.tasks]
+    names = [name for type_ in benchmark.types.values() for name in type_.tasks]
     if not names or not benchmark.languages:
         return "types, languages: must name at least one task and one language"
-    if twice := [name for place, name in enumerate(names) if name in names[:place]]:
+    if twice := [name for number, name in enumerate(names) if name in names[:number]]:
         return f"types: task {twice[0]} is in two types"
     if odd := [name for name in names if not re.fullmatch(r"\w[\w.-]*", name)]:
         return f"types: {odd[0]!r} is not a name of a task: letters, digits, '.', '_' and '-'"

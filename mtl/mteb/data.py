@@ -115,19 +115,19 @@ def tasks_with_splits(benchmark: Benchmark, names: Sequence[str], data_dir: Path
 
     Raises InputError if none is left, and for rows that cannot be read.
     """
-    found, missing = [], list[MissingSplit]()
+    usable, missing = [], list[MissingSplit]()
     for name in names:
         try:
             if data_dir is not None and (data_dir / name).is_dir():
                 rows = find_rows(benchmark, name, data_dir)
                 load_rows(fresh_task(benchmark, name, benchmark.tasks[name].split, rows), rows)
-            found.append(name)
+            usable.append(name)
         except MissingSplit as error:
             missing.append(error)
             logger.info("left out: %s", error)
-    if not found:
+    if not usable:
         raise missing[0]
-    return found
+    return usable
 
 
 def local_texts(benchmark: Benchmark, names: Sequence[str], data_dir: Path | None) -> list[str]:
@@ -206,12 +206,12 @@ def local_task(name: str, data_dir: str | Path, benchmark: str = "pl-mteb") -> A
 
     benchmark: as in `benchmark=`. Raises InputError if there is no such task or folder, and for rows that cannot be read.
     """
-    of = load_benchmark(find_benchmark(benchmark))
-    of.choose([name])
-    rows = find_rows(of, name, Path(data_dir))
+    benchmark_found = load_benchmark(find_benchmark(benchmark))
+    benchmark_found.choose([name])
+    rows = find_rows(benchmark_found, name, Path(data_dir))
     if rows.folder is None:
         raise InputError(f"{Path(data_dir) / name}: no such folder; put the rows of {name} there")
-    task = fresh_task(of, name, of.tasks[name].split, rows)
+    task = fresh_task(benchmark_found, name, benchmark_found.tasks[name].split, rows)
     load_rows(task, rows)
     return task
 
@@ -278,8 +278,8 @@ def compare_rows(task: AbsTask, rows: TaskRows, split: str) -> Comparison:
             continue
         for subset in task.hf_subsets:
             theirs, ours = _statistics(task, described[name], name, subset, rows)
-            found = list(_differences(theirs, ours))
-            differences += [f"{name}: {difference}" for difference in found[:SHOWN]]
+            differing = list(_differences(theirs, ours))
+            differences += [f"{name}: {difference}" for difference in differing[:SHOWN]]
             fewer = fewer or ours["num_samples"] < theirs["num_samples"]
     return Comparison(REDUCED if fewer else OTHER if differences else EXACT, tuple(differences))
 
@@ -314,7 +314,7 @@ def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator
                 yield f"{part}: {_shown(_counts(own))}, not {_shown(_counts(value))}"
         elif isinstance(value, Mapping):
             if isinstance(own, Mapping):
-                yield from (f"{part}: {found}" for found in _differences(value, own))
+                yield from (f"{part}: {difference}" for difference in _differences(value, own))
             else:
                 yield f"{part}: none, unlike mteb's"
         elif isinstance(value, int | float) and own != value and not key.startswith(("average_", "avg_")):
@@ -323,7 +323,9 @@ def _differences(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> Iterator
 
 def _counts(labels: Any) -> dict[str, int]:
     """The number of rows by label; mteb's file of statistics has the labels as strings."""
-    return {str(label): of["count"] for label, of in sorted((labels or {}).items(), key=lambda item: str(item[0]))}
+    return {
+        str(label): count["count"] for label, count in sorted((labels or {}).items(), key=lambda item: str(item[0]))
+    }
 
 
 def _shown(counts: Mapping[str, int]) -> str:

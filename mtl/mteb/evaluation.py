@@ -82,19 +82,19 @@ def model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts
 
 
 def _model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFacts) -> ModelMeta:
-    of = encoder.description
-    language = benchmark.model_languages.get(of.language)
+    description = encoder.description
+    language = benchmark.model_languages.get(description.language)
     return ModelMeta(
         loader=None,
-        name=facts.name or f"mtl/{of.name}{'' if of.seed is None else f'-seed{of.seed}'}",
+        name=facts.name or f"mtl/{description.name}{'' if description.seed is None else f'-seed{description.seed}'}",
         revision=encoder.fingerprint()[:FINGERPRINT_DIGITS],
         release_date=facts.release_date,
         languages=[language] if language else None,
-        n_parameters=of.parameters,
-        n_embedding_parameters=of.parameters - of.parameters_without_embeddings,
-        memory_usage_mb=of.memory / 2**20,
-        max_tokens=of.max_length,
-        embed_dim=of.dim,
+        n_parameters=description.parameters,
+        n_embedding_parameters=description.parameters - description.parameters_without_embeddings,
+        memory_usage_mb=description.memory / 2**20,
+        max_tokens=description.max_length,
+        embed_dim=description.dim,
         license=facts.license,
         open_weights=facts.open_weights,
         public_training_code=facts.public_training_code,
@@ -103,7 +103,7 @@ def _model_meta(encoder: SentenceEncoder, benchmark: Benchmark, facts: ModelFact
         reference=facts.reference,
         similarity_fn_name=ScoringFunction.COSINE,
         use_instructions=False,
-        training_datasets=set(seen_by(of, benchmark)),
+        training_datasets=set(seen_by(description, benchmark)),
     )
 
 
@@ -144,28 +144,28 @@ class Evaluator:
             self.encoder.learn(local_texts(self.benchmark, waiting, self.data_dir))
         for number, name in enumerate(tasks, 1):
             records[name], old = self._record(name, split)
-            place = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
+            title = f"{name} ({number} of {len(tasks)}){'' if split is None else f', {split}'}"
             metric, score = self.benchmark.metric(name), records[name]["score"]
             after = "as evaluated before" if old else format_duration(records[name]["seconds"])
             if score is None:
                 logger.warning(
                     "%s: %s is not a finite number, so the task counts as missing; are all targets or all vectors equal?",
-                    *(place, metric),
+                    *(title, metric),
                 )
             else:
-                logger.info("%s: %s %.2f · %s", place, metric, score, after)
+                logger.info("%s: %s %.2f · %s", title, metric, score, after)
             finished(records)
         return records
 
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
         """The records with a score: these, and for other tasks those of earlier commands that are still what the benchmark and these
         versions of the software would record, preferably on exact data. records: of this command, by task."""
-        found = {
+        earlier = {
             name: best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
             for name in self.benchmark.tasks
             if name not in records
         } | dict(records)
-        return {name: record for name, record in found.items() if record is not None and record["score"] is not None}
+        return {name: record for name, record in earlier.items() if record is not None and record["score"] is not None}
 
     def collect_results(self, records: Mapping[str, Record]) -> None:
         """Write the folder `results`: mteb's own result file of each of these records, under the model's name and metadata of now.

@@ -89,10 +89,10 @@ EXACT, REDUCED, OTHER = "exact", "reduced", "stand-in"  # whether a task's rows 
 
 def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[str]]:
     """The benchmark's tasks whose training rows the encoder has seen: by name, the tasks of suites that have them."""
-    found = {
+    tasks = {
         name: [id for id in task.seen_in if id in description.trained_on] for name, task in benchmark.tasks.items()
     }
-    return {name: ids for name, ids in found.items() if ids}
+    return {name: ids for name, ids in tasks.items() if ids}
 
 
 def is_comparable(benchmark: Benchmark, task: str, data: str) -> bool:
@@ -116,9 +116,9 @@ def summarize(
     the settings.
     """
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
-    scores = {name: float(of["score"]) for name, of in tasks.items()}
-    seconds, encoding = (sum(of[key] for of in tasks.values()) for key in ("seconds", "encoding_seconds"))
-    sentences = sum(of["sentences"] for of in tasks.values())
+    scores = {name: float(record["score"]) for name, record in tasks.items()}
+    seconds, encoding = (sum(record[key] for record in tasks.values()) for key in ("seconds", "encoding_seconds"))
+    sentences = sum(record["sentences"] for record in tasks.values())
     return {
         "benchmark": benchmark.name,
         "encoder": asdict(description),
@@ -131,7 +131,9 @@ def summarize(
         "average_by_type": benchmark.mean_of_types(scores),
         "partial": bool(benchmark.missing(tasks)),
         "missing": benchmark.missing(tasks),
-        "not_comparable": [name for name, of in tasks.items() if not is_comparable(benchmark, name, of["data"])],
+        "not_comparable": [
+            name for name, record in tasks.items() if not is_comparable(benchmark, name, record["data"])
+        ],
         "seen": {name: ids for name, ids in seen_by(description, benchmark).items() if name in tasks},
         "cost": {
             "seconds_per_task": seconds / len(tasks) if tasks else None,
@@ -147,12 +149,12 @@ def summarize(
 def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
     """The table of one evaluation in Markdown: a line for each task, the means of types and both averages, and notes."""
     tasks, body = summary["tasks"], []
-    for type_name, of in benchmark.types.items():
-        scored = [name for name in of.tasks if name in tasks]
-        body += [_task_line(name, of.metric_title, summary) for name in scored]
+    for type_name, type_ in benchmark.types.items():
+        scored = [name for name in type_.tasks if name in tasks]
+        body += [_task_line(name, type_.metric_title, summary) for name in scored]
         if scored:
-            mean = _number(summary["by_type"][type_name], summary, list(of.tasks))
-            body.append([escaped(f"{of.title}, mean"), "", "", mean, "", ""])
+            mean = _number(summary["by_type"][type_name], summary, list(type_.tasks))
+            body.append([escaped(f"{type_.title}, mean"), "", "", mean, "", ""])
     for title, key in (("AVG, tasks", "average"), ("AVG, types", "average_by_type")):
         body.append([title, "", "", _number(summary[key], summary, list(benchmark.tasks)), "", ""])
     table = markdown_table([["", "metric", "data", "score", "seconds", "sentences/s"], *body], left=3)
@@ -161,10 +163,10 @@ def render_table(benchmark: Benchmark, summary: Mapping[str, Any]) -> str:
 
 
 def _task_line(name: str, metric: str, summary: Mapping[str, Any]) -> list[str]:
-    of = summary["tasks"][name]
-    rate = f"{of['sentences'] / of['encoding_seconds']:,.0f}" if of["encoding_seconds"] else MISSING
-    score = _number(of["score"], summary, [name])
-    return [escaped(name), metric, escaped(of["data"]), score, f"{of['seconds']:.1f}", rate]
+    record = summary["tasks"][name]
+    rate = f"{record['sentences'] / record['encoding_seconds']:,.0f}" if record["encoding_seconds"] else MISSING
+    score = _number(record["score"], summary, [name])
+    return [escaped(name), metric, escaped(record["data"]), score, f"{record['seconds']:.1f}", rate]
 
 
 def _number(score: float | None, summary: Mapping[str, Any], names: Sequence[str]) -> str:
@@ -199,10 +201,10 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
     tasks, notes = summary["tasks"], ["Scores × 100, by mteb's own evaluation."]
     if summary["missing"]:
         notes.append(f"* partial; without scores: {', '.join(summary['missing'])}.")
-    for name, of in tasks.items():
-        if of["data"] != EXACT:
+    for name, record in tasks.items():
+        if record["data"] != EXACT:
             notes.append(
-                f"† {name}: {of['data']} data ({'; '.join(of['differences'])}); not comparable with published scores."
+                f"† {name}: {record['data']} data ({'; '.join(record['differences'])}); not comparable with published scores."
             )
     notes += not_comparable_notes(benchmark, list(tasks))
     for name, ids in summary["seen"].items():
@@ -214,15 +216,15 @@ def _notes(benchmark: Benchmark, summary: Mapping[str, Any]) -> list[str]:
 
 def not_comparable_notes(benchmark: Benchmark, names: Sequence[str]) -> list[str]:
     """A note for each of these tasks whose scores do not belong beside published ones on any data."""
-    found = {name: why for name in names if (why := benchmark.tasks[name].not_comparable)}
-    return [f"{name}: not comparable with published scores: {why}." for name, why in found.items()]
+    reasons = {name: why for name in names if (why := benchmark.tasks[name].not_comparable)}
+    return [f"{name}: not comparable with published scores: {why}." for name, why in reasons.items()]
 
 
 def choice_note(choice: Mapping[str, Any]) -> str:
     """What was chosen, on which tasks, and how many combinations were tried."""
-    chosen = ", ".join(f"{key}={value}" for key, value in choice["chosen"].items())
+    settings = ", ".join(f"{key}={value}" for key, value in choice["chosen"].items())
     return (
-        f"{chosen}: the best of {len(choice['tried'])} combinations by the mean on the {choice['split']} rows of"
+        f"{settings}: the best of {len(choice['tried'])} combinations by the mean on the {choice['split']} rows of"
         f" {', '.join(choice['tasks'])}."
     )
 
@@ -270,8 +272,8 @@ def read_record(path: Path, key: Mapping[str, Any]) -> Record | None:
 
 def best_record(folder: EvaluationFolder, task: str, key: Mapping[str, Any]) -> Record | None:
     """Of the records of a task with a score and this key, one on exact data, or else the newest; None if there is none."""
-    found = [(path, record) for path in folder.records(task) if (record := read_record(path, key)) is not None]
-    scored = [(path, record) for path, record in found if record["score"] is not None]
+    records = [(path, record) for path in folder.records(task) if (record := read_record(path, key)) is not None]
+    scored = [(path, record) for path, record in records if record["score"] is not None]
     if not scored:
         return None
     return max(scored, key=lambda one: (one[1]["data"] == EXACT, one[0].stat().st_mtime))[1]
@@ -355,19 +357,19 @@ class Evaluation:
 
 def find_evaluations(runs_dir: Path) -> list[Evaluation]:
     """Every evaluation in a folder and below, in order of path; one that is damaged or without a score is left out with a warning."""
-    found = []
+    evaluations = []
     for file in sorted(runs_dir.rglob("benchmark.yaml")):
         folder = EvaluationFolder(file.parent)
         if not folder.summary.exists():
             logger.warning("%s: has no scores yet, left out", folder.path)
             continue
         try:
-            found.append(_read(folder))
+            evaluations.append(_read(folder))
         except (InputError, UnicodeDecodeError) as error:
             logger.warning("%s; %s is left out", error, folder.path)
         except OSError as error:
             logger.warning("%s: %s; %s is left out", error.filename or folder.path, error.strerror, folder.path)
-    return found
+    return evaluations
 
 
 def _read(folder: EvaluationFolder) -> Evaluation:

@@ -69,18 +69,18 @@ class Combination:
 
 def combinations(settings: Mapping[str, Any], choices: Choices) -> list[Combination]:
     """The combinations to try, without those that contradict the other settings. Raises InputError for a setting that cannot be chosen."""
-    chosen = [key for key, value in settings.items() if value == CHOOSE]
-    if unknown := [key for key in chosen if key not in choices.values]:
+    keys = [key for key, value in settings.items() if value == CHOOSE]
+    if unknown := [key for key in keys if key not in choices.values]:
         raise InputError(f"{unknown[0]}={CHOOSE}: only {' and '.join(choices.values)} can be chosen on validation rows")
-    found = []
-    for of in itertools.product(*(choices.values[key] for key in chosen)):
-        values = dict(zip(chosen, of, strict=True))
+    fitting_all = []
+    for values_of_keys in itertools.product(*(choices.values[key] for key in keys)):
+        values = dict(zip(keys, values_of_keys, strict=True))
         fitting = choices.fits({**settings, **values})
         if fitting is not None:
-            found.append(Combination(values, fitting))
-    if not found:
-        raise InputError(f"{chosen[0]}={CHOOSE}: no value goes with the other settings")
-    return found
+            fitting_all.append(Combination(values, fitting))
+    if not fitting_all:
+        raise InputError(f"{keys[0]}={CHOOSE}: no value goes with the other settings")
+    return fitting_all
 
 
 def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
@@ -88,20 +88,20 @@ def check_values(settings: Mapping[str, Any], choices: Choices) -> None:
     for key, values in choices.values.items():
         value = settings.get(key)
         if value is not None and value not in (*values, CHOOSE):
-            known = ", ".join(str(of).lower() for of in values)
-            raise InputError(f"must be one of {known}, {CHOOSE}", key=key, value=value)
+            names = ", ".join(str(value_known).lower() for value_known in values)
+            raise InputError(f"must be one of {names}, {CHOOSE}", key=key, value=value)
 
 
 def validation_tasks(benchmark: Benchmark, data_dir: Path | None) -> list[str]:
     """The tasks with validation rows in a local folder that are not the scored ones. Raises InputError if there are none."""
     unscored = [name for name, task in benchmark.tasks.items() if task.split != SPLIT]
     folders = {name: data_dir / name for name in unscored} if data_dir is not None else {}
-    found = [name for name, folder in folders.items() if any(folder.glob(f"{SPLIT}.*"))]
-    if not found:
+    names = [name for name, folder in folders.items() if any(folder.glob(f"{SPLIT}.*"))]
+    if not names:
         raise InputError(
             f"{CHOOSE}: no task has validation rows in {data_dir or 'data_dir'}; it needs files such as TASK/{SPLIT}.jsonl"
         )
-    return found
+    return names
 
 
 def choose(
@@ -125,8 +125,8 @@ def choose(
         scores = validate(encoder, tasks)
         finite = [score for task in tasks if (score := scores[task]) is not None]
         mean = fmean(finite) if len(finite) == len(tasks) else None
-        shown = "none: a score is not finite" if mean is None else f"{mean:.2f}"
-        logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), shown)
+        mean_text = "none: a score is not finite" if mean is None else f"{mean:.2f}"
+        logger.info("%s: mean %s", ", ".join(f"{key}={value}" for key, value in values.items()), mean_text)
         if mean is not None and (best is None or mean > best[0]):
             best = mean, encoder, combination
         tried.append({"settings": values, "scores": dict(scores), "mean": mean, "fingerprint": encoder.fingerprint()})
@@ -168,51 +168,53 @@ def run_mteb(
         return Evaluator(encoder, benchmark, data_dir, folder, model_meta(encoder, benchmark, settings.model))
 
     def validate(encoder: SentenceEncoder, tasks: Sequence[str]) -> dict[str, float | None]:
-        of = evaluator(encoder)
-        with of.folder.locked():
-            return {name: record["score"] for name, record in of.evaluate(tasks, SPLIT).items()}
+        chosen_evaluator = evaluator(encoder)
+        with chosen_evaluator.folder.locked():
+            return {name: record["score"] for name, record in chosen_evaluator.evaluate(tasks, SPLIT).items()}
 
     choice = None
-    chosen: Mapping[str, Any] = encoder_settings
+    chosen_settings: Mapping[str, Any] = encoder_settings
     try:
         if CHOOSE in encoder_settings.values():
             validated = validation_tasks(benchmark, data_dir)
-            encoder, chosen, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
+            encoder, chosen_settings, choice = choose(encoder_settings, choices, validated, open_encoder, validate)
         else:
             encoder = open_encoder(encoder_settings)
     except UnknownKey as error:
         raise unknown_key(error) from None
     _log(encoder, benchmark)
-    of = evaluator(encoder)
-    with of.folder.locked():
-        shutil.copyfile(path, of.folder.benchmark)
+    final = evaluator(encoder)
+    with final.folder.locked():
+        shutil.copyfile(path, final.folder.benchmark)
         if choice is not None:
-            write_json(of.folder.choice, choice)
-        records = of.evaluate(tasks, finished=lambda records: _summarize(of, chosen, records, about))
-        of.collect_results(of.with_earlier(records))
-    return of.folder
+            write_json(final.folder.choice, choice)
+        records = final.evaluate(tasks, finished=lambda records: _summarize(final, chosen_settings, records, about))
+        final.collect_results(final.with_earlier(records))
+    return final.folder
 
 
 def _log(encoder: SentenceEncoder, benchmark: Benchmark) -> None:
     """Say what is scored, and warn if it is for another language than the benchmark."""
-    of, languages = encoder.description, benchmark.model_languages
-    logger.info("%s: %s", of.title, of.settings)
-    if languages and of.language and of.language not in languages:
+    description, languages = encoder.description, benchmark.model_languages
+    logger.info("%s: %s", description.title, description.settings)
+    if languages and description.language and description.language not in languages:
         logger.warning(
-            "the encoder's language is %s, but %s is in %s", of.language, benchmark.title, ", ".join(languages)
+            "the encoder's language is %s, but %s is in %s", description.language, benchmark.title, ", ".join(languages)
         )
 
 
 def _summarize(
-    of: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
+    evaluated: "Evaluator", settings: Mapping[str, Any], records: Mapping[str, Record], about: Mapping[str, Any]
 ) -> None:
     """Write the summary and the table of these records and of those of earlier commands. settings: of the encoder."""
-    folder, encoder = of.folder, of.encoder
+    folder, encoder = evaluated.folder, evaluated.encoder
     choice = read_json(folder.choice, dict[str, Any]) if folder.choice.exists() else None
-    shown = of.with_earlier(records)
-    summary = summarize(of.benchmark, encoder.description, encoder.fingerprint(), settings, shown, choice)
+    records_shown = evaluated.with_earlier(records)
+    summary = summarize(
+        evaluated.benchmark, encoder.description, encoder.fingerprint(), settings, records_shown, choice
+    )
     write_json(folder.summary, {**summary, **about})
-    write_text(folder.table, render_table(of.benchmark, summary))
+    write_text(folder.table, render_table(evaluated.benchmark, summary))
 
 
 def _data_dir(settings: MtebSettings, benchmark: Benchmark) -> Path | None:
@@ -234,13 +236,13 @@ def _tasks(settings: MtebSettings, benchmark: Benchmark, data_dir: Path | None) 
     if settings.tasks is not None or settings.data_dir is None:
         return tasks
     assert data_dir is not None
-    there = [name for name in tasks if (data_dir / name).is_dir()]
-    if not there:
+    present = [name for name in tasks if (data_dir / name).is_dir()]
+    if not present:
         raise InputError(
             f"has no folder of a task of {benchmark.name}, such as {data_dir / tasks[0]}",
             key="data_dir",
             value=data_dir,
         )
-    if left_out := [name for name in tasks if name not in there]:
+    if left_out := [name for name in tasks if name not in present]:
         logger.info("left out, without a folder in %s: %s", data_dir, ", ".join(left_out))
-    return there
+    return present

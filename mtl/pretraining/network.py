@@ -48,22 +48,22 @@ class Masking:
 
     def apply(self, ids: np.ndarray, is_text: np.ndarray, padding: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
         """Mask a batch. ids: int64 (segments, time). is_text, padding: bool, the same shape. At least one word is chosen."""
-        places = np.flatnonzero(is_text)
-        tokens = ids.reshape(-1)[places]
+        positions = np.flatnonzero(is_text)
+        tokens = ids.reshape(-1)[positions]
         # A word cannot go on across a special token, which every segment begins with.
-        first = self.begins[tokens] | (np.diff(places, prepend=-2) > 1)
+        first = self.begins[tokens] | (np.diff(positions, prepend=-2) > 1)
         words = np.cumsum(first) - 1
         sizes = np.bincount(words)
         order = rng.permutation(len(sizes))
         within = np.cumsum(sizes[order]) <= self.share * len(tokens)
         within[:1] = True
-        chosen = np.zeros(len(sizes), dtype=bool)
-        chosen[order[within]] = True
-        picked = chosen[words]
+        taken = np.zeros(len(sizes), dtype=bool)
+        taken[order[within]] = True
+        picked = taken[words]
         labels = tokens[picked]
         inputs = ids.copy()
-        inputs.reshape(-1)[places[picked]] = self._replaced(labels, rng)
-        return MaskedBatch(inputs, places[picked], labels, padding)
+        inputs.reshape(-1)[positions[picked]] = self._replaced(labels, rng)
+        return MaskedBatch(inputs, positions[picked], labels, padding)
 
     def _replaced(self, labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """What stands in the place of each chosen token: a mask, a random token that is not special, or the token itself."""
@@ -113,14 +113,14 @@ def parameter_count(settings: PretrainingSettings) -> int:
         return sum(parameter.numel() for parameter in new_bert(settings, settings.vocab_size).parameters())
 
 
-def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, places: Tensor, padding: Tensor | None) -> Tensor:
+def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
     """The outputs over the vocabulary, (places, vocabulary), at these places alone: elsewhere they would not enter the loss.
 
-    inputs: int64 (segments, time). places: int64 (places,), in the flattened inputs. padding: bool (segments, time), or None for none.
+    inputs: int64 (segments, time). positions: int64 (places,), in the flattened inputs. padding: bool (segments, time), or None for none.
     """
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state
-    outputs: Tensor = model.cls(hidden.flatten(0, 1)[places])
+    outputs: Tensor = model.cls(hidden.flatten(0, 1)[positions])
     return outputs
 
 

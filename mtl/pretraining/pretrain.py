@@ -160,8 +160,8 @@ def pretrain(texts: PretrainingTexts, settings: PretrainingSettings, out: Path, 
 
 def unfinished_folder(out: Path) -> Path:
     """The folder of a training that has not finished."""
-    place = out.resolve()
-    return place.with_name(f"{place.name}.unfinished")
+    resolved = out.resolve()
+    return resolved.with_name(f"{resolved.name}.unfinished")
 
 
 def is_finished(out: Path, texts: PretrainingTexts, settings: PretrainingSettings) -> bool:
@@ -206,19 +206,19 @@ def _train(
     tokenizer = _tokenizer(texts, settings, unfinished)
     tokens = _tokens(texts, settings, tokenizer, unfinished)
     training = _training(tokens, tokenizer, settings, unfinished, device)
-    held_out, chosen = len(training.held_out), len(training.chosen)
+    held_out, segments = len(training.held_out), len(training.chosen)
     figures = {
         "vocabulary": tokenizer.get_vocab_size(),
         "parameters": sum(parameter.numel() for parameter in training.bert.parameters()),
         "documents": len(tokens.ends),
         "tokens": tokens.count,
-        "segments": {"trained": chosen, "held_out": held_out},
+        "segments": {"trained": segments, "held_out": held_out},
     }
     logger.info(
         "%s: %s parameters, vocabulary of %s; %s documents, %s tokens, %s segments, %s of them held out",
         out,
         *(f"{figures[key]:,}" for key in ("parameters", "vocabulary", "documents", "tokens")),
-        *(f"{held_out + chosen:,}", f"{held_out:,}"),
+        *(f"{held_out + segments:,}", f"{held_out:,}"),
     )
     training.run(str(out))
     log = training_log(settings, texts, figures, training.validations)

@@ -312,10 +312,10 @@ class Segments:
         lengths = self.lengths[segments]
         columns = np.arange(lengths.max())
         inside = columns < lengths[:, None]
-        places = self.starts[segments][:, None] + columns
+        positions = self.starts[segments][:, None] + columns
         ids = np.full((len(segments), lengths.max() + 2), PAD, dtype=np.int64)
         ids[:, 0] = CLS
-        ids[:, 1:-1][inside] = self.tokens.flat[places[inside]]
+        ids[:, 1:-1][inside] = self.tokens.flat[positions[inside]]
         ids[np.arange(len(segments)), lengths + 1] = SEP
         is_text = np.zeros(ids.shape, dtype=bool)
         is_text[:, 1:-1] = inside & (ids[:, 1:-1] != SEP)

@@ -72,8 +72,8 @@ class Order:
 
     def batch(self, step: int) -> np.ndarray:
         """The indices of the segments of a step, int64 (batch_size,). Steps are counted from 0."""
-        number, place = divmod(step, self.per_pass)
-        return self._passes(number)[place]
+        number, turn = divmod(step, self.per_pass)
+        return self._passes(number)[turn]
 
     def _pass(self, number: int) -> list[np.ndarray]:
         rng = np.random.default_rng([self.seed, 1, number])
@@ -154,8 +154,8 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
             return Progress("pre-training", self.settings.max_steps, "steps", self.step)
         return Progress("pre-training", round(60 * self.settings.max_minutes), "s", int(self.seconds))
 
-    def show(self, shown: Progress) -> None:
-        shown.reach(self.step if self.settings.max_minutes is None else min(int(self.seconds), shown.total or 0))
+    def show(self, bar: Progress) -> None:
+        bar.reach(self.step if self.settings.max_minutes is None else min(int(self.seconds), bar.total or 0))
 
     def batches(self) -> Iterator[np.ndarray]:
         self._begun = time.monotonic() - self.seconds
@@ -191,11 +191,11 @@ class MaskedLanguageModelling(ResumableTraining[np.ndarray]):
 
     def losses_and_hits(self, batch: MaskedBatch) -> tuple[Tensor, Tensor]:
         """Of each chosen token, (chosen,): the cross-entropy in nats, and whether the most probable token is the right one."""
-        inputs, places, labels = (
+        inputs, positions, labels = (
             to_device(torch.from_numpy(array), self.device) for array in (batch.inputs, batch.places, batch.labels)
         )
         padding = to_device(torch.from_numpy(batch.padding), self.device) if batch.padding.any() else None
-        outputs = masked_outputs(self.bert, inputs, places, padding)
+        outputs = masked_outputs(self.bert, inputs, positions, padding)
         return functional.cross_entropy(outputs, labels, reduction="none"), outputs.detach().argmax(-1) == labels
 
     def validate(self) -> dict[str, float]:

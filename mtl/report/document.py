@@ -60,8 +60,8 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             for family in dict.fromkeys(row.family for row in board.rows)
         ],
         "notes": [*board.facts, *_detail_note(board, detailed)],
-        "rows": [_row(row, place, scale, row in detailed) for place, row in enumerate(board.rows)],
-        "references": [f"r{place}" for place in board.tests.references],
+        "rows": [_row(row, number, scale, row in detailed) for number, row in enumerate(board.rows)],
+        "references": [f"r{number}" for number in board.tests.references],
         "groups": [_group(board, group) for group in metric_groups(board)],
         "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
         "settings": _settings(board),
@@ -76,9 +76,9 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                     "verdict": comparison.verdict,
                     "verdict_holm": comparison.verdict_holm,
                 }
-                for column, comparison in found.items()
+                for column, comparison in tests.items()
             }
-            for (one, other), found in board.comparisons.items()
+            for (one, other), tests in board.comparisons.items()
         },
     }
 
@@ -102,12 +102,12 @@ def _detail_note(board: Leaderboard, detailed: set[Row]) -> list[str]:
 def _group(board: Leaderboard, group: MetricGroup) -> dict[str, Any]:
     """A metric group; its scores are the medians by row and task."""
     scale = board.suite.shown
-    places = {row: place for place, row in enumerate(board.rows)}
+    numbers = {row: number for number, row in enumerate(board.rows)}
     rows = {}
     for row in group.rows(board):
         scores = {task.id: score for task in group.tasks if (score := group.score(row, task))}
         mean = group.mean(row)
-        rows[f"r{places[row]}"] = {
+        rows[f"r{numbers[row]}"] = {
             "mean": None if mean is None else _short(mean, scale),
             "scores": {id: _score(score, row.split_of(id), scale) for id, score in scores.items()},
         }
@@ -122,7 +122,8 @@ def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
         "parts": [{"value": value, "rows": rows} for value, rows in breakdown.parts],
         "left_out": breakdown.left_out,
         "rows": {
-            f"r{place}": [_short(score.median, scale) for score in scores] for place, scores in breakdown.scores.items()
+            f"r{number}": [_short(score.median, scale) for score in scores]
+            for number, scores in breakdown.scores.items()
         },
     }
 
@@ -142,10 +143,10 @@ def _settings(board: Leaderboard) -> list[dict[str, Any]]:
     ]
 
 
-def _row(row: Row, place: int, scale: Scale, detailed: bool) -> dict[str, Any]:
+def _row(row: Row, number: int, scale: Scale, detailed: bool) -> dict[str, Any]:
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
-        "id": f"r{place}",
+        "id": f"r{number}",
         "name": row.name,
         "label": row.label if row.run else row.name,
         "source": "run" if row.run else "published",
@@ -172,7 +173,9 @@ def _row(row: Row, place: int, scale: Scale, detailed: bool) -> dict[str, Any]:
 def _outline(run: Run, scale: Scale) -> dict[str, Any]:
     """The details that the page holds of every run."""
     summary = run.summary
-    by_seed = {seed: {id: of["scores"][str(seed)] for id, of in summary["tasks"].items()} for seed in summary["seeds"]}
+    by_seed = {
+        seed: {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()} for seed in summary["seeds"]
+    }
     return {
         "seeds": [
             {
@@ -236,8 +239,8 @@ def _classes(run: Run, task: Task) -> dict[str, Any]:
     predicted = run.seed_predictions(task, seed)
     kind = target_kind(task)
     if kind.wording.chart == "points":
-        chosen = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
-        return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in chosen]}
+        points = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
+        return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in points]}
     size = len(task.labels or ())
     counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
     return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}

@@ -82,10 +82,10 @@ def metric_groups(board: Leaderboard) -> list[MetricGroup]:
     their metric, those with more than one task."""
     tasks = board.suite.tasks.values()
     main = list(dict.fromkeys(task.metric for task in tasks))
-    further = dict.fromkeys(name for row in board.rows for found in row.further.values() for name in found)
+    further = dict.fromkeys(name for row in board.rows for scores in row.further.values() for name in scores)
     groups = []
     for metric in dict.fromkeys([*main, *further]):
-        also = {id for row in board.rows for id, found in row.further.items() if metric in found}
+        also = {id for row in board.rows for id, scores in row.further.items() if metric in scores}
         scored = [task for task in tasks if task.metric == metric or task.id in also]
         if also or (len(main) > 1 and len(scored) > 1):
             groups.append(MetricGroup(metric, scored))

@@ -67,28 +67,31 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     references: names of runs to compare every run with. If the rows have none of them, every pair is compared; of more than
     MOST_FOR_PAIRS runs, every run with the run that has the best average of its split.
     """
-    runs = [place for place, row in enumerate(rows) if row.run]
-    named = [place for place in runs if rows[place].name in references]
+    runs = [number for number, row in enumerate(rows) if row.run]
+    named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS
-    chosen = _best_of_each_split(rows, runs) if by_score else named
+    references_tested = _best_of_each_split(rows, runs) if by_score else named
     pairs = [(second, first) for first, second in combinations(runs, 2)]
-    if chosen:
+    if references_tested:
         pairs = [
-            (one, other) for other in chosen for one in runs if one != other and not (one in chosen and one < other)
+            (one, other)
+            for other in references_tested
+            for one in runs
+            if one != other and not (one in references_tested and one < other)
         ]
     tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
     family = _number_of_all(rows) if by_score else _tested(tests.values())
     comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
     for (pair, column), test in with_holm(tests, family).items():
         comparisons.setdefault(pair, {})[column] = test
-    return PairTests(comparisons, chosen, by_score, family)
+    return PairTests(comparisons, references_tested, by_score, family)
 
 
 def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     """A note on the paired tests that were made, if there are any."""
     if not tests.comparisons:
         return []
-    against = ", ".join(rows[place].name for place in tests.references)
+    against = ", ".join(rows[number].name for number in tests.references)
     note = (
         "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
         f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
@@ -116,8 +119,8 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
 def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
     """Of each split that averages are on, the run with the best average; a partial average counts only where there is no other."""
     best: dict[str, int] = {}
-    for place in sorted(runs, key=lambda place: rank(rows[place]), reverse=True):
-        best.setdefault(rows[place].split_of(AVERAGE), place)
+    for number in sorted(runs, key=lambda number: rank(rows[number]), reverse=True):
+        best.setdefault(rows[number].split_of(AVERAGE), number)
     return sorted(best.values())
 
 
@@ -134,7 +137,7 @@ def _tested(comparisons: Iterable[Comparison]) -> int:
 def _number_of_all(rows: Sequence[Row]) -> int:
     """The number of tests that every pair of runs would give."""
     enough = [row for row in rows if row.seeds >= LEAST_SEEDS]
-    counts = Counter(found for row in enough for found in row.comparable.items())
+    counts = Counter(column for row in enough for column in row.comparable.items())
     return sum(count * (count - 1) // 2 for count in counts.values())
 
 
@@ -195,14 +198,14 @@ class Leaderboard:
     @cached_property
     def _best(self) -> dict[str, dict[str, set[Row]]]:
         """The best rows by column and split."""
-        found: dict[str, dict[str, set[Row]]] = {}
+        best: dict[str, dict[str, set[Row]]] = {}
         for column in self.columns:
             by_split: dict[str, list[Row]] = {}
             for row in self.rows:
                 if row.score(column):
                     by_split.setdefault(row.split_of(column), []).append(row)
-            found[column] = {split: self._best_of(scored, column) for split, scored in by_split.items()}
-        return found
+            best[column] = {split: self._best_of(scored, column) for split, scored in by_split.items()}
+        return best
 
     def _best_of(self, scored: Sequence[Row], column: str) -> set[Row]:
         """The best of the rows with a score on one split; none if no two can be compared."""
@@ -211,11 +214,11 @@ class Leaderboard:
         if len(compared) < 2 or len(reasons) > 1:
             return set()
         scale = self.suite.shown
-        shown = {
+        rounded = {
             row: round(scale.value(score.median), scale.decimals) for row in compared if (score := row.score(column))
         }
-        most = max(shown.values())
-        return {row for row, value in shown.items() if value == most}
+        most = max(rounded.values())
+        return {row for row, value in rounded.items() if value == most}
 
     @property
     def notes(self) -> list[str]:
@@ -271,11 +274,13 @@ def _of_run(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
     summary = run.summary
     scores, further = {}, {}
     for task in run.tasks:
-        of = summary["tasks"][task.id]
-        scores[task.id] = Score(of["median"], of["min"], of["max"], _interval(samples[task.id], lowest_score(task)))
+        record = summary["tasks"][task.id]
+        scores[task.id] = Score(
+            record["median"], record["min"], record["max"], _interval(samples[task.id], lowest_score(task))
+        )
         further[task.id] = {
             name: Score(also["median"], also["min"], also["max"])
-            for name, also in of.get("also", {}).items()
+            for name, also in record.get("also", {}).items()
             if name in METRICS
         }
     averaged = [id for id in run.suite.averaged if id in samples]

@@ -32,7 +32,7 @@ def group_section(board: Leaderboard, group: MetricGroup) -> str:
 def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
     """A table of one task's scores by the values of a column: a row for each value, a column for each run."""
     show = board.suite.shown.show
-    names = [escaped(board.rows[place].name) for place in breakdown.scores]
+    names = [escaped(board.rows[number].name) for number in breakdown.scores]
     body = [
         [escaped(value), str(rows), *(show(scores[part].median) for scores in breakdown.scores.values())]
         for part, (value, rows) in enumerate(breakdown.parts)
@@ -80,8 +80,8 @@ def _board(board: Leaderboard) -> str:
     parts = [f"# {escaped(board.suite.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
     if groups := metric_groups(board):
         parts += ["## By metric", *(group_section(board, group) for group in groups)]
-    if found := board.breakdowns:
-        parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in found)]
+    if tables := board.breakdowns:
+        parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in tables)]
     parts += ["## Spread", _spread(board, ours)]
     if spreads := board.settings:
         parts += ["## Spread over settings", settings_section(board, spreads)]
@@ -132,10 +132,10 @@ def _tests(board: Leaderboard) -> str:
     """A row for each pair of runs: the difference of their scores and the verdict of the test."""
     sign = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
     body = []
-    for (one, other), found in board.comparisons.items():
+    for (one, other), tests in board.comparisons.items():
         cells = [
             f"{board.suite.shown.difference(test.difference)} {sign[test.verdict] * (1 + test.holds)}"
-            if (test := found.get(column))
+            if (test := tests.get(column))
             else MISSING
             for column in board.columns
         ]

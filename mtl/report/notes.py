@@ -53,10 +53,10 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
 
 def _changed(suite: Suite, rows: Sequence[Row]) -> str:
     """In words, the tasks with files that differ from those whose checksums the suite names; empty if there are none."""
-    found = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
+    changed = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
     return (
-        f", or changed files, by their checksums ({', '.join(id for id in suite.tasks if id in found)})"
-        if found
+        f", or changed files, by their checksums ({', '.join(id for id in suite.tasks if id in changed)})"
+        if changed
         else ""
     )
 
@@ -88,7 +88,7 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
     unanswered = _by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
     below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
     same = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
-    for title, found in (
+    for title, tasks in (
         (
             "Tasks that a method does not answer",
             [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()],
@@ -96,7 +96,7 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
         ("Not above the best constant answer, with its score", below),
         ("The same prediction for every row", same),
     ):
-        notes += [f"{title}: {listed(found, MOST_NAMED, '; ')}."] if found else []
+        notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
     if suite.generated:
         notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
     return notes
@@ -104,11 +104,11 @@ def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> li
 
 def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """The names that have the same text, by text; empty texts are left out."""
-    found: dict[str, list[str]] = {}
+    by_text: dict[str, list[str]] = {}
     for name, text in texts:
         if text:
-            found.setdefault(text, []).append(name)
-    return found
+            by_text.setdefault(text, []).append(name)
+    return by_text
 
 
 ALL, ANY = "all rows", "any value"
@@ -133,17 +133,17 @@ class Breakdown:
 
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
     """The breakdowns of all runs among a leaderboard's rows. Runs that did not record a column are left out."""
-    found: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
-    for place, row in enumerate(rows):
+    tables: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
+    for number, row in enumerate(rows):
         for task in row.run.tasks if row.run else ():
             columns = row.run.rows(task).columns if task.breakdown and row.run else {}
             for column in (name for name in task.breakdown or () if name in columns):
                 assert row.run
                 masks, left_out = _parts(columns[column])
                 parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
-                known = found.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
-                known.scores[place] = _scores(row.run, task, np.array(list(masks.values()), dtype=np.float64))
-    return list(found.values())
+                table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
+                table.scores[number] = _scores(row.run, task, np.array(list(masks.values()), dtype=np.float64))
+    return list(tables.values())
 
 
 def values_of(cell: str) -> list[str]:
@@ -162,12 +162,12 @@ def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
     of its values.
     """
     values = [values_of(cell) for cell in cells]
-    counts = Counter(value for of in values for value in of)
+    counts = Counter(value for own in values for value in own)
     frequent = sorted(counts, key=lambda value: (-counts[value], value))
     parts = {ALL: np.ones(len(cells), dtype=bool)}
     if 0 < sum(map(bool, values)) < len(cells):
-        parts[ANY] = np.array([bool(of) for of in values])
-    parts |= {value: np.array([value in of for of in values]) for value in frequent[:MOST_VALUES]}
+        parts[ANY] = np.array([bool(own) for own in values])
+    parts |= {value: np.array([value in own for own in values]) for value in frequent[:MOST_VALUES]}
     return parts, len(frequent[MOST_VALUES:])
 
 
@@ -208,8 +208,8 @@ def settings_spreads(runs: Sequence[Run], suite: Suite) -> list[SettingsSpread]:
     for run in runs:
         rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
         models.setdefault((run.summary["title"], rows), []).append(run)
-    found = (_spread(title, of, suite) for (title, _), of in models.items())
-    return [spread for spread in found if spread is not None]
+    spreads = (_spread(title, own, suite) for (title, _), own in models.items())
+    return [spread for spread in spreads if spread is not None]
 
 
 def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | None:
@@ -219,12 +219,12 @@ def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | N
         settings.setdefault(repr(sorted(_setting(run).items())), []).append(run)
     if len(settings) < 2:
         return None
-    configs = [_setting(of[0]) for of in settings.values()]
+    configs = [_setting(same[0]) for same in settings.values()]
     recorded = dict.fromkeys(key for config in configs for key in config)
     keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
     deviations = {}
     for task in runs[0].tasks:
-        scores = [[score for run in of for score in run.dev_scores(task)] for of in settings.values()]
+        scores = [[score for run in same for score in run.dev_scores(task)] for same in settings.values()]
         if all(scores):
             deviations[task.id] = pstdev(map(median, scores))
     return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))

@@ -58,8 +58,8 @@ def _group(board: Leaderboard, group: MetricGroup) -> str:
     def cells(row: Row) -> list[str]:
         mean, scores = group.mean(row), [(task, group.score(row, task)) for task in group.tasks]
         marked = [_number(board, score.median, row.mark(task.id)) if score else "--" for task, score in scores]
-        shown = "--" if mean is None else _number(board, mean, group.mark(row))
-        return [*([shown] if group.has_mean else []), *marked]
+        mean_shown = "--" if mean is None else _number(board, mean, group.mark(row))
+        return [*([mean_shown] if group.has_mean else []), *marked]
 
     titles = [
         [
@@ -150,7 +150,7 @@ def render_scores(boards: Sequence[Leaderboard]) -> str:
     for board in boards:
         for row in board.rows:
             for column in board.columns:
-                lines += [_score_line(board, row, column, *found) for found in _score_cells(board, row, column)]
+                lines += [_score_line(board, row, column, *cells) for cells in _score_cells(board, row, column)]
     return csv_text(lines)
 
 
@@ -200,12 +200,12 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
     ]
     lines: list[Sequence[Any]] = [header]
     for board in boards:
-        for (one, other), found in board.comparisons.items():
-            for column, comparison in found.items():
+        for (one, other), by_column in board.comparisons.items():
+            for column, comparison in by_column.items():
                 names = board.rows[one].name, board.rows[other].name
-                shown = map(board.suite.shown.value, (comparison.difference, comparison.low, comparison.high))
+                values = map(board.suite.shown.value, (comparison.difference, comparison.low, comparison.high))
                 tests = comparison.p, comparison.p_holm, comparison.verdict, comparison.verdict_holm
-                lines.append([board.suite.name, *names, column, *shown, *tests, board.suite.scale])
+                lines.append([board.suite.name, *names, column, *values, *tests, board.suite.scale])
     return csv_text(lines)
 
 

@@ -60,8 +60,8 @@ class Run:
             return [scores[str(seed)] for seed in seeds]
         files = [file for seed in seeds if (file := self.folder.scores(seed)).exists()]
         by_seed = [read_json(file, SeedScores)["dev_scores"].get(task.id) for file in files]
-        known = [score for score in by_seed if score is not None]
-        return known if len(known) == len(seeds) else []
+        recorded = [score for score in by_seed if score is not None]
+        return recorded if len(recorded) == len(seeds) else []
 
     def rows_key(self, task: Task) -> str:
         """A key that is equal for runs that score the task on the same rows."""

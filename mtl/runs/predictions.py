@@ -32,10 +32,10 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
             return read_zip(path, wanted)
         check_plain_folder(path)
         files = {file.relative_to(path).as_posix(): file for file in sorted(path.rglob("*")) if file.is_file()}
-        chosen = [name for name in files if wanted(name)]
-        if sum(files[name].stat().st_size for name in chosen) > UNPACKED_LIMIT:
+        names = [name for name in files if wanted(name)]
+        if sum(files[name].stat().st_size for name in names) > UNPACKED_LIMIT:
             raise InputError(f"its files have more than {UNPACKED_LIMIT} bytes; no submission does", path=path)
-        contents = {name: read_bytes(files[name], UNPACKED_LIMIT) for name in chosen}
+        contents = {name: read_bytes(files[name], UNPACKED_LIMIT) for name in names}
         return contents, [name for name in files if name not in contents]
     except FileNotFoundError:
         raise InputError("no such file or folder", path=path) from None
@@ -58,14 +58,14 @@ def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
     wanted = {
         FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
     }
-    found, others = read_files(path, wanted.__contains__)
-    if not found and others and all("/" in name for name in others):
+    contents, others = read_files(path, wanted.__contains__)
+    if not contents and others and all("/" in name for name in others):
         return [f"{path}: its files are in a folder, as in {others[0]}; zip the files without a folder"]
-    problems = [f"{path}/{name}: is missing" for name in wanted if name not in found]
+    problems = [f"{path}/{name}: is missing" for name in wanted if name not in contents]
     problems += foreign_problems(path, suite, others, "test predictions")
     for name, task in wanted.items():
-        if name in found:
-            lines = split_lines(found[name], f"{path}/{name}")
+        if name in contents:
+            lines = split_lines(contents[name], f"{path}/{name}")
             problems += [f"{path}/{name}{problem}" for problem in file_problems(task, lines, _rows(task, data_dir))]
     return problems
 
@@ -85,8 +85,8 @@ def file_problems(
         problems.append(f":1: the header is {lines[0]!r}; it must be {names}")
     for number, line in enumerate(lines[1:], start=2):
         try:
-            known = candidates is not None and number - 2 < len(candidates)
-            count = int(candidates[number - 2]) if known and candidates is not None else None
+            counted = candidates is not None and number - 2 < len(candidates)
+            count = int(candidates[number - 2]) if counted and candidates is not None else None
             kind.cells.parse_prediction(kind.cells.line_cell(line), count)
         except ValueError as error:
             problems.append(f":{number}: {error}")
@@ -98,8 +98,8 @@ def file_problems(
 def submission_remarks(path: Path, suite: Suite) -> list[str]:
     """What the user should know of the valid test predictions in a zip or folder, as "file: message", one line a file at most."""
     files = {FILE.format(split="test", task=task.id): task for task in suite.tasks.values()}
-    found = read_files(path, files.__contains__)[0]
-    predictions = {name: _targets(files[name], split_lines(found[name], f"{path}/{name}")) for name in found}
+    contents = read_files(path, files.__contains__)[0]
+    predictions = {name: _targets(files[name], split_lines(contents[name], f"{path}/{name}")) for name in contents}
     return [
         f"{path}/{name}: {remark}"
         for name, predicted in predictions.items()
@@ -136,17 +136,17 @@ def gold_and_predictions(
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = {FILE.format(split=split, task=task.id) for task in tasks for split in ("test", "dev")}
     contents, _ = read_files(path, names.__contains__)
-    found = {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
+    lines = {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
     pairs = {}
     for task in tasks:
         for split in ("test", "dev"):
             name = FILE.format(split=split, task=task.id)
-            gold = _gold(task, split, gold_dir, held_out) if name in found else None
+            gold = _gold(task, split, gold_dir, held_out) if name in lines else None
             if gold is None:
                 continue
-            if problems := file_problems(task, found[name], len(gold.targets), gold.candidates):
+            if problems := file_problems(task, lines[name], len(gold.targets), gold.candidates):
                 raise InputError(f"{path}/{name}{problems[0].replace(' test rows', ' gold rows')}")
-            pairs[task.id] = split, _targets(task, found[name]), gold
+            pairs[task.id] = split, _targets(task, lines[name]), gold
             break
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")
@@ -197,7 +197,7 @@ def scored_rows(task: Task, examples: Sequence[Example]) -> ScoredRows | None:
     targets = np.array([example.target for example in examples], dtype=target_kind(task).cells.dtype)
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
     columns = {
-        name: [example.columns[place] for example in examples] for place, name in enumerate(task.further_columns)
+        name: [example.columns[number] for example in examples] for number, name in enumerate(task.further_columns)
     }
     return ScoredRows(targets, candidates, columns)
 

@@ -174,20 +174,20 @@ def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
 
 def _same_answer(seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, list[int]]:
     """By task, the seeds that predict the same for every scored row. Seeds that were trained with an older version record none."""
-    found: dict[str, list[int]] = {}
+    by_task: dict[str, list[int]] = {}
     for seed in sorted(seeds):
         for task in seeds[seed].get("same_answer", ()):
-            found.setdefault(task, []).append(seed)
-    return found
+            by_task.setdefault(task, []).append(seed)
+    return by_task
 
 
 def _further(task: Task, seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, Any]:
     """The scores of the task's further metrics, by metric. Seeds that were trained before the task had a metric lack it."""
-    found = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
+    by_seed = {seed: done.get("also", {}).get(task.id, {}) for seed, done in seeds.items()}
     return {
-        name: _over_seeds({seed: scores[name] for seed, scores in found.items()})
+        name: _over_seeds({seed: scores[name] for seed, scores in by_seed.items()})
         for name in task.also or ()
-        if all(name in scores for scores in found.values())
+        if all(name in scores for scores in by_seed.values())
     }
 
 
@@ -210,15 +210,15 @@ def cost(seeds: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]
     """The cost of one seed: the median over the seeds; for memory, the maximum."""
     total: dict[str, float | None] = {}
     for key in dict.fromkeys(key for seed in seeds for key in seed):
-        known = [value for seed in seeds if (value := seed.get(key)) is not None]
-        value = None if not known else max(known) if "memory" in key else median(known)
+        values = [value for seed in seeds if (value := seed.get(key)) is not None]
+        value = None if not values else max(values) if "memory" in key else median(values)
         total[key] = int(value) if value is not None and key.startswith("parameters") else value
     return total
 
 
 def distinct(values: Sequence[Any]) -> list[Any]:
     """The values without repetitions, in order of first occurrence."""
-    return [value for place, value in enumerate(values) if value not in values[:place]]
+    return [value for number, value in enumerate(values) if value not in values[:number]]
 
 
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
@@ -230,7 +230,8 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
         return ""
     scores = {id: summary["tasks"][id] for id in summary.get("not_above_constant", ())}
     return ", ".join(
-        f"{id} {scale.show(of['median'])} (constant {scale.show(of['constant'])})" for id, of in scores.items()
+        f"{id} {scale.show(record['median'])} (constant {scale.show(record['constant'])})"
+        for id, record in scores.items()
     )
 
 
@@ -242,9 +243,9 @@ def same_answers(summary: Mapping[str, Any]) -> str:
     """
     if _is_constant(summary):
         return ""
-    found = summary.get("same_answer", {})
+    recorded = summary.get("same_answer", {})
     return ", ".join(
-        f"{id} ({'seeds' if len(seeds) > 1 else 'seed'} {', '.join(map(str, seeds))})" for id, seeds in found.items()
+        f"{id} ({'seeds' if len(seeds) > 1 else 'seed'} {', '.join(map(str, seeds))})" for id, seeds in recorded.items()
     )
 
 

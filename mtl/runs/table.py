@@ -68,13 +68,13 @@ def _average_marks(summary: dict[str, Any], suite: Suite) -> str:
 
 def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
     """A second table with the medians of the tasks' further metrics, if there are any: a row for each metric, a column for each task."""
-    found = {id: further for id in suite.tasks if (further := summary["tasks"].get(id, {}).get("also"))}
-    metrics = dict.fromkeys(name for further in found.values() for name in further)
+    scores = {id: further for id in suite.tasks if (further := summary["tasks"].get(id, {}).get("also"))}
+    metrics = dict.fromkeys(name for further in scores.values() for name in further)
     if not metrics:
         return []
-    show, header = suite.shown.show, ["further metrics", *(suite.tasks[id].title for id in found)]
+    show, header = suite.shown.show, ["further metrics", *(suite.tasks[id].title for id in scores)]
     body = [
-        [METRICS[name].title, *(show(of[name]["median"]) if name in of else MISSING for of in found.values())]
+        [METRICS[name].title, *(show(own[name]["median"]) if name in own else MISSING for own in scores.values())]
         for name in metrics
     ]
     return [markdown_table([header, *body])]
@@ -119,8 +119,8 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
     if published := suite.published:
         several = len({row.split for row in published}) > 1
         on = "split that they name" if several else f"{published[0].split} sets"
-        chosen = summary["chosen_on_dev"]
-        flattered = f"; ours chose their {chosen} on dev, which flatters scores on dev a little" if chosen else ""
+        choices = summary["chosen_on_dev"]
+        flattered = f"; ours chose their {choices} on dev, which flatters scores on dev a little" if choices else ""
         notes[0] += f" Published rows are scores on the {on}{flattered}."
     if held_out := summary.get("held_out"):
         rows = ", ".join(f"{count} of {id}" for id, count in held_out.items())
@@ -133,8 +133,10 @@ def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
             )
         notes.append(note)
     if lacking := suite.lacking(summary["tasks"]):
-        of = len(suite.averaged)
-        notes.append(f"\\* AVG is partial: {of - len(lacking)} of {of} tasks, without {', '.join(lacking)}.")
+        tasks_averaged = len(suite.averaged)
+        notes.append(
+            f"\\* AVG is partial: {tasks_averaged - len(lacking)} of {tasks_averaged} tasks, without {', '.join(lacking)}."
+        )
     if unanswered := summary.get("unanswered"):
         notes.append(f"Not answered by this method: {', '.join(unanswered)}.")
     if others := [id for id in summary["missing"] if id not in {*lacking, *(unanswered or ())}]:

@@ -32,8 +32,8 @@ def find_yaml(kind: str, name: str, folder: Path) -> Path:
         return Path(name)
     path = folder / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
-        raise InputError(f"{kind}={name}: unknown; known: {known}, or the path of a YAML file")
+        names = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
+        raise InputError(f"{kind}={name}: unknown; known: {names}, or the path of a YAML file")
     return path
 
 

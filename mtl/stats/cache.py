@@ -33,22 +33,22 @@ class SampleCache:
 
     def check(self, run: Run) -> None:
         """Raise InputError if the run's predictions are damaged (`Run.check`)."""
-        found = None
+        reduced = None
         if self._folder is not None and (key := content_key(run)):
             path = self._folder / f"{key}.npz"
-            found = self._read(path, run)
-            self._found[run.folder.path] = path, found
-        if found is None:
+            reduced = self._read(path, run)
+            self._found[run.folder.path] = path, reduced
+        if reduced is None:
             run.check()
 
     def reduced(self, run: Run, recorded: RecordedGroups) -> Reduced:
         """What remains of the run's resamples, of a run that was checked."""
-        path, found = self._found.pop(run.folder.path, (None, None))
-        if found is None or [rows.key for rows in found.rows] != recorded.keys(run):
-            found = reduce_run(run, recorded.groups(run))
+        path, reduced = self._found.pop(run.folder.path, (None, None))
+        if reduced is None or [rows.key for rows in reduced.rows] != recorded.keys(run):
+            reduced = reduce_run(run, recorded.groups(run))
             if path is not None:
-                self._write(path, found)
-        return found
+                self._write(path, reduced)
+        return reduced
 
     def _read(self, path: Path, run: Run) -> Reduced | None:
         """What a file holds; None if it does not exist or is damaged."""
@@ -58,7 +58,7 @@ class SampleCache:
             with np.load(path, allow_pickle=False) as arrays:
                 keys, counts, means, counted = (arrays[name] for name in ("keys", "counts", "means", "counted"))
             tasks = len(run.tasks)
-            form = [(of.dtype.kind, of.shape) for of in (keys, counts, means, counted)]
+            form = [(array.dtype.kind, array.shape) for array in (keys, counts, means, counted)]
             if form != [("U", (tasks,)), ("i", (tasks,)), ("f", (tasks, RESAMPLES)), ("f", (tasks + 1,))]:
                 raise ValueError("other arrays than expected")
         except Exception as error:  # zipfile, zlib and numpy raise many kinds for a damaged file

@@ -146,8 +146,8 @@ def counted_with_rows(resampled: Resampled) -> float:
 def over_tasks(contributions: Sequence[Mapping[RowSet, np.ndarray]]) -> dict[RowSet, np.ndarray]:
     """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples."""
     means: dict[RowSet, np.ndarray] = {}
-    for of in contributions:
-        for rows, scores in of.items():
+    for contribution in contributions:
+        for rows, scores in contribution.items():
             means[rows] = means.get(rows, np.zeros(1)) + scores / len(contributions)
     return means
 
@@ -182,15 +182,15 @@ def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Com
     because of the scores, and count as if they had p = 1. That can only raise the corrected p of these.
     """
     tested = sorted(
-        (comparison.p, place) for place, comparison in enumerate(family.values()) if comparison.p is not None
+        (comparison.p, number) for number, comparison in enumerate(family.values()) if comparison.p is not None
     )
     total = max(tests, len(tested))
     corrected: list[float | None] = [None] * len(family)
     least = 0.0
-    for done, (p, place) in enumerate(tested):
+    for done, (p, number) in enumerate(tested):
         least = max(least, min(1.0, (total - done) * p))
-        corrected[place] = least
-    return {key: replace(found, p_holm=p) for (key, found), p in zip(family.items(), corrected, strict=True)}
+        corrected[number] = least
+    return {key: replace(one, p_holm=p) for (key, one), p in zip(family.items(), corrected, strict=True)}
 
 
 def _bessel(rows: RowSet) -> float:
@@ -214,28 +214,28 @@ class Reduced:
 def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
     """Resample a run. groups: of each task's scored rows. Raises InputError for predictions that cannot be read."""
     samples, averaged = [], []
-    for task, of in zip(run.tasks, groups, strict=True):
-        scores = resampled_scores(task, run.predictions(task), run.rows(task), of)
-        samples.append(sample(np.array([]), {of.rows: scores}))
+    for task, group in zip(run.tasks, groups, strict=True):
+        scores = resampled_scores(task, run.predictions(task), run.rows(task), group)
+        samples.append(sample(np.array([]), {group.rows: scores}))
         if task.id in run.suite.averaged:
-            averaged.append({of.rows: scores})
-    counted = [found.counted_with_rows for found in samples]
+            averaged.append({group.rows: scores})
+    counted = [task_sample.counted_with_rows for task_sample in samples]
     counted.append(counted_with_rows(over_tasks(averaged)) if averaged else np.nan)
-    means = [mean for found in samples for mean in found.means.values()]
-    return Reduced([of.rows for of in groups], np.array(means), np.array(counted))
+    means = [mean for task_sample in samples for mean in task_sample.means.values()]
+    return Reduced([group.rows for group in groups], np.array(means), np.array(counted))
 
 
 def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
     samples = {}
-    for place, task in enumerate(run.tasks):
+    for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
-        means = {reduced.rows[place]: reduced.means[place]}
-        samples[task.id] = Sample(by_seed, means, float(reduced.counted[place]))
+        means = {reduced.rows[number]: reduced.means[number]}
+        samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]))
     if averaged := [samples[id] for id in run.suite.averaged if id in samples]:
-        by_seed = np.mean([of.by_seed for of in averaged], axis=0)
-        means = over_tasks([of.means for of in averaged])
+        by_seed = np.mean([sample_of_task.by_seed for sample_of_task in averaged], axis=0)
+        means = over_tasks([sample_of_task.means for sample_of_task in averaged])
         samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]))
     return samples
 
@@ -254,15 +254,17 @@ class RecordedGroups:
 
     def keys(self, run: Run) -> list[str]:
         """The key of each task's set of scored rows."""
-        return [of.recorded_key(task) or "" if (of := self._of(run, task)) else task.id for task in run.tasks]
+        return [
+            recording.recorded_key(task) or "" if (recording := self._of(run, task)) else task.id for task in run.tasks
+        ]
 
     def groups(self, run: Run) -> list[RowGroups]:
         """The groups of each task's scored rows. Raises InputError if a record is damaged."""
-        found = []
+        groups = []
         for task in run.tasks:
-            recorded = of.recorded_rows(task) if (of := self._of(run, task)) else None
-            found.append(row_groups(*(recorded or (task.id, np.arange(len(run.rows(task).targets))))))
-        return found
+            recorded = recording.recorded_rows(task) if (recording := self._of(run, task)) else None
+            groups.append(row_groups(*(recorded or (task.id, np.arange(len(run.rows(task).targets))))))
+        return groups
 
     def _of(self, run: Run, task: Task) -> Run | None:
         return self._recorded.get((task.id, run.rows_key(task)))

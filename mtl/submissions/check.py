@@ -58,13 +58,13 @@ def rows_name(task: Task, split: str) -> str:
     return f"{task.id}/{split}.jsonl"
 
 
-def submitted_rows(task: Task, found: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
-    """The submission's files of rows of a task, by split. found: the submission's content by name."""
+def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
+    """The submission's files of rows of a task, by split. contents: the submission's content by name."""
     names = {split: rows_name(task, split) for split in SPLITS}
     return {
-        split: RowFile(task, f"{path}/{name}", split_lines(found[name], f"{path}/{name}"))
+        split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}"))
         for split, name in names.items()
-        if name in found
+        if name in contents
     }
 
 
@@ -79,10 +79,10 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
             data[task.id] = {split: read_row_file(task, split, file) for split, file in paths.items()}
     if not data:
         raise InputError(f"has no files of suite {suite.name} to compare with; set data_dir=", path=data_dir)
-    found, others = read_submission(path, suite)
+    contents, others = read_submission(path, suite)
     problems = [
         f"{path}/{name}:1: begins with a byte order mark; save the file as UTF-8 without one"
-        for name, content in found.items()
+        for name, content in contents.items()
         if content.startswith(codecs.BOM_UTF8)
     ]
     compared = []
@@ -90,7 +90,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
     notes = list[str]()
     figures: Figures = {}
     for task in suite.tasks.values():
-        files = submitted_rows(task, found, path)
+        files = submitted_rows(task, contents, path)
         if not files:
             missing.append(task.id)
             continue
@@ -107,7 +107,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
             for split, targets in predicted.items()
             if (note := kind.cells.remark(targets))
         ]
-    problems += _entry_problems(path, suite, found, read_template(suite, data_dir), missing, figures)
+    problems += _entry_problems(path, suite, contents, read_template(suite, data_dir), missing, figures)
     problems += foreign_problems(path, suite, others, "a submission")
     return Checked(problems, data_remarks(compared, data_dir), notes)
 
@@ -125,13 +125,13 @@ def _task_problems(
     return problems
 
 
-def read_entry(path: Path, found: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
+def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
     """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
-    names = [name for name in found if _is_entry(name)]
+    names = [name for name in contents if _is_entry(name)]
     if len(names) != 1:
         what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
         raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
-    return names[0], parse_entry(f"{path}/{names[0]}", found[names[0]])
+    return names[0], parse_entry(f"{path}/{names[0]}", contents[names[0]])
 
 
 def _is_entry(name: str) -> bool:
@@ -141,7 +141,7 @@ def _is_entry(name: str) -> bool:
 def _entry_problems(
     path: Path,
     suite: Suite,
-    found: Mapping[str, bytes],
+    contents: Mapping[str, bytes],
     template: Mapping[str, Any] | None,
     missing: Sequence[str],
     figures: Figures,
@@ -151,7 +151,7 @@ def _entry_problems(
     template: the empty entry, if it is at hand. missing: the tasks that have no files. figures: of the tasks that have.
     """
     try:
-        name, entry = read_entry(path, found)
+        name, entry = read_entry(path, contents)
     except InputError as error:
         return [str(error)]
     called = system_name(suite, entry)
@@ -285,27 +285,27 @@ def _key_problems(suite: Suite, entry: Mapping[str, Any], template: Template) ->
     """Keys outside of the tasks that the empty entry does not have, and objects where it has none or the reverse."""
     if template is None:
         return
-    known = {**template, **dict.fromkeys(key.split(".")[0] for key in suite.submission.fill if "." not in key)}
+    keys = {**template, **dict.fromkeys(key.split(".")[0] for key in suite.submission.fill if "." not in key)}
     for key, value in entry.items():
         if key in (TASKS, LEFT_OUT):
             continue
-        if key not in known:
+        if key not in keys:
             yield f"{key}: unknown key; the template has {', '.join(template)}"
-        elif isinstance(value, dict) != isinstance(known[key], dict):
-            yield f"{key}: must be {'an object' if isinstance(known[key], dict) else 'a single value'}"
+        elif isinstance(value, dict) != isinstance(keys[key], dict):
+            yield f"{key}: must be {'an object' if isinstance(keys[key], dict) else 'a single value'}"
         elif isinstance(value, dict):
             filled = {name.removeprefix(f"{key}.") for name in suite.submission.fill}
-            yield from (f"{key}.{name}: unknown key" for name in value if name not in {*known[key], *filled})
+            yield from (f"{key}.{name}: unknown key" for name in value if name not in {*keys[key], *filled})
 
 
 def _left_out_problems(
     suite: Suite, entry: Mapping[str, Any], template: Template, submitted: Sequence[str]
 ) -> Iterator[str]:
-    known = {*suite.tasks, *(template or {}).get(TASKS, {})}
+    keys = {*suite.tasks, *(template or {}).get(TASKS, {})}
     for id in entry.get(LEFT_OUT, []):
         if id in submitted:
             yield f"{LEFT_OUT}: {id} is not left out: the submission has its files"
-        elif id not in known and _knows_all(suite, template):
+        elif id not in keys and _knows_all(suite, template):
             yield f"{LEFT_OUT}: suite {suite.name} has no task {id}"
 
 

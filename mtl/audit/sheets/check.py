@@ -104,26 +104,26 @@ def false_claims(sheet: Sheet, task: Task, files: dict[str, Part]) -> list[Probl
     def values(*fields: str) -> list[tuple[int, str]]:
         return [(line, value) for line, value in sheet.values(*fields) if len(value) <= LONGEST]
 
-    found = [problem for line, value in values(*SIZE_FIELDS) for problem in _false_sizes(line, value, sizes)]
+    problems = [problem for line, value in values(*SIZE_FIELDS) for problem in _false_sizes(line, value, sizes)]
     lines = values(SIZES)
-    found += [problem for line, value in lines[:1] for problem in _false_total(line, value, sizes)]
+    problems += [problem for line, value in lines[:1] for problem in _false_total(line, value, sizes)]
     if task.labels is not None:
-        found += [
+        problems += [
             Problem(line, text) for line, value in lines for text in _false_label_counts(value, sizes, task.labels)
         ]
-        found += [Problem(line, text) for line, value in lines for text in _false_balance(value, sizes, task.labels)]
+        problems += [Problem(line, text) for line, value in lines for text in _false_balance(value, sizes, task.labels)]
         lists = values(*LABEL_FIELDS)
-        found += [Problem(line, text) for line, value in lists for text in _false_label_lists(value, task.labels)]
-    return found
+        problems += [Problem(line, text) for line, value in lists for text in _false_label_lists(value, task.labels)]
+    return problems
 
 
 def _sizes_in(value: str) -> list[tuple[int, str, int]]:
     """The sizes of splits that a line gives: (position, split, rows), in order."""
-    found: dict[int, tuple[str, int]] = {}
+    sizes: dict[int, tuple[str, int]] = {}
     for form in _SIZE_FORMS:
         for match in form.finditer(value):
-            found.setdefault(match.start("number"), (match["split"], _number(match["number"])))
-    return [(place, _split(word), rows) for place, (word, rows) in sorted(found.items())]
+            sizes.setdefault(match.start("number"), (match["split"], _number(match["number"])))
+    return [(position, _split(word), rows) for position, (word, rows) in sorted(sizes.items())]
 
 
 def _split(word: str) -> str:
@@ -137,21 +137,21 @@ def _number(text: str) -> int:
 
 def _false_sizes(line: int, value: str, sizes: Sizes) -> Iterator[Problem]:
     for _, split, rows in _sizes_in(value):
-        known = sizes.known(split)
-        if known and rows not in known:
+        actual = sizes.known(split)
+        if actual and rows not in actual:
             text = f"says that {split} has {rows} rows; {sizes.describe(split)}"
             yield Problem(line, text, undecided=not sizes.is_whole(split))
 
 
 def _false_total(line: int, value: str, sizes: Sizes) -> Iterator[Problem]:
     match = _TOTAL.match(value)
-    if match is None or any(place == match.start("number") for place, _, _ in _sizes_in(value)):
+    if match is None or any(position == match.start("number") for position, _, _ in _sizes_in(value)):
         return
-    rows, known = _number(match["number"]), sizes.totals
-    if known and rows not in known:
-        numbers = [f"the suite file has {known[-1]}"] if sizes.task.rows else []
-        if sizes.files and (not numbers or len(known) > 1):
-            numbers.insert(0, f"its files have {known[0]}")
+    rows, totals = _number(match["number"]), sizes.totals
+    if totals and rows not in totals:
+        numbers = [f"the suite file has {totals[-1]}"] if sizes.task.rows else []
+        if sizes.files and (not numbers or len(totals) > 1):
+            numbers.insert(0, f"its files have {totals[0]}")
         whole = all(map(sizes.is_whole, {*sizes.files, *sizes.task.rows}))
         yield Problem(line, f"says that the data has {rows} rows; {', '.join(numbers)}", undecided=not whole)
 
@@ -160,8 +160,8 @@ def _false_label_counts(value: str, sizes: Sizes, labels: Sequence[str]) -> Iter
     """Rows with a label, by the split before them in the line; of all splits if there is none."""
     named = _sizes_in(value)
     for label in labels:
-        for place, rows in _label_counts(value, label, labels):
-            before = [split for start, split, _ in named if start < place]
+        for position, rows in _label_counts(value, label, labels):
+            before = [split for start, split, _ in named if start < position]
             count = _rows_with(sizes, before[-1:], label)
             if count not in (None, rows):
                 yield f"says that {rows} rows of {before[-1] if before else 'the data'} have the label {label}; there are {count}"
@@ -176,10 +176,10 @@ def _false_balance(value: str, sizes: Sizes, labels: Sequence[str]) -> Iterator[
             given.setdefault(before[-1], {})[match["pole"].lower()] = _number(match["number"])
     for split, poles in given.items():
         counts = [_rows_with(sizes, [split], label) for label in labels]
-        known = [count for count in counts if count is not None]
-        if len(labels) == len(poles) == len(known) == 2 and sorted(known) != sorted(poles.values()):
-            shown = " and ".join(f"{count} {label}" for count, label in zip(counts, labels, strict=True))
-            yield f"says that {poles['positive']} rows of {split} are positive and {poles['negative']} negative; there are {shown}"
+        stated = [count for count in counts if count is not None]
+        if len(labels) == len(poles) == len(stated) == 2 and sorted(stated) != sorted(poles.values()):
+            listed_counts = " and ".join(f"{count} {label}" for count, label in zip(counts, labels, strict=True))
+            yield f"says that {poles['positive']} rows of {split} are positive and {poles['negative']} negative; there are {listed_counts}"
 
 
 def _label_counts(value: str, label: str, labels: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -233,16 +233,16 @@ def check_sheet(job: Job, path: Path) -> list[str]:
     whose name fits no task of the suite.
     """
     sheet = read_sheet(path)
-    found = form_problems(sheet)
+    problems = form_problems(sheet)
     for task in _tasks_of(job, path):
         files = read_files(job.suite, task, job.data_dir, job.config.held_out).files
         _log_comparison(task, {split: len(part.rows) for split, part in files.items()})
-        found += false_claims(sheet, task, files)
-    found = sorted(dict.fromkeys(found), key=lambda problem: problem.line)
-    for problem in found:
+        problems += false_claims(sheet, task, files)
+    problems = sorted(dict.fromkeys(problems), key=lambda problem: problem.line)
+    for problem in problems:
         if problem.undecided:
             logger.info("%s:%d: %s; no finding, since the files are reduced", path, problem.line, problem.message)
-    return [f"{path}:{problem.line}: {problem.message}" for problem in found if not problem.undecided]
+    return [f"{path}:{problem.line}: {problem.message}" for problem in problems if not problem.undecided]
 
 
 def _tasks_of(job: Job, path: Path) -> Sequence[Task]:

@@ -57,7 +57,7 @@ def _in_table(lines: list[str], names: set[str]) -> str | None:
         if not line.lstrip().startswith("|"):
             column = None
         elif column is None:
-            column = next((place for place, cell in enumerate(cells) if _NAMED.search(cell)), None)
+            column = next((number for number, cell in enumerate(cells) if _NAMED.search(cell)), None)
         elif cells[0] in names and column < len(cells):
             return cells[column] or None
     return None
@@ -105,13 +105,13 @@ def _identification(suite: Suite, task: Task, folder: Path) -> dict[str, Sequenc
 
 def _addresses(task: Task) -> list[str]:
     """Where the task's data can be downloaded."""
-    found = [] if task.hub is None else [f"https://huggingface.co/datasets/{task.hub.dataset}"]
+    addresses = [] if task.hub is None else [f"https://huggingface.co/datasets/{task.hub.dataset}"]
     if task.source is None:
-        return found
+        return addresses
     if not task.source.single_files:
-        return [task.source.url, *found]
+        return [task.source.url, *addresses]
     names = [name for split, name in task.files.items() if name is not None and _is_official(task, split)]
-    return [*(task.source.address(task.folder, name) for name in names), *found]
+    return [*(task.source.address(task.folder, name) for name in names), *addresses]
 
 
 def _is_official(task: Task, split: str) -> bool:
@@ -153,21 +153,21 @@ def _numbers(task: Task, files: dict[str, Part], language: str, cache_dir: Path)
 
 def _balance(part: Part) -> Iterator[str]:
     """How the targets of a split with targets are distributed."""
-    known = [row.target for row in part.rows if row.target is not None]
-    if not known:
+    targets = [row.target for row in part.rows if row.target is not None]
+    if not targets:
         return
     kind = target_kind(part.task)
     if part.task.labels is None:
-        yield f"{part.task.target}: {kind.wording.distribution(np.array(known, dtype=kind.cells.dtype))}"
+        yield f"{part.task.target}: {kind.wording.distribution(np.array(targets, dtype=kind.cells.dtype))}"
         return
-    counts = Counter(map(kind.cells.format, known))
-    yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(known):.1%})" for label in part.task.labels)
+    counts = Counter(map(kind.cells.format, targets))
+    yield ", ".join(f"{label}: {counts[label]} ({counts[label] / len(targets):.1%})" for label in part.task.labels)
 
 
 def _lengths(part: Part, tokens: Mapping[str, int]) -> Iterator[str]:
     """The lengths of the split's texts by column, and of a choice the numbers of candidates. tokens: of each text."""
     task = part.task
-    columns = {column: [row.texts[place] for row in part.rows] for place, column in enumerate(task.text)}
+    columns = {column: [row.texts[number] for row in part.rows] for number, column in enumerate(task.text)}
     if task.candidates is not None:
         sizes = [len(row.inputs) for row in part.rows]
         yield f"candidates in a row: {min(sizes)} to {max(sizes)}"

@@ -145,8 +145,8 @@ def _decoded(raw: bytes, number: int) -> tuple[str, str | None]:
         return text.removeprefix("\ufeff"), "begins with a byte order mark; save the sheet as UTF-8 without one"
     if "\ufffd" in text:
         return text, "has the sign for a lost character; save the original as UTF-8"
-    if (found := damage(text)) is not None:
-        return text, f"has UTF-8 that was read in another encoding, such as “{found}”"
+    if (fault := damage(text)) is not None:
+        return text, f"has UTF-8 that was read in another encoding, such as “{fault}”"
     if (character := control_character(text.replace("\t", ""))) is not None:
         return text, f"has the control character {ascii(character)[1:-1]}"
     return text, None
@@ -177,47 +177,48 @@ def _line_problem(text: str, entries: Sequence[Entry]) -> str | None:
 
 def form_problems(sheet: Sheet) -> list[Problem]:
     """What the sheet lacks of the template's form: headings, obligatory fields and their values, and the order."""
-    known = [entry for entry in sheet.entries if entry.name in ORDER]
-    found = [*sheet.problems, *_missing(known), *_misplaced(known), *_unknown(sheet.entries)]
+    entries = [entry for entry in sheet.entries if entry.name in ORDER]
+    problems = [*sheet.problems, *_missing(entries), *_misplaced(entries), *_unknown(sheet.entries)]
     for entry in sheet.entries:
         open_lines = [line for line, value in entry.values if TO_COMPLETE in value]
         if open_lines:
-            found.append(Problem(open_lines[0], f"field {entry.name!r} is still to be completed"))
+            problems.append(Problem(open_lines[0], f"field {entry.name!r} is still to be completed"))
         elif entry.name in ORDER and entry.name not in TEMPLATE and is_obligatory(entry.name) and not entry.values:
-            found.append(Problem(entry.line, f"obligatory field {entry.name!r} has no value"))
-    return found
+            problems.append(Problem(entry.line, f"obligatory field {entry.name!r} has no value"))
+    return problems
 
 
-def _missing(known: Sequence[Entry]) -> Iterator[Problem]:
+def _missing(entries: Sequence[Entry]) -> Iterator[Problem]:
     """Headings and obligatory fields that are not there; the line is that of the last entry before the gap."""
-    names = {entry.name for entry in known}
-    for place, name in enumerate(ORDER):
+    names = {entry.name for entry in entries}
+    for number, name in enumerate(ORDER):
         if is_obligatory(name) and name not in names:
-            before = [entry.line for entry in known if ORDER.index(entry.name) < place]
+            before = [entry.line for entry in entries if ORDER.index(entry.name) < number]
             what = f"no heading {name!r}" if name in TEMPLATE else f"no field {name!r}, which is obligatory"
-            where = f"; it stands after {ORDER[place - 1]!r}" if place else "; it is the first line"
+            where = f"; it stands after {ORDER[number - 1]!r}" if number else "; it is the first line"
             yield Problem(max(before, default=1), what + where)
 
 
-def _misplaced(known: Sequence[Entry]) -> Iterator[Problem]:
+def _misplaced(entries: Sequence[Entry]) -> Iterator[Problem]:
     """Entries that occur twice, and the fewest entries that must move so that all are in order."""
     first: dict[str, Entry] = {}
-    for entry in known:
+    for entry in entries:
         if entry.name in first:
             yield Problem(
                 entry.line, f"{entry.name!r} is a second time in the sheet, first in line {first[entry.name].line}"
             )
         first.setdefault(entry.name, entry)
     longest: dict[int, list[int]] = {}  # by place in the template: the longest list of places in order that ends there
-    for place in (ORDER.index(name) for name in first):
-        before = (places for last, places in longest.items() if last < place)
-        longest[place] = [*max(before, key=len, default=[]), place]
-    kept = {ORDER[place] for place in max(longest.values(), key=len, default=[])}
+    for position in (ORDER.index(name) for name in first):
+        before = (positions for last, positions in longest.items() if last < position)
+        longest[position] = [*max(before, key=len, default=[]), position]
+    kept = {ORDER[position] for position in max(longest.values(), key=len, default=[])}
     for name, entry in first.items():
         if name not in kept:
-            place = ORDER.index(name)
+            position = ORDER.index(name)
             yield Problem(
-                entry.line, f"{name!r} is out of order; it stands {f'after {ORDER[place - 1]!r}' if place else 'first'}"
+                entry.line,
+                f"{name!r} is out of order; it stands {f'after {ORDER[position - 1]!r}' if position else 'first'}",
             )
 
 

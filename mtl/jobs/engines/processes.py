@@ -43,8 +43,8 @@ class Processes:
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:
         context = multiprocessing.get_context("spawn")
         lock = BarLock(context.RLock())
-        places = {unit.name: _places(unit, at_a_time) for unit in units}
-        slots = list(range(min([len(units), *places.values()])))
+        shares = {unit.name: _places(unit, at_a_time) for unit in units}
+        slots = list(range(min([len(units), *shares.values()])))
         waiting, ended = list(units), set[str]()
         running: dict[Any, Running] = {}  # by the end of the pipe on which the process reports
         try:
@@ -54,19 +54,19 @@ class Processes:
                     report, its_end = context.Pipe(duplex=False)
                     process = context.Process(target=_execute, args=(unit, its_end, lock))
                     slot = slots.pop(0)
-                    with _environment(_share(slot, unit.needs.threads or _threads(places[unit.name]))):
+                    with _environment(_share(slot, unit.needs.threads or _threads(shares[unit.name]))):
                         process.start()
                     its_end.close()  # so that the pipe ends with the process
                     running[report] = Running(unit, slot, process)
                 assert running, "units wait for each other"
                 for ready_end in connection.wait(list(running)):
-                    of = running.pop(ready_end)
-                    slots.append(of.slot)
-                    value = _result(ready_end, of)
-                    ended.add(of.unit.name)
-                    done(of.unit, value)
+                    finished = running.pop(ready_end)
+                    slots.append(finished.slot)
+                    value = _result(ready_end, finished)
+                    ended.add(finished.unit.name)
+                    done(finished.unit, value)
         finally:
-            _stop([of.process for of in running.values()])
+            _stop([finished.process for finished in running.values()])
 
 
 class BarLock:
@@ -100,9 +100,9 @@ def _places(unit: Unit, at_a_time: int) -> int:
     return min(at_a_time, machine_memory() // memory)
 
 
-def _threads(places: int) -> int:
+def _threads(share: int) -> int:
     """The CPU threads of one of so many units."""
-    return max(1, torch.get_num_threads() // places)
+    return max(1, torch.get_num_threads() // share)
 
 
 def _share(slot: int, threads: int) -> dict[str, str]:
@@ -146,14 +146,14 @@ def _execute(unit: Unit, report: Any, lock: BarLock) -> None:
             sys.exit(130)
 
 
-def _result(report: Any, of: Running) -> Any:
+def _result(report: Any, running: Running) -> Any:
     """What a unit's process reports. Raises the error that it reports, and the one for a process that ended without a report."""
     try:
         error, value = report.recv()
     except EOFError:
-        of.process.join()
-        raise _exit_error(of.unit, of.process.exitcode) from None
-    of.process.join()
+        running.process.join()
+        raise _exit_error(running.unit, running.process.exitcode) from None
+    running.process.join()
     if error is not None:
         raise error
     return value

@@ -129,8 +129,10 @@ class RayCluster:
         for unit in units:
             memory = unit.needs.memory or 0
             wanted = {"CPU": unit.needs.threads or 1, "GPU": self._gpu(unit.needs.gpu), "memory": memory}
-            if not any(all(node["Resources"].get(of, 0) >= size for of, size in wanted.items()) for node in nodes):
-                asked = [f"{size:g} {of}" for of, size in wanted.items() if size and of != "memory"]
+            if not any(
+                all(node["Resources"].get(resource, 0) >= size for resource, size in wanted.items()) for node in nodes
+            ):
+                asked = [f"{size:g} {resource}" for resource, size in wanted.items() if size and resource != "memory"]
                 asked += [f"{format_bytes(memory)} of memory"] if memory else []
                 raise InputError(
                     f"{unit.name}: no node of the cluster has what it asks for ({', '.join(asked)}); see trainer.threads and resources"
@@ -157,13 +159,13 @@ class RayCluster:
             here = _describe(str(probe))
             for reference in answered:
                 try:
-                    there = self.ray.get(reference)
+                    answers = self.ray.get(reference)
                 except (self.ray.exceptions.TaskUnschedulableError, self.ray.exceptions.NodeDiedError):
                     continue  # Ray lists a lost node for some seconds; it gets no unit
                 except self.ray.exceptions.RayError as error:
                     raise InputError(f"node {asked[reference]}: cannot run mtl: {_line(error)}") from None
-                if there != here:
-                    raise InputError(_difference(asked[reference], folder, here, there))
+                if answers != here:
+                    raise InputError(_difference(asked[reference], folder, here, answers))
         finally:
             probe.unlink(missing_ok=True)
 
@@ -178,10 +180,10 @@ def _starts_cluster() -> bool:
 def _check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
     (auto, local, ray://…) are Ray's to check."""
-    found = re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)
-    if found is None:
+    match = re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)
+    if match is None:
         return
-    host, port = found[1], int(found[2])
+    host, port = match[1], int(match[2])
     end = time.monotonic() + CONNECT_TIMEOUT
     while True:
         try:
@@ -207,11 +209,13 @@ def _describe(probe: str) -> dict[str, str | None]:
     return {"folder": content, "mtl": mtl.__version__, "torch": torch.__version__}
 
 
-def _difference(node: str, folder: Path, here: dict[str, str | None], there: dict[str, str | None]) -> str:
-    if there["folder"] != here["folder"]:
+def _difference(node: str, folder: Path, here: dict[str, str | None], remote: dict[str, str | None]) -> str:
+    if remote["folder"] != here["folder"]:
         return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
-    of = next(of for of in here if here[of] != there[of])
-    return f"node {node}: has {of} {there[of]}, and this machine {here[of]}; install the same versions on all nodes"
+    name = next(name for name in here if here[name] != remote[name])
+    return (
+        f"node {node}: has {name} {remote[name]}, and this machine {here[name]}; install the same versions on all nodes"
+    )
 
 
 def _execute(unit: Unit) -> Any:

@@ -94,10 +94,10 @@ ITERATIONS = 20_000  # the most iterations of a linear SVM
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
     """Raise InputError for a setting that none of the method's estimators has, and for a value that is not valid."""
-    known = {key for kind in ESTIMATORS[method].values() for key in kind().get_params()}
+    parameters = {key for kind in ESTIMATORS[method].values() for key in kind().get_params()}
     for key, values in grid.items():
-        if key not in known:
-            raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(known))}")
+        if key not in parameters:
+            raise InputError(f"floor.grid.{key}: {method} has no such setting; it has {', '.join(sorted(parameters))}")
         for kind, value in product(ESTIMATORS[method].values(), values or ()):
             if key not in kind().get_params():
                 continue
@@ -112,14 +112,14 @@ def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> 
 
     A setting whose values are None has its default.
     """
-    known = ESTIMATORS[method][estimator]().get_params()
-    keys = [key for key, values in grid.items() if key in known and values is not None]
+    parameters = ESTIMATORS[method][estimator]().get_params()
+    keys = [key for key, values in grid.items() if key in parameters and values is not None]
     for values in product(*(grid[key] for key in keys)):
         yield dict(zip(keys, values, strict=True))
 
 
-def new_estimator(method: str, task: Task, chosen: Mapping[str, Any], seed: int, threads: int) -> Any:
-    """An untrained estimator. chosen: its settings. threads: how many a forest uses."""
+def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int, threads: int) -> Any:
+    """An untrained estimator. values: its settings. threads: how many a forest uses."""
     kind = ESTIMATORS[method][target_kind(task).simple.estimator]
     fixed: dict[str, Any] = {"random_state": seed}
     if kind is CosineInRange:
@@ -128,7 +128,7 @@ def new_estimator(method: str, task: Task, chosen: Mapping[str, Any], seed: int,
         fixed["max_iter"] = ITERATIONS
     if method == "forest":
         fixed["n_jobs"] = threads
-    return kind(**{**fixed, **chosen})
+    return kind(**{**fixed, **values})
 
 
 class YesOrNo:

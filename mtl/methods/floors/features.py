@@ -85,16 +85,16 @@ class TaskFeatures:
 
         rows: the documents of each row, equally many. Raises ValueError if no n-gram occurs in enough texts.
         """
-        documents, places = _distinct(rows)
-        sides = _sides(self._tfidf.fit(documents, self._title), places)
+        documents, indices = _distinct(rows)
+        sides = _sides(self._tfidf.fit(documents, self._title), indices)
         if self._of_pair:
             self._scaler.fit(cosines(sides))
         return self._features(sides)
 
     def transform(self, rows: Sequence[Sequence[Document]]) -> Matrix:
         """The features of rows, (rows, features)."""
-        documents, places = _distinct(rows)
-        return self._features(_sides(self._tfidf.transform(documents), places))
+        documents, indices = _distinct(rows)
+        return self._features(_sides(self._tfidf.transform(documents), indices))
 
     def _features(self, sides: Sequence[Vectors]) -> Matrix:
         return self._of_pair(sides, self._scaler.transform(cosines(sides))) if self._of_pair else bag(sides)
@@ -176,13 +176,13 @@ def _sums(matrices: Sequence[csr_matrix]) -> np.ndarray:
 def _distinct(rows: Sequence[Sequence[Document]]) -> tuple[list[Document], np.ndarray]:
     """The distinct documents of the rows, and the index of each row's documents in them, int64 (rows, sides)."""
     documents = {document.text: document for row in rows for document in row}
-    index = {text: place for place, text in enumerate(documents)}
+    index = {text: number for number, text in enumerate(documents)}
     return list(documents.values()), np.array([[index[document.text] for document in row] for row in rows])
 
 
-def _sides(vectors: Vectors, places: np.ndarray) -> list[Vectors]:
-    """The vectors of each side: the rows' first texts, and the second texts of pairs. places: int64 (rows, sides)."""
-    return [{kind: matrix[side] for kind, matrix in vectors.items()} for side in places.T]
+def _sides(vectors: Vectors, indices: np.ndarray) -> list[Vectors]:
+    """The vectors of each side: the rows' first texts, and the second texts of pairs. indices: int64 (rows, sides)."""
+    return [{kind: matrix[side] for kind, matrix in vectors.items()} for side in indices.T]
 
 
 def _tokens(document: Document) -> list[str]:
@@ -245,17 +245,17 @@ def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: b
     rows = np.arange(len(train))
     if most_rows is not None and most_rows < len(train):
         rows = np.arange(most_rows) * len(train) // most_rows
-    places = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
-    return TrainingInputs(places, target_kind(task).simple.fit_targets(train.targets, train.sizes)[places])
+    inputs = _right_and_wrong(task, train, rows) if in_pairs and train.sizes is not None else train.inputs(rows)
+    return TrainingInputs(inputs, target_kind(task).simple.fit_targets(train.targets, train.sizes)[inputs])
 
 
 def _right_and_wrong(task: Task, train: Split, rows: np.ndarray) -> np.ndarray:
     """The inputs of each row's right candidate and of one of its wrong ones, int64. A row with one candidate has no wrong one."""
     rng = np.random.default_rng(zlib.crc32(task.id.encode()))
-    places: list[int] = []
+    indices: list[int] = []
     for row in rows.tolist():
         inputs, right = train.inputs(np.array([row])), int(train.targets[row])
-        places.append(inputs[right])
+        indices.append(inputs[right])
         if len(inputs) > 1:
-            places.append(rng.choice(np.delete(inputs, right)))
-    return np.array(places)
+            indices.append(rng.choice(np.delete(inputs, right)))
+    return np.array(indices)

@@ -118,22 +118,22 @@ class Floor:
             recorded = read_json(done, Chosen)["settings"]
             if recorded not in candidates:
                 raise InputError("are none of those to try; delete it, and run this again", path=done, key="settings")
-            found = self._trial(task, recorded, seed)
+            trial = self._trial(task, recorded, seed)
         else:
             trials: list[dict[str, Any]] = []
-            best, chosen = -np.inf, dict[str, Any]()
+            best, values = -np.inf, dict[str, Any]()
             for candidate in progress(candidates, f"seed {seed} · {task.id} · {self.config.method}", "settings"):
                 trained = self._trial(task, candidate, seed)
                 value = score(task, self._predicted(task, task, trained, "dev"), splits["dev"].scored)
                 trials.append({"settings": candidate, "score": value})
                 if value > best + TIE:
-                    best, found, chosen = value, trained, {"settings": candidate, "score": value}
+                    best, trial, values = value, trained, {"settings": candidate, "score": value}
             seconds = time.monotonic() - start
-            write_json(done, {**chosen, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
-            shown = self.scale.show(best)
-            logger.info("seed %d · %s · %s with %s", seed, task.id, shown, _settings_text(chosen["settings"]))
-        self._trained[task.id] = found
-        return found
+            write_json(done, {**values, "seconds": seconds, "peak_memory": peak_memory(), "trials": trials})
+            best_score = self.scale.show(best)
+            logger.info("seed %d · %s · %s with %s", seed, task.id, best_score, _settings_text(values["settings"]))
+        self._trained[task.id] = trial
+        return trial
 
     def _candidates(self, task: Task) -> list[dict[str, Any]]:
         """The settings to try: of the vectorizer, if there are several, and of the estimator."""
@@ -142,15 +142,15 @@ class Floor:
         estimators = list(settings(self.config.method, target_kind(task).simple.estimator, floor.grid))
         return [{**vectorizer, **estimator} for vectorizer in vectorizers for estimator in estimators]
 
-    def _trial(self, task: Task, chosen: Mapping[str, Any], seed: int) -> "Learned":
+    def _trial(self, task: Task, values: Mapping[str, Any], seed: int) -> "Learned":
         """An estimator that is trained with these settings."""
-        of_estimator = {key: value for key, value in chosen.items() if key != VECTORIZER}
-        vectorizer = chosen.get(VECTORIZER)
+        of_estimator = {key: value for key, value in values.items() if key != VECTORIZER}
+        vectorizer = values.get(VECTORIZER)
         features = self._task_features(task, vectorizer)[1]["train"]
         return Learned(self._fit(task, of_estimator, seed, features), vectorizer)
 
-    def _fit(self, task: Task, chosen: dict[str, Any], seed: int, features: Matrix) -> Any:
-        estimator = new_estimator(self.config.method, task, chosen, seed, torch.get_num_threads())
+    def _fit(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
+        estimator = new_estimator(self.config.method, task, values, seed, torch.get_num_threads())
         kind, targets = target_kind(task), self._training(task).targets
         if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:
             raise InputError(f"task {task.id}: all its training rows have one target; leave it out with tasks=")
@@ -186,7 +186,7 @@ class Floor:
             documents = {name: self._documents(task, part) for name, part in self.dataset.splits[task.id].items()}
             train = documents.pop("train")
             try:
-                by_split = {"train": features.fit([train[place] for place in self._training(task).places.tolist()])}
+                by_split = {"train": features.fit([train[number] for number in self._training(task).places.tolist()])}
             except ValueError:
                 raise InputError(f"task {task.id}: {features.problem}") from None
             by_split |= {name: features.transform(rows) for name, rows in documents.items()}
@@ -196,10 +196,10 @@ class Floor:
     def _documents(self, task: Task, split: Split) -> list[list[Document]]:
         """The parts of each model input, in the order in which `JoinedFeatures` joins them: its texts, then what is marked in them."""
         numbers = np.unique(split.texts).tolist()
-        known = {
+        documents = {
             text: Document(self.dataset.texts[text], [] if self.joined else self.texts.words(text)) for text in numbers
         }
-        rows = [[known[text] for text in row] for row in split.texts.tolist()]
+        rows = [[documents[text] for text in row] for row in split.texts.tolist()]
         if not (self.joined and task.marked):
             return rows
         marked = marked_texts(task, split, self.dataset.texts)
@@ -243,8 +243,8 @@ class Learned(NamedTuple):
     vectorizer: str | None
 
 
-def _settings_text(chosen: dict[str, Any]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in chosen.items()) or "the defaults"
+def _settings_text(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in values.items()) or "the defaults"
 
 
 def _decided(task: Task, learned: Learned, features: Matrix, rows: Split) -> np.ndarray:

@@ -40,12 +40,12 @@ def sentences(text: str, language: str) -> list[str]:
     A full stop ends no sentence after an abbreviation of the language (Moses's list; none for other languages), after a single
     letter, and before a small letter. language: its code.
     """
-    found, start = [], 0
+    parts, start = [], 0
     for end in _END.finditer(text):
         if not end[0].startswith(".") or _is_end(text, start, end, language):
-            found.append(text[start : end.end()].strip())
+            parts.append(text[start : end.end()].strip())
             start = end.end()
-    return [sentence for sentence in [*found, text[start:].strip()] if sentence]
+    return [sentence for sentence in [*parts, text[start:].strip()] if sentence]
 
 
 def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:
@@ -58,8 +58,8 @@ def _is_end(text: str, start: int, end: re.Match[str], language: str) -> bool:
 
 @lru_cache
 def _abbreviations(language: str) -> frozenset[str]:
-    known = NonbreakingPrefixes()
-    return frozenset(known.words(language)) if language in known.available_langs else frozenset()
+    prefixes = NonbreakingPrefixes()
+    return frozenset(prefixes.words(language)) if language in prefixes.available_langs else frozenset()
 
 
 MOST_SENTENCES = 10  # numbers from 1 to this are tried on the training rows
@@ -98,7 +98,7 @@ class Lead:
             "parameters": len(done),
             "parameters_without_embeddings": len(done),
             "pretrain_seconds": None,
-            "finetune_seconds": sum(chosen["seconds"] for chosen in done),
+            "finetune_seconds": sum(record["seconds"] for record in done),
             "peak_memory": peak_memory(),
             "sentences_per_second": None,
         }
@@ -118,12 +118,12 @@ class Lead:
             seconds = time.monotonic() - start
             write_json(done, {"settings": {"sentences": count}, "seconds": seconds, "on_train": trials})
             logger.info("seed %d · %s · lead.sentences=%d", seed, task.id, count)
-        chosen = read_json(done, Chosen)["settings"].get("sentences")
-        if not isinstance(chosen, int) or not 1 <= chosen <= (self.sentences or MOST_SENTENCES):
+        recorded = read_json(done, Chosen)["settings"].get("sentences")
+        if not isinstance(recorded, int) or not 1 <= recorded <= (self.sentences or MOST_SENTENCES):
             raise InputError(
                 "must be a number of sentences; delete it, and run this again", path=done, key="settings.sentences"
             )
-        return chosen
+        return recorded
 
     def _lead(self, split: Split, count: int) -> np.ndarray:
         """The first `count` sentences of each row's text, joined by spaces: object (rows,)."""

@@ -114,8 +114,10 @@ class SharedStage1:
         network: the weights must fit it.
         """
         weights = WEIGHTS[checkpoint]
-        finished = (self._resolved(of) for of in self._recorded())
-        source = next((of for of in finished if self._is_done(of) and weights_fit(network, of / weights)), None)
+        finished = (self._resolved(record) for record in self._recorded())
+        source = next(
+            (record for record in finished if self._is_done(record) and weights_fit(network, record / weights)), None
+        )
         if source is None:
             return False
         done = {"trained_in": str(source), **read_stage(source / DONE)}

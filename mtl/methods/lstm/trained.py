@@ -286,11 +286,11 @@ class TrainedLstm:
         `mtl.model.encoder.POOLINGS`.
         """
         with hidden_progress():
-            known = TokenizedTexts(texts, self.language, self.config.max_length)
-        sequences = self.sequences(known.with_boundaries() if self.config.boundary_words else known)
-        numbers = [known.index[text] for text in texts]
+            tokenized = TokenizedTexts(texts, self.language, self.config.max_length)
+        sequences = self.sequences(tokenized.with_boundaries() if self.config.boundary_words else tokenized)
+        numbers = [tokenized.index[text] for text in texts]
         with mixed_precision(self.config.trainer, self.encoder.device), hidden_progress():
-            encoded = self.encoder.encode(sequences, torch.arange(len(known)), pooling=pooling)
+            encoded = self.encoder.encode(sequences, torch.arange(len(tokenized)), pooling=pooling)
         vectors: np.ndarray = encoded[numbers].numpy()
         return vectors
 

@@ -185,7 +185,9 @@ class FineTuning:
 
 def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> None:
     """Write the codes of predictions, by task and split."""
-    arrays: dict[str, Any] = {f"{task}/{split}": values for task, of in codes.items() for split, values in of.items()}
+    arrays: dict[str, Any] = {
+        f"{task}/{split}": values for task, splits in codes.items() for split, values in splits.items()
+    }
     with replacing(folder / PREDICTED) as partial, partial.open("wb") as file:
         np.savez(file, **arrays)
 
@@ -204,11 +206,11 @@ def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | Non
         arrays = read_arrays(path)
         codes = {name: arrays[f"{task.id}/{name}"] for name in rows}
         if all(codes[name].shape == (count,) for name, count in rows.items()):
-            found = {name: kind.head.decode(codes[name], answers) for name in rows}
+            predictions = {name: kind.head.decode(codes[name], answers) for name in rows}
             if all(np.isfinite(codes[name]).all() for name in rows):
-                for targets in found.values():  # a code that stands for nothing raises LookupError
+                for targets in predictions.values():  # a code that stands for nothing raises LookupError
                     deque(map(kind.cells.format, targets), maxlen=0)
-                return found
+                return predictions
     except (OSError, ValueError, LookupError, TypeError, OverflowError):
         pass
     raise InputError(f"is damaged, or of other rows; delete {folder}, and run this again", path=path)
@@ -254,20 +256,20 @@ class FineTuned:
         together: TransformerNetwork | None = None
         for task in self.dataset.trained_tasks:
             answered = [other for other in self.dataset.tasks if task.id in (other.id, other.answered_by)]
-            place = finetune_folder(folder, task.id)
-            if read_predictions(place, self.data, task) is None:
+            task_folder = finetune_folder(folder, task.id)
+            if read_predictions(task_folder, self.data, task) is None:
                 gc.collect()  # Lightning's objects of the last stage refer to each other and hold its optimizer's state
                 if self.config.transformer.joint:
                     together = together or self._trained_together(seed, folder)
                     network = together.for_task(task)
                 else:
                     network = self._network([task], seed)
-                self._fine_tune(task, answered, network, seed, place)
+                self._fine_tune(task, answered, network, seed, task_folder)
             for other in answered:
-                predictions = read_predictions(place, self.data, other)
+                predictions = read_predictions(task_folder, self.data, other)
                 assert predictions is not None
                 yield other, predictions
-            self._drop_weights(place)
+            self._drop_weights(task_folder)
         if self.config.transformer.joint:
             self._drop_weights(pretrain_folder(folder))
 
@@ -302,18 +304,20 @@ class FineTuned:
         train_together(self.config, self.data, self.sequences, network, seed, pretrain_folder(folder))
         return network
 
-    def _fine_tune(self, task: Task, answered: list[Task], network: TransformerNetwork, seed: int, place: Path) -> None:
+    def _fine_tune(
+        self, task: Task, answered: list[Task], network: TransformerNetwork, seed: int, task_folder: Path
+    ) -> None:
         """Train the network on the task, and keep its predictions for the tasks that it answers."""
         # After stage 1, its weights are the first candidate for the best ones.
         first = self.config.transformer.joint
-        stage = FineTuning(self.config, self.data, self.sequences, task, seed, place, validate_first=first)
+        stage = FineTuning(self.config, self.data, self.sequences, task, seed, task_folder, validate_first=first)
         stage.train(network)
-        write_codes(place, {other.id: stage.codes(network, other) for other in answered})
+        write_codes(task_folder, {other.id: stage.codes(network, other) for other in answered})
 
-    def _drop_weights(self, place: Path) -> None:
+    def _drop_weights(self, task_folder: Path) -> None:
         """Remove the weights of a stage whose predictions are kept, unless they are to be kept, too."""
         if not self.config.transformer.keep:
-            (place / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
+            (task_folder / WEIGHTS[self.config.transformer.checkpoint]).unlink(missing_ok=True)
 
     def _speed(self, network: TransformerNetwork) -> float:
         """Sentences per second on the CPU. The values of the weights do not matter, so those before training are used."""

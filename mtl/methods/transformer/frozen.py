@@ -81,8 +81,8 @@ class Frozen:
         heads = new_heads(self.config, self.dataset.trained_tasks, data.outputs, self.pretrained.dim)
         read = TaskInput(None, None, vectors, None)
         for task in self.dataset.trained_tasks:
-            place = finetune_folder(folder, task.id)
-            stage = Finetuning(self.config, data, task, read, seed, place, start="before training")
+            task_folder = finetune_folder(folder, task.id)
+            stage = Finetuning(self.config, data, task, read, seed, task_folder, start="before training")
             trained = stage.train(heads)
             for answered in self.dataset.tasks:
                 if task.id in (answered.id, answered.answered_by):

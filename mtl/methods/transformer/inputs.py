@@ -45,13 +45,13 @@ class InputReader:
         text), int32. Counts those that are cut. Raises InputError if `max_length` leaves no token for a text."""
         self.seen += len(inputs)
         rows, lengths = list[np.ndarray](), np.zeros(len(inputs), dtype=np.int64)
-        with Progress("tokenizing", len(inputs), "rows") as shown:
+        with Progress("tokenizing", len(inputs), "rows") as bar:
             for start in range(0, len(inputs), CHUNK):
                 chunk = inputs[start : start + CHUNK]
-                for place, row in self._read(chunk):
-                    lengths[start + place] = len(row)
+                for number, row in self._read(chunk):
+                    lengths[start + number] = len(row)
                     rows.append(row)
-                shown.advance(len(chunk))
+                bar.advance(len(chunk))
         starts = np.cumsum(lengths) - lengths
         whole = np.concatenate(rows) if rows else np.empty((0, 2), dtype=np.int32)
         for kind, most, column in zip(("token", "type"), self._most, whole.T, strict=True):
@@ -72,21 +72,21 @@ class InputReader:
         for shape in {(min(len(parts), 2), max(0, len(parts) - 2)) for parts in inputs}:
             self._check_length(*shape)
         tails = [self._tail(parts) for parts in inputs]
-        found: dict[int, tuple[list[int], list[int]]] = {}
+        rows: dict[int, tuple[list[int], list[int]]] = {}
         for sides in {min(len(parts), 2) for parts in inputs}:
-            mine = [place for place, parts in enumerate(inputs) if min(len(parts), 2) == sides]
-            texts = [tuple(map(encodable, inputs[place][:2])) for place in mine]
-            rooms = [self.length - len(tails[place]) for place in mine]
-            found.update(zip(mine, self._heads(texts, rooms), strict=True))
-        for place, tail in enumerate(tails):
-            ids, types = found[place]
+            mine = [number for number, parts in enumerate(inputs) if min(len(parts), 2) == sides]
+            texts = [tuple(map(encodable, inputs[number][:2])) for number in mine]
+            rooms = [self.length - len(tails[number]) for number in mine]
+            rows.update(zip(mine, self._heads(texts, rooms), strict=True))
+        for number, tail in enumerate(tails):
+            ids, types = rows[number]
             if tail and ids[-1] == tail[0]:  # the pair ends with a separator already
                 tail = [*tail[1:], tail[0]]
             ids, types = [*ids, *tail], [*types, *[max(types, default=0)] * len(tail)]
             # A tokenizer that adds no marks gives an empty text no token at all.
             with tokenizing(self.name):  # a damaged one may give numbers that are too large
                 row = np.array([ids or [self.padding], types or [0]], dtype=np.int32).T
-            yield place, row
+            yield number, row
 
     def _check_length(self, sides: int, further: int) -> None:
         """Raise InputError if so many texts and further texts have no token each, beside the marks of the tokenizer."""
@@ -109,24 +109,24 @@ class InputReader:
         """Ids and types of texts or pairs, each cut to its room in tokens."""
         # One token more than there is room for shows which ones are too long.
         read = self._tokenize(texts, max(rooms) + 1)
-        for place, room in enumerate(rooms):
-            if len(read[place][0]) > room:
+        for number, room in enumerate(rooms):
+            if len(read[number][0]) > room:
                 self.cut += 1
-                read[place] = self._tokenize([texts[place]], room)[0]
+                read[number] = self._tokenize([texts[number]], room)[0]
         return read
 
     def _tokenize(self, texts: Sequence[Parts], length: int) -> list[tuple[list[int], list[int]]]:
         """Ids and types of texts or pairs, cut to so many tokens, the longer text of a pair first."""
         columns = [list(column) for column in zip(*texts, strict=True)]
         with tokenizing(self.name):
-            found: Any = self.tokenizer(
+            encoded: Any = self.tokenizer(
                 *columns,
                 truncation="longest_first",
                 max_length=length,
                 return_token_type_ids=True,  # a folder saved by PreTrainedTokenizerFast alone would give none
                 return_attention_mask=False,
             )
-        return list(zip(found["input_ids"], found["token_type_ids"], strict=True))
+        return list(zip(encoded["input_ids"], encoded["token_type_ids"], strict=True))
 
     def _tail(self, parts: Parts) -> list[int]:
         """The tokens of further texts, each after a separator. Raises InputError if the tokenizer has none."""
@@ -176,10 +176,10 @@ def read_dataset(dataset: Dataset, reader: InputReader) -> tuple[Dataset, ArrayS
         task.id: {name: model_inputs(task, split, dataset.texts) for name, split in dataset.splits[task.id].items()}
         for task in dataset.tasks
     }
-    every = dict.fromkeys(parts for of in inputs.values() for rows in of.values() for parts in rows)
+    every = dict.fromkeys(parts for by_split in inputs.values() for rows in by_split.values() for parts in rows)
     index = {parts: number for number, parts in enumerate(every)}
     splits = {
-        id: {name: with_inputs(split, inputs[id][name], index) for name, split in of.items()}
-        for id, of in dataset.splits.items()
+        id: {name: with_inputs(split, inputs[id][name], index) for name, split in by_split.items()}
+        for id, by_split in dataset.splits.items()
     }
     return replace(dataset, splits=splits), reader.sequences(list(index))

@@ -98,9 +98,9 @@ def _growth(rule: dict[str, Any]) -> float:
     if kind == "Replace":
         written = len(content) if isinstance(content, str) else 0
         pattern = rule.get("pattern")
-        found = pattern.get("String") if isinstance(pattern, dict) else None
+        literal = pattern.get("String") if isinstance(pattern, dict) else None
         # A regular expression may match nothing at all: then the content stands between all characters.
-        return max(1.0, written / len(found)) if isinstance(found, str) and found else 1.0 + written
+        return max(1.0, written / len(literal)) if isinstance(literal, str) and literal else 1.0 + written
     if kind == "TemplateProcessing":
         return max(1.0, _copies(rule.get("single")), _copies(rule.get("pair")) / 2)
     # A character has up to 4 bytes, and a table of characters that is compiled may write several for one.

@@ -157,9 +157,9 @@ def _level(name: str, layers: int) -> int:
     """name: of a weight in the body."""
     if "pooler" in name:
         return layers
-    found = LAYER.search(f".{name}")
-    if found:
-        return int(found[1])
+    match = LAYER.search(f".{name}")
+    if match:
+        return int(match[1])
     # What follows the layers, such as the last norm of GPT-2, is not part of the embeddings.
     return -1 if "emb" in name.lower() or name.startswith(("wte", "wpe")) else layers
 

@@ -68,8 +68,8 @@ class Pretrained:
     def padding(self) -> int:
         """The token that stands past the end of an input. Attention never reads it."""
         tokenizer = self.tokenizer
-        known = (tokenizer.pad_token_id, self.config.pad_token_id, tokenizer.eos_token_id, 0)
-        return int(next(token for token in known if token is not None))
+        candidates = (tokenizer.pad_token_id, self.config.pad_token_id, tokenizer.eos_token_id, 0)
+        return int(next(token for token in candidates if token is not None))
 
     @property
     def layers(self) -> int:
@@ -130,10 +130,10 @@ class Pretrained:
         model: Any = opened(self.name, "config.json", make, config, dtype=torch.float32)
         if self.body.device.type != "meta":
             weights, inner = self.body.state_dict(), model.base_model
-            found = {name: weights[name] for name in inner.state_dict() if name in weights}
-            if lacking := [name for name, _ in inner.named_parameters() if name not in found]:
+            kept = {name: weights[name] for name in inner.state_dict() if name in weights}
+            if lacking := [name for name, _ in inner.named_parameters() if name not in kept]:
                 raise InputError(f"{self.name}: its model for classification has another body, with {lacking[0]}")
-            inner.load_state_dict(found, strict=False)
+            inner.load_state_dict(kept, strict=False)
         inside = f"{model.base_model_prefix}."
         for name, part in model.named_modules():
             if type(part) is nn.Linear and part.out_features == outputs and not name.startswith(inside):
@@ -188,9 +188,9 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     if body.config.is_encoder_decoder:
         raise InputError("is an encoder with a decoder; fine-tuning needs an encoder alone, such as BERT", path=path)
     if other := sorted(report["mismatched_keys"]):
-        name, there, here = other[0]
+        name, theirs, here = other[0]
         raise InputError(
-            f"its weights are not of the sizes in config.json: {name} is {tuple(there)}, and config.json says {tuple(here)}; {AGAIN}",
+            f"its weights are not of the sizes in config.json: {name} is {tuple(theirs)}, and config.json says {tuple(here)}; {AGAIN}",
             path=path,
         )
     if lacking := sorted(name for name in report["missing_keys"] if "pooler" not in name):
@@ -255,8 +255,8 @@ def _open_config(name: str) -> Any:
     else:
         opened(name, "config.json", AutoConfig.from_pretrained, name)  # says what is wrong with the Hub, or the name
         for file, check in (("config.json", check_config), ("tokenizer.json", check_tokenizer)):
-            if (found := _from_hub(name, file)) is not None:
-                check(found)
+            if (path_found := _from_hub(name, file)) is not None:
+                check(path_found)
     return opened(name, "config.json", AutoConfig.from_pretrained, name)
 
 
@@ -264,14 +264,14 @@ def _from_hub(name: str, file: str) -> Path | None:
     """Where a file of a model on the Hub is kept on this machine; None if the model has no such file."""
     from transformers.utils import cached_file
 
-    found: str | None = opened(
+    local: str | None = opened(
         name,
         file,
         lambda trust_remote_code: cached_file(
             name, file, _raise_exceptions_for_missing_entries=False, _raise_exceptions_for_connection_errors=False
         ),
     )
-    return None if found is None else Path(found)
+    return None if local is None else Path(local)
 
 
 def _without_weights(name: str, config: Any) -> Any:
@@ -284,14 +284,14 @@ def _without_weights(name: str, config: Any) -> Any:
 
 def check_place(key: str, name: str) -> None:
     """Raise InputError for a folder that does not exist or holds no model, and for what cannot be a name on the Hub."""
-    place = Path(name)
-    if place.is_dir():
-        if key == "transformer.path" and not (place / "config.json").is_file():
+    folder = Path(name)
+    if folder.is_dir():
+        if key == "transformer.path" and not (folder / "config.json").is_file():
             raise InputError("is no folder of a transformer: it has no config.json", key=key, value=name)
         return
-    if place.exists():
+    if folder.exists():
         raise InputError("is a file; name the folder that holds it", key=key, value=name)
-    beside = place.parent != Path() and place.parent.is_dir()
+    beside = folder.parent != Path() and folder.parent.is_dir()
     if beside or name.startswith((".", "~", os.sep)) or not HUB_NAME.fullmatch(name):
         raise InputError(
             "no such folder, and not a name on the Hugging Face Hub, as in OWNER/NAME", key=key, value=name

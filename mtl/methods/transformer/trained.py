@@ -56,8 +56,8 @@ def encode_texts(
     tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers.
     """
     vectors = torch.empty(len(sequences.lengths), pretrained.dim)
-    for places, states, lengths in _outputs(body, pretrained, sequences, title):
-        vectors[places] = POOLINGS[pooling](states, lengths).cpu()
+    for indices, states, lengths in _outputs(body, pretrained, sequences, title):
+        vectors[indices] = POOLINGS[pooling](states, lengths).cpu()
     return vectors
 
 
@@ -77,14 +77,14 @@ def encode_marks(
     by_text: dict[int, list[int]] = {}
     for number, mark in enumerate(marks):
         by_text.setdefault(mark[0], []).append(number)
-    chosen = np.array(sorted(by_text), dtype=np.int64)
-    lengths = sequences.lengths.numpy()[chosen]
-    marked = ArraySequences(sequences.rows, sequences.starts[chosen], lengths)
+    marked_texts = np.array(sorted(by_text), dtype=np.int64)
+    lengths = sequences.lengths.numpy()[marked_texts]
+    marked = ArraySequences(sequences.rows, sequences.starts[marked_texts], lengths)
     vectors = torch.empty(len(marks), pretrained.dim)
-    for places, states, _ in _outputs(body, pretrained, marked, "encoding marked words"):
-        for place, outputs in zip(places.tolist(), states, strict=True):
-            numbers = by_text[int(chosen[place])]
-            characters = token_characters(pretrained, texts[int(chosen[place])], int(lengths[place]))
+    for indices, states, _ in _outputs(body, pretrained, marked, "encoding marked words"):
+        for index, outputs in zip(indices.tolist(), states, strict=True):
+            numbers = by_text[int(marked_texts[index])]
+            characters = token_characters(pretrained, texts[int(marked_texts[index])], int(lengths[index]))
             tokens, _ = tokens_of(np.array([marks[number][1:] for number in numbers]), characters)
             for number, (start, stop) in zip(numbers, tokens.tolist(), strict=True):
                 vectors[number] = POOLINGS[pooling](outputs[None, start:stop], torch.tensor([stop - start]))[0].cpu()
@@ -121,8 +121,8 @@ def with_marks(task: Task, split: Split, numbers: dict[Mark, int]) -> Split:
     """The split with the numbers of its spans' vectors. numbers: of each span's vector."""
     if split.spans is None:
         return split
-    found = [[numbers[mark] for mark in marks] for marks in marks_of(task, split)]
-    return replace(split, marked=np.array(found, dtype=np.int64).reshape(-1, len(task.marked)))
+    numbered = [[numbers[mark] for mark in marks] for marks in marks_of(task, split)]
+    return replace(split, marked=np.array(numbered, dtype=np.int64).reshape(-1, len(task.marked)))
 
 
 @torch.no_grad()
@@ -132,12 +132,12 @@ def _outputs(
     """Batches of sequences of similar length: their numbers, outputs float32 (batch, time, dim), lengths (batch,)."""
     body.eval()
     device = next(body.parameters()).device
-    with Progress(title, len(sequences.lengths), "texts") as shown:
-        for places in batches_by_length(sequences.lengths):
-            tokens, lengths = sequences.gather(places)
+    with Progress(title, len(sequences.lengths), "texts") as bar:
+        for indices in batches_by_length(sequences.lengths):
+            tokens, lengths = sequences.gather(indices)
             given = body_input(tokens.to(device), lengths, pretrained.padding, pretrained.has_types)
-            yield places, body(**given).last_hidden_state.float(), lengths
-            shown.advance(len(places))
+            yield indices, body(**given).last_hidden_state.float(), lengths
+            bar.advance(len(indices))
 
 
 class TransformerEncoder:
@@ -181,8 +181,8 @@ class TransformerEncoder:
         with hidden_progress(), mixed_precision(self.trainer, self.device):
             sequences = InputReader(self.pretrained, self.length).sequences([(text,) for text in distinct])
             vectors = encode_texts(self.body, self.pretrained, sequences, pooling)
-        found: np.ndarray = vectors[[distinct[text] for text in texts]].numpy()
-        return found
+        ordered: np.ndarray = vectors[[distinct[text] for text in texts]].numpy()
+        return ordered
 
     def fingerprint(self) -> str:
         """A hash of the body's weights, of its configuration and tokenizer, and of the settings that vectors depend on."""

@@ -29,9 +29,9 @@ def check(config: Config, suite: Suite) -> None:
 
     files = EMBEDDERS[config.embeddings.name].files
     if files is None or not files.by_word:
-        known = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
+        names = [name for name, kind in EMBEDDERS.items() if kind.files is not None and kind.files.by_word]
         raise InputError(
-            f"method word_vectors reads a file of word vectors; set embeddings={' or '.join(known)}",
+            f"method word_vectors reads a file of word vectors; set embeddings={' or '.join(names)}",
             key="embeddings",
             value=config.embeddings.name,
         )

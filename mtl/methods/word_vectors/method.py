@@ -45,11 +45,11 @@ class Expressions:
 
     def counts(self, texts: np.ndarray) -> dict[str, int]:
         """How many of these texts, int64 (texts,), and of their distinct words, have no vector, or one from n-grams."""
-        chosen = np.unique(texts)
-        words = {word for text in chosen.tolist() for word in self.words[text]}
+        distinct = np.unique(texts)
+        words = {word for text in distinct.tolist() for word in self.words[text]}
         return {
-            "expressions": len(chosen),
-            "expressions_without_vector": int((~self.known[chosen]).sum()),
+            "expressions": len(distinct),
+            "expressions_without_vector": int((~self.known[distinct]).sum()),
             "words": len(words),
             "words_without_vector": sum(self.source[word] == NO_VECTOR for word in words),
             "words_from_ngrams": sum(self.source[word] == FROM_NGRAMS for word in words),
@@ -70,18 +70,21 @@ def expressions(
     words = [tokenize(text) for text in texts]
     distinct = dict.fromkeys(word for of_text in words for word in of_text)
     forms = {word: cases(word) if ignore_case else [word] for word in distinct}
-    places = {form: place for place, form in enumerate(dict.fromkeys(form for of in forms.values() for form in of))}
-    vectors = read(list(places))
-    chosen, source = dict[str, int](), dict[str, str]()
+    indices = {
+        form: index
+        for index, form in enumerate(dict.fromkeys(form for spellings in forms.values() for form in spellings))
+    }
+    vectors = read(list(indices))
+    rows, source = dict[str, int](), dict[str, str]()
     for word, of_word in forms.items():
-        tried = [places[form] for form in of_word]
-        found = next((place for place in tried if vectors.in_file[place]), None)
-        chosen[word] = tried[0] if found is None else found
-        source[word] = FOUND if found is not None else FROM_NGRAMS if vectors.from_ngrams[tried[0]] else NO_VECTOR
+        tried = [indices[form] for form in of_word]
+        match = next((index for index in tried if vectors.in_file[index]), None)
+        rows[word] = tried[0] if match is None else match
+        source[word] = FOUND if match is not None else FROM_NGRAMS if vectors.from_ngrams[tried[0]] else NO_VECTOR
     means = np.zeros((len(texts), vectors.dim), dtype=np.float32)
     for text, of_text in enumerate(words):
-        if known := [chosen[word] for word in of_text if source[word] != NO_VECTOR]:
-            means[text] = vectors.vectors[known].mean(axis=0)
+        if own := [rows[word] for word in of_text if source[word] != NO_VECTOR]:
+            means[text] = vectors.vectors[own].mean(axis=0)
     return Expressions(means, words, source)
 
 
@@ -123,23 +126,23 @@ def nearest_words(
         for word in {fold(word) for word in words}:
             barred.setdefault(word, []).append(query)
     best = np.full(len(queries), -np.inf, dtype=np.float32)
-    found: list[str | None] = [None] * len(queries)
+    nearest: list[str | None] = [None] * len(queries)
     step = max(1, _SCORES // max(1, len(queries)))
     for words, vectors in blocks:
         _scale(vectors)
         for start in range(0, len(words), step):
             part = words[start : start + step]
             scores = vectors[start : start + step] @ directions
-            for place, word in enumerate(part):
+            for number, word in enumerate(part):
                 if word == _NO_WORD or not is_word(word):
-                    scores[place] = -np.inf
+                    scores[number] = -np.inf
                 elif queries_of := barred.get(fold(word)):
-                    scores[place, queries_of] = -np.inf
-            places = scores.argmax(axis=0)
-            values = scores[places, np.arange(len(queries))]
+                    scores[number, queries_of] = -np.inf
+            nearest_rows = scores.argmax(axis=0)
+            values = scores[nearest_rows, np.arange(len(queries))]
             for query in np.flatnonzero(values > best).tolist():
-                best[query], found[query] = values[query], part[places[query]]
-    return found
+                best[query], nearest[query] = values[query], part[nearest_rows[query]]
+    return nearest
 
 
 def _scale(vectors: np.ndarray) -> None:
@@ -227,8 +230,9 @@ class WordVectorMethod:
 
     def _notes(self) -> list[str]:
         missing = [
-            f"{id} {of['words_without_vector']} of {of['words']} words, {of['expressions_without_vector']} of {of['expressions']} expressions"
-            for id, of in self._counts().items()
+            f"{id} {counts['words_without_vector']} of {counts['words']} words,"
+            f" {counts['expressions_without_vector']} of {counts['expressions']} expressions"
+            for id, counts in self._counts().items()
         ]
         return [f"Without a vector in {self.file.path.name}: {'; '.join(missing)}."]
 
@@ -237,7 +241,7 @@ def _numbers(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
     """The cosine in the task's range, 10 × cosine for 0 to 10, rounded to a hundredth of the range; or a line fitted on the training rows."""
     low, high = task.bounds
     line = _fitted_line(method, source) if method.settings.number == "line" else None
-    found = {}
+    predictions = {}
     for name, split in method.to_predict(task).items():
         of_rows = method.cosines(split)
         if line is None:
@@ -245,8 +249,8 @@ def _numbers(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
             predicted = np.round(low + (high - low) * hundredths / 100, 9)
         else:
             predicted = line(of_rows, _both_known(method, split))
-        found[name] = np.clip(predicted, low, high)
-    return found
+        predictions[name] = np.clip(predicted, low, high)
+    return predictions
 
 
 def _fitted_line(method: WordVectorMethod, task: Task) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
@@ -255,14 +259,14 @@ def _fitted_line(method: WordVectorMethod, task: Task) -> Callable[[np.ndarray, 
     A row without a vector gets the mean target, and so do all rows if the cosines of the training rows are all the same.
     """
     train = method.dataset.splits[task.id]["train"]
-    known, mean = _both_known(method, train), float(train.targets.mean())
-    x, y = method.cosines(train)[known].astype(np.float64), train.targets[known]
+    usable, mean = _both_known(method, train), float(train.targets.mean())
+    x, y = method.cosines(train)[usable].astype(np.float64), train.targets[usable]
     slope, constant = 0.0, mean
     if len(x) > 1 and np.ptp(x) > 0:
         slope = float(((x - x.mean()) * (y - y.mean())).sum() / ((x - x.mean()) ** 2).sum())
         constant = float(y.mean() - slope * x.mean())
     logger.info("%s · %.3f + %.3f × cosine, from %d training rows", task.id, constant, slope, len(x))
-    return lambda cosines, known: np.where(known, constant + slope * cosines.astype(np.float64), mean)
+    return lambda cosines, usable: np.where(usable, constant + slope * cosines.astype(np.float64), mean)
 
 
 def _both_known(method: WordVectorMethod, split: Split) -> np.ndarray:
@@ -273,12 +277,12 @@ def _both_known(method: WordVectorMethod, split: Split) -> np.ndarray:
 
 def _choices(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
     """The candidate with the highest cosine; among equals, the first. Candidates without a vector have the cosine 0."""
-    found = {}
+    predictions = {}
     for name, split in method.to_predict(task).items():
         assert split.sizes is not None
         rows = np.split(method.cosines(split), np.cumsum(split.sizes)[:-1])
-        found[name] = first_choices(np.array([np.argmax(row) for row in rows]), split.texts, split.sizes)
-    return found
+        predictions[name] = first_choices(np.array([np.argmax(row) for row in rows]), split.texts, split.sizes)
+    return predictions
 
 
 def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Predictions:
@@ -296,15 +300,15 @@ def _analogies(method: WordVectorMethod, task: Task, source: Task) -> Prediction
     fold = str.casefold if method.settings.ignore_case else str
     answers = np.array([question[2] for question in questions], dtype=object)
     if asked:
-        found = nearest_words(method.file.blocks(), wanted[asked], barred, fold)
-        if None in found:
-            question = " : ".join(questions[asked[found.index(None)]])
+        nearest = nearest_words(method.file.blocks(), wanted[asked], barred, fold)
+        if None in nearest:
+            question = " : ".join(questions[asked[nearest.index(None)]])
             raise InputError(
                 f"has no word that could answer {task.id}'s {question!r}; give a file with more words in"
                 " embeddings.path, or set word_vectors.exclude_question=false",
                 path=method.file.path,
             )
-        answers[asked] = found
+        answers[asked] = nearest
     if method.settings.ignore_case:
         answers = np.array(
             [in_case_of(word, question[1]) for word, question in zip(answers, questions, strict=True)], dtype=object

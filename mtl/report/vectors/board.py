@@ -74,8 +74,8 @@ class VectorBoard:
     @cached_property
     def types(self) -> dict[str, list[Column]]:
         """The columns of each type that the board has, by the type's id."""
-        found = {name: [column for column in self.columns if column.of_type == name] for name in self.benchmark.types}
-        return {name: columns for name, columns in found.items() if columns}
+        by_type = {name: [column for column in self.columns if column.of_type == name] for name in self.benchmark.types}
+        return {name: columns for name, columns in by_type.items() if columns}
 
     def type_title(self, name: str) -> str:
         return self.benchmark.types[name].title
@@ -136,12 +136,12 @@ def vector_boards(evaluations: Sequence[Evaluation]) -> list[VectorBoard]:
         benchmark = evaluation.benchmark
         groups.setdefault((benchmark.name, repr(benchmark.types)), []).append(evaluation)
     boards = []
-    for place, ((name, _), of) in enumerate(groups.items()):
-        earlier = sum(other == name for other, _ in list(groups)[:place])
+    for number, ((name, _), group) in enumerate(groups.items()):
+        earlier = sum(other == name for other, _ in list(groups)[:number])
         id = f"{name}-{earlier + 1}" if earlier else name
-        boards.append(_published_board(id, _newest(of), of))
-        if any(not one.is_comparable(task) for one in of for task in one.summary["tasks"]):
-            boards.append(_own_board(id, _newest(of), of))
+        boards.append(_published_board(id, _newest(group), group))
+        if any(not one.is_comparable(task) for one in group for task in one.summary["tasks"]):
+            boards.append(_own_board(id, _newest(group), group))
     return [board for board in boards if board.rows]
 
 
@@ -172,13 +172,13 @@ def _own_board(id: str, benchmark: Benchmark, evaluations: Sequence[Evaluation])
     ids: dict[tuple[Path, str], str] = {}
     columns, notes = [], ["Scores × 100 of our rows alone, on data of which some is not the benchmark's."]
     for task in benchmark.tasks:
-        found = {
+        records = {
             one.summary["tasks"][task]["revision"]: one.summary["tasks"][task]
             for one in evaluations
             if task in one.summary["tasks"]
         }
-        for number, (revision, record) in enumerate(found.items(), 1):
-            title = f"{task}, rows {number}" if len(found) > 1 else task
+        for number, (revision, record) in enumerate(records.items(), 1):
+            title = f"{task}, rows {number}" if len(records) > 1 else task
             column = _column(benchmark, task, f"{task}@{revision}", title)
             columns.append(column)
             if record["data"] != EXACT:
@@ -209,15 +209,15 @@ def _own_rows(evaluations: Sequence[Evaluation], ids: Mapping[tuple[Path, str], 
     names = [one.name for one in evaluations]
     rows = []
     for one, title in zip(evaluations, titles, strict=True):
-        shown = {task: ids[one.path, task] for task in one.summary["tasks"] if (one.path, task) in ids}
+        columns = {task: ids[one.path, task] for task in one.summary["tasks"] if (one.path, task) in ids}
         name = one.name if names.count(one.name) == 1 else one.path.as_posix()
         rows.append(
             VectorRow(
                 name=name,
                 label=f"{title}, {name}" if titles.count(title) > 1 else title,
                 family=one.summary["encoder"]["family"],
-                scores={id: one.score(task) for task, id in shown.items()},
-                seen=[id for task, id in shown.items() if task in one.summary["seen"]],
+                scores={id: one.score(task) for task, id in columns.items()},
+                seen=[id for task, id in columns.items() if task in one.summary["seen"]],
                 evaluation=one,
             )
         )
@@ -246,10 +246,10 @@ def _published(row: PublishedRow, columns: Sequence[Column]) -> VectorRow:
 
 def _source_notes(benchmark: Benchmark) -> list[str]:
     """For each place where rows were published, a note that names them."""
-    found: dict[str, list[str]] = {}
+    models_by_source: dict[str, list[str]] = {}
     for row in benchmark.published:
-        found.setdefault(row.source, []).append(row.model)
-    return [f"Published in the {source}: {', '.join(models)}." for source, models in found.items()]
+        models_by_source.setdefault(row.source, []).append(row.model)
+    return [f"Published in the {source}: {', '.join(models)}." for source, models in models_by_source.items()]
 
 
 def _row_notes(rows: Sequence[VectorRow]) -> list[str]:

@@ -9,7 +9,7 @@ DECIMALS = 2  # as the published rows have
 
 def vectors_document(board: VectorBoard) -> dict[str, Any]:
     """A board as a suite of the page: its columns are tasks, and the means by type are a group of scores."""
-    places = {row: f"r{place}" for place, row in enumerate(board.rows)}
+    ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
     return {
         "name": board.id,
         "title": board.title,
@@ -34,8 +34,8 @@ def vectors_document(board: VectorBoard) -> dict[str, Any]:
             for family in dict.fromkeys(row.family for row in board.rows)
         ],
         "notes": list(board.notes),
-        "rows": [_row(board, row, id) for row, id in places.items()],
-        "groups": [_types(board, places)],
+        "rows": [_row(board, row, id) for row, id in ids.items()],
+        "groups": [_types(board, ids)],
         "groups_title": "Scores by type",
         "groups_note": "The mean of each type of which a row has all tasks of this board, and the mean over the types where it has all of them."
         " *: without some of the benchmark's tasks.",
@@ -73,10 +73,10 @@ def _marked(board: VectorBoard, row: VectorRow, mark: str) -> list[str]:
     return [name for name in board.types if mark in board.type_mark(row, name)]
 
 
-def _types(board: VectorBoard, places: dict[VectorRow, str]) -> dict[str, Any]:
+def _types(board: VectorBoard, ids: dict[VectorRow, str]) -> dict[str, Any]:
     """The means by type; the mean of a row is that over its types."""
     rows = {}
-    for row, id in places.items():
+    for row, id in ids.items():
         means = {name: mean for name in board.types if (mean := board.type_mean(row, name)) is not None}
         by_type = board.average_by_type(row)
         if means:

@@ -27,8 +27,8 @@ def _markdown(board: VectorBoard) -> str:
         ]
     parts = [f"# {escaped(board.title)}", "\n".join(f"- {escaped(note)}" for note in _all_notes(board))]
     for title, lines in tables.items():
-        shown = [[escaped(cell) for cell in line] for line in lines]
-        parts += [f"## {escaped(title)}", markdown_table(shown)]
+        cells = [[escaped(cell) for cell in line] for line in lines]
+        parts += [f"## {escaped(title)}", markdown_table(cells)]
     return "\n\n".join(parts)
 
 
