@@ -18,7 +18,7 @@ from mtl.jobs.prepared import begin
 from mtl.jobs.seed import run_apart
 from mtl.jobs.together import run_baseline
 from mtl.runs.finished import find_runs
-from mtl.tasks.targets import Number
+from mtl.tasks.targets import NumberHead
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def begun(floor_settings: list[str]) -> Iterator[Job]:
 def test_numbers_stay_within_a_range_whose_ends_float32_rounds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, submission: str
 ) -> None:
-    predict = Number.predict
+    predict = NumberHead.predict
     monkeypatch.setattr(
-        Number, "predict", lambda kind, outputs, sizes: predict(kind, torch.full_like(outputs, 9), sizes)
+        NumberHead, "predict", lambda kind, outputs, sizes: predict(kind, torch.full_like(outputs, 9), sizes)
     )
     task = "  share: {folder: '.', text: [text], target: y, range: [0.7, 0.8], metric: spearman}\n"
     files = "files: {train: train.jsonl, dev: dev.jsonl, test: test.jsonl}\n"
