@@ -41,4 +41,5 @@ def test_the_zip_has_the_files_side_by_side_and_the_same_bytes_each_time(tmp_pat
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "1.zip") as archive:
         assert archive.namelist() == ["test_pred_a.tsv", "test_pred_b.tsv"]
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         assert archive.read("test_pred_a.tsv") == b"test_pred_a.tsv"
