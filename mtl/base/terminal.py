@@ -1,8 +1,5 @@
-"""The standard streams of a command: foreign text cannot control the terminal, and a stream that is closed, full or in another encoding
-ends no command.
-
-Tables in Markdown.
-"""
+"""What a command prints: foreign text cannot control the terminal, a stream that is closed, full or in another encoding ends no command,
+and text in Markdown tables is escaped."""
 
 import os
 import re

@@ -1,8 +1,4 @@
-"""Commands that train.
-
-Commands about word embeddings.
-Commands about transformers that are trained here.
-"""
+"""Commands that train: runs, sweeps, word embeddings, transformers."""
 
 import argparse
 import time

@@ -1,9 +1,7 @@
-"""Columns of nested rows (JSON objects, parquet rows): their names, and their values.
+"""Columns of nested rows (JSON objects, Parquet rows): their names and values, and the rows of Parquet files.
 
 A dot in a column's name separates nested keys (`first.context`); `[]` at its end says that the value is a list of
-texts (`candidate_answers[]`).
-
-Parquet files, read with pyarrow where it is installed.
+texts (`candidate_answers[]`). Parquet needs pyarrow.
 """
 
 import json

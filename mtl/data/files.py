@@ -1,7 +1,4 @@
-"""The hashes of data files, and whether they are the files whose checksums the suite names (`Task.checksums`).
-
-Lines of UTF-8 text files, and errors that name the file and the line.
-"""
+"""Data files as lines of UTF-8, with errors that name file and line, and their hashes beside the checksums of the suite."""
 
 import codecs
 import hashlib

@@ -1,8 +1,4 @@
-"""A run that is to be made: its configuration, suite, tasks and folders, from settings.
-
-The files of settings that a run names: its method, embeddings, variant, architecture and preset.
-The suite of a run: its name, and the settings that its file has for runs.
-"""
+"""A run that is to be made: its configuration, suite, tasks and folders, from the settings and the files that they name."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""What a sweep consists of and how far it is, from its runs' folders: nothing is locked, written or trained.
-
-How long a seed is expected to take, from seeds that are finished, or else from a measurement on this machine.
-"""
+"""What a sweep consists of, how far it is, and how long the rest is expected to take. Nothing is locked, written or trained."""
 
 import csv
 import time

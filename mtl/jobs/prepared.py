@@ -1,7 +1,4 @@
-"""The beginning of a run: read its data, build its method, and make its folder its own.
-
-The outcome of a run: the summary and the table of its finished seeds.
-"""
+"""The beginning and the end of a run: its data, its method and its folder; the summary and the table of its finished seeds."""
 
 import glob
 import json

@@ -1,10 +1,8 @@
-"""One seed of a run: training, predictions, scores and submission.
+"""One seed of a run: training, predictions, scores, submission, and the machine and software versions behind them.
 
-A lock for each seed: only one process writes to a seed's folder, on any machine that shares the file system.
-
-It is a named lock (`mtl.base.locks`) on every file system, because the system's locks do not hold on all of them between machines, and because
-it tells other programs which process trains the seed.
-The software versions and the kind of machine that a result was computed with.
+A lock lets only one process write to a seed's folder, on any machine that shares the file system. It is a named lock
+(`mtl.base.locks`), because the system's locks do not hold on all file systems between machines, and because it tells other programs
+which process trains the seed.
 """
 
 import logging

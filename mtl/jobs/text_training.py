@@ -1,8 +1,4 @@
-"""Pre-train a transformer without a run.
-
-The text that embeddings or a transformer are trained on, as a command names it.
-Train or download embeddings without a run.
-"""
+"""Trainings on texts alone, without a run: word embeddings and transformers, and the text that a command names for them."""
 
 import logging
 from collections.abc import Mapping, Sequence

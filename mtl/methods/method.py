@@ -1,7 +1,5 @@
-"""The interface of a method: how it describes itself, how it is built for a run, and how a finished run of it is loaded.
-
-The folder of a seed, below the run's, those of the two stages of training, below the seed's, and the records in them.
-"""
+"""The interface of a method: how it describes itself, is built for a run, and is loaded from a finished run; and the folders of a seed
+with the records in them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

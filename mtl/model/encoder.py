@@ -1,7 +1,4 @@
-"""The shared sentence encoder: embed, encode, pool.
-
-A trained encoder as plain weights, in the form that other programs know.
-"""
+"""The shared sentence encoder: embed, encode, pool; and its weights in the form that other programs know."""
 
 import copy
 import math

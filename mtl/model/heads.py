@@ -1,7 +1,4 @@
-"""The per-task classifiers on top of the shared encoder.
-
-Attention between the words of a pair's two sentences (Conneau et al. 2017; KLEJ, section 4.1.3).
-"""
+"""The heads of tasks on top of the shared encoder, with attention between the words of a pair (Conneau et al. 2017; KLEJ, section 4.1.3)."""
 
 import math
 from collections.abc import Sequence

@@ -1,22 +1,17 @@
-"""One bidirectional LSTM layer over packed sequences, for the CPU.
+"""A bidirectional LSTM over sequences of different lengths, with layers of our own for the CPU.
 
 PyTorch's own packed LSTM trains slowly on a CPU: the cost of its backward pass grows with the square of the length.
-This layer computes the input products of many steps in one matrix product, keeps a step's arithmetic in memory that is
+A layer here computes the input products of many steps in one matrix product, keeps a step's arithmetic in memory that is
 still in the cache, and computes the gradient of each weight matrix in one matrix product.
 
-Matrices are feature-major: one row for each feature, one column for each step of each sequence
-(`mtl.model.lstm`). The recurrent products have few sequences and many gates; in this layout they run up to twice
+Matrices are feature-major: one row for each feature, one column for each step of each sequence. The recurrent products have few sequences and many gates; in this layout they run up to twice
 as fast, and each of a step's four gates is one contiguous block of memory.
 
 If the data and the weight matrices are bfloat16 and the biases float32, the factors and results of all matrix products are
 bfloat16, with sums in float32 inside a product. Gates, cells and their gradients stay float32. The states and the gates'
 gradients are stored as bfloat16, because only products read them.
 
-The order in which a recurrence processes the rows of packed sequences.
-
-A packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
-Convert padded batches to the packed columns that `mtl.model.lstm` reads, and back.
-A bidirectional LSTM over sequences of different lengths.
+Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
 """
 
 from typing import Any

@@ -1,7 +1,4 @@
-"""The network: a shared encoder and one head for each task, in plain PyTorch.
-
-One batch of rows of one task, as tensors.
-"""
+"""The network in plain PyTorch: a shared encoder, one head for each task, and the batches of one task's rows that it reads."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,4 @@
-"""A benchmark of mteb's tasks: its tasks by type, the metric of each type and the published rows, read from one YAML file.
-
-The settings of `mtl mteb`: its own keys, checked, apart from those of the encoder.
-"""
+"""A benchmark of mteb's tasks (types, metrics, published rows), read from one YAML file, and the settings of `mtl mteb`."""
 
 import difflib
 import math

@@ -1,7 +1,4 @@
-"""The rows of a task: in a local folder or on the hub, and whether they are those that mteb describes.
-
-Whether the local rows of a task can be read, and have its columns: what is wrong is named by file, row and column.
-"""
+"""The rows of a task, in a local folder or on the Hub: whether they can be read, and whether they are those that mteb describes."""
 
 import contextlib
 import hashlib

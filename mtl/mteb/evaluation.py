@@ -1,7 +1,4 @@
-"""Evaluate an encoder on tasks with mteb's own code, one task after another; what is finished is not evaluated again.
-
-A sentence encoder as a model of mteb, with complete metadata.
-"""
+"""Evaluate an encoder, as a model of mteb, on tasks with mteb's own code, one task after another. What is finished is not evaluated again."""
 
 import logging
 import shutil

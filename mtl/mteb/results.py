@@ -1,9 +1,4 @@
-"""Find the evaluations below a folder. Needs no mteb.
-
-The folder of one evaluation: its files, and a lock that lets only one process write to it.
-The scores and costs of one evaluation: the content of its summary.json, and its table.
-The records of what was evaluated: one for each task and version of its rows. Needs no mteb.
-"""
+"""The files of an evaluation: its folder with a lock, a record for each task and version of its rows, its summary, its table. None needs mteb."""
 
 import logging
 import math

@@ -1,7 +1,6 @@
-"""The whole evaluation: open the encoder, choose its settings, evaluate it, write the summary and the table.
+"""The whole evaluation: open the encoder, choose its settings on validation rows, evaluate it, write the summary and the table.
 
 mteb is an optional package, and importing it takes seconds: only what evaluates imports it.
-Choose settings of an encoder on validation rows: the combination with the best mean over the tasks that have such rows.
 """
 
 import importlib.util

@@ -1,7 +1,4 @@
-"""A BERT of the settings' sizes, and its loss at the masked places alone.
-
-Masks of masked language modelling (Devlin et al. 2019), of whole words, for a batch at once.
-"""
+"""A BERT of the settings' sizes, masks of whole words for a batch (Devlin et al. 2019), and the loss at the masked places alone."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,8 +1,5 @@
-"""A whole pre-training: vocabulary, tokens, training, output; each part is kept until the next one is complete.
-
-The folder that a finished pre-training leaves: weights, tokenizer, model card, training log.
-The small BERT that a suite trains on its own training text where no transformer is named.
-"""
+"""A whole pre-training: vocabulary, tokens, training, and the folder that transformers loads. Each part is kept until the next one is
+complete. `own_body` is the small BERT of a suite for which no transformer is named."""
 
 import hashlib
 import json

@@ -1,10 +1,7 @@
-"""The tokens of all documents in one file, which is read through a memory map, and the segments that training reads.
+"""The text of a pre-training on its way to segments: documents, a subword vocabulary, a file of tokens that is read through a memory map.
 
-The texts of a pre-training: documents from text files and from a suite, and a fingerprint of them.
-A subword vocabulary learnt from text, as a tokenizer that transformers loads.
-
-The result follows from the text alone. The library by itself numbers the characters within words in the order of a hash table, which
-differs from process to process, and breaks ties between merges by these numbers. Here, they are numbered beforehand.
+The vocabulary follows from the text alone. The library by itself numbers the characters within words in the order of a hash table,
+which differs from process to process, and breaks ties between merges by these numbers. Here, they are numbered beforehand.
 """
 
 import hashlib

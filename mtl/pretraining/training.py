@@ -1,7 +1,4 @@
-"""Training a BERT by masked language modelling alone, as RoBERTa and HerBERT were: no second objective, masks drawn anew each time.
-
-The learning rate over a training, and the segments of each step.
-"""
+"""Training a BERT by masked language modelling alone, as RoBERTa and HerBERT were: no second objective, masks drawn anew each time."""
 
 import math
 import time

@@ -1,7 +1,4 @@
-"""Metric groups: the tasks of a suite that have scores by the same metric.
-
-The costs in a summary as cells of a table.
-"""
+"""Metric groups (the tasks of a suite that have scores by the same metric), and costs as cells of a table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""All runs on one suite beside the published rows: the content of every form of the report.
-
-Which runs of a leaderboard are tested against which, and the tests.
-"""
+"""All runs on one suite beside the published rows, and the tests between runs: the content of every form of the report."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""The report as Markdown that is also readable as plain text.
-
-The tables of the Markdown report that follow the scores: metric groups, breakdowns and the spread over settings.
-"""
+"""The report as Markdown that is also readable as plain text."""
 
 import re
 from collections.abc import Sequence

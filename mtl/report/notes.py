@@ -1,8 +1,5 @@
-"""The notes below a leaderboard: what its scores, marks and tests mean, and what of its runs deserves attention.
-
-A task's scores on parts of its scored rows: the rows that have the same value in a column of the task's `breakdown`.
-How far the scores of one model depend on its settings ("sd over settings", Berdicevskis et al. 2023, table 3).
-"""
+"""What stands beside a leaderboard: notes on its scores, marks, tests and runs, scores on parts of the rows, and the spread of one model
+over its settings (Berdicevskis et al. 2023, table 3)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-r"""The report as CSV files: scores, comparisons, the spread over settings and costs.
-
-The report as LaTeX: one table per suite for a paper (needs \usepackage{booktabs,graphicx}).
-"""
+r"""The report as CSV files and as LaTeX tables (which need \usepackage{booktabs,graphicx})."""
 
 import csv
 import io

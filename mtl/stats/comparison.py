@@ -16,8 +16,6 @@ The difference divided by its standard error is compared with Student's t distri
 (1946), as in Welch's test: V² / Σ (v² / f) over the parts v of the variance V, with f = G - 1 for rows, and with f = n - 1 and
 v = S² / n for seeds. On small samples of seeds and many tests, see Dror et al. 2018, and Efron and Tibshirani 1993 (chapters 12
 and 16). benchmarks/false_verdicts.py measures how often equal configurations get the verdict better or worse.
-
-The samples of a run's scores, and what of its resamples they need.
 """
 
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Put a submission's predictions to the rows of other files of the same tasks: the official ones instead of rows without labels.
-
-Score prediction files against files with gold targets.
-"""
+"""Put a submission's predictions to the rows of other files of the same tasks, and score prediction files against gold targets."""
 
 import json
 from collections import defaultdict

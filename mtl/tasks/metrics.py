@@ -4,20 +4,15 @@ A metric takes weights of the rows, many sets of weights at once. If all weights
 weight is the number of times that a resample draws the row, the result is the metric on that resample. A metric is computed
 once over a whole split, never averaged over batches.
 
-Krippendorff's α (Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability") for two coders, gold and system, without gaps.
+- Krippendorff's α (2011, "Computing Krippendorff's Alpha-Reliability") for two coders, gold and system, without gaps: 1 without any
+  disagreement, 0 where the coders disagree as often as their pooled values, paired at random, and at least -1 + 1 / N for N rows.
+- Gender parity (Berdicevskis et al. 2023; Rudinger et al. 2018): do rows that differ in a pronoun alone get the same label? The rows of
+  a triple have the same value in the task's one column of `columns`. Gold labels do not matter. A resample draws groups of rows: if a
+  task's `group` keeps triples together, a triple counts as often as it is drawn; else each row counts as its share of its triple,
+  whose other rows are taken as they are.
+- ROUGE-1 (Lin 2004): how many words a predicted text shares with the target, with two definitions of a word.
 
-α is 1 without any disagreement, and 0 where the coders disagree as often as their pooled values, paired at random. With two
-coders, α of N rows is at least -1 + 1 / N.
-Gender parity (Berdicevskis et al. 2023; Rudinger et al. 2018): do rows that differ in a pronoun alone get the same label?
-
-The rows of a triple have the same value in the task's one column of `columns`. In Superlim a triple has three rows, with han, hon
-and hen; triples of another size count as well. Gold labels do not matter.
-
-A resample draws groups of rows. If a task's `group` keeps triples together, all rows of a triple have the same weight, the number
-of times that the triple is drawn, and so often it counts. Where rows are drawn one by one, each row counts as its share of its
-triple, whose other rows are taken as they are. With two different rows of a triple drawn, it would else be a pair.
-ROUGE-1 (Lin 2004): how many words a predicted text shares with the target, with two definitions of a word.
-The best constant answer to a task: the score that every model must exceed.
+`best_constant` is the answer that every model must exceed.
 """
 
 import re

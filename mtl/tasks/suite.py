@@ -1,7 +1,4 @@
-"""A suite: the tasks of a benchmark and its published rows, read from one YAML file.
-
-How a suite declares the files that its leaderboard takes.
-"""
+"""A suite: the tasks of a benchmark, its published rows, and the files that its leaderboard takes, read from one YAML file."""
 
 import math
 import re

@@ -1,7 +1,6 @@
-"""One task of a benchmark, as plain values: its columns, its targets, its metric and its files.
+"""One task of a benchmark, as plain values: its columns, its targets, its metric and its files; and its scored rows.
 
-How scores are shown. Everywhere else in the package, and in files that programs read back, a score is × 100.
-What a metric is computed from.
+A score is × 100 everywhere in the package and in files that programs read back. `Scale` says how people see it.
 """
 
 import hashlib

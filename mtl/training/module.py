@@ -1,7 +1,4 @@
-"""Training a network with Lightning: losses, validation by the tasks' metrics, the optimizer.
-
-How a stage changes the weights: optimizer and learning rates, Adam for large tables of word vectors, clipping of gradients.
-"""
+"""Training a network with Lightning: losses, validation by the tasks' metrics, optimizers, learning rates, clipping of gradients."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,10 +1,8 @@
-"""One training stage with Lightning's Trainer: validations, the best weights, early stopping, resuming.
+"""One training stage with Lightning's Trainer: validations, the best weights, early stopping, progress, resuming.
 
-Here, a Lightning epoch is the training between two validations. Everything random in an epoch depends only on the seed, the
+A Lightning epoch is the training between two validations. Everything random in an epoch depends only on the seed, the
 stage and the epoch's number, and each epoch ends with a checkpoint. So a stage that resumes from its last checkpoint continues
 exactly as if it had not been interrupted.
-
-What a run shows while it trains: stage, seed, task, average, time left.
 """
 
 import logging

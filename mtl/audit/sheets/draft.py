@@ -1,7 +1,4 @@
-"""Draft a documentation sheet from what a suite file and its data say.
-
-The licence of a task's data: from the suite file, or from a README beside the data.
-"""
+"""Draft a documentation sheet from what a suite file, its data and the READMEs beside the data say."""
 
 import re
 import sys

@@ -1,7 +1,4 @@
-"""The scikit-learn estimators of each method, and the settings to try.
-
-Predictions that do not depend on the texts.
-"""
+"""The scikit-learn estimators of each method with the settings to try, and the predictions that do not depend on the texts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product

@@ -1,8 +1,5 @@
-"""TF-IDF vectors of texts, and the features that methods compute from these vectors for a row of one or two texts.
-
-Features of a row whose texts are joined into one: the features of the Superlim paper's classical models.
-The model inputs of a task's training rows that an estimator is trained on.
-"""
+"""What estimators read: TF-IDF vectors of texts, and the features of a row of one text, of two, or of its texts joined into one (the
+Superlim paper's classical models)."""
 
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence

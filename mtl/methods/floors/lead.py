@@ -1,7 +1,4 @@
-"""The first sentences of a text as its summary: for news articles, hard to beat.
-
-Split a text into sentences by its punctuation and its language's abbreviations.
-"""
+"""The first sentences of a text as its summary: for news articles, hard to beat. Sentences are split by punctuation and abbreviations."""
 
 import logging
 import re

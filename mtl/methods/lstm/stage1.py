@@ -1,6 +1,4 @@
-"""Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1).
-
-Stage 1 that several runs share: runs that would train it exactly alike train it once.
+"""Stage 1: train the encoder and all heads together on all tasks (KLEJ, section 4.1). Runs that would train it exactly alike share it.
 
 A seed's stage 1 depends on the data, the embeddings and the settings that stage 1 reads. The key of a stage 1 is a hash of all of
 these. A finished stage 1 is recorded beside the folders of the runs, under its key; another run with the same key takes its weights.

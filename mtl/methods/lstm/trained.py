@@ -1,7 +1,4 @@
-"""Predict and encode new texts with a trained LSTM.
-
-The input of the heads in stage 2: outputs of the frozen encoder, computed once, or texts for an encoder that runs in each step.
-"""
+"""A trained LSTM: its network, its outputs for the heads of stage 2, and its predictions and vectors of new texts."""
 
 import errno
 import hashlib

@@ -1,8 +1,4 @@
-"""Fine-tune a transformer on one task, and keep what it predicts.
-
-Stage 1 of `variant=joint`: one body with a head for each task, trained on all tasks together.
-Fine-tune a transformer on each task (KLEJ, section 4.2), or on all tasks together first and then on each.
-"""
+"""Fine-tune a transformer on each task (KLEJ, section 4.2), or on all tasks together first (`variant=joint`) and then on each."""
 
 import gc
 import logging

@@ -1,7 +1,5 @@
-"""Transformers with a head for each task, as a network that is trained on batches of one task.
-
-How fine-tuning changes the weights: AdamW, learning rates by layer, fixed layers, warm-up and linear decay.
-"""
+"""Transformers with a head for each task, as a network that is trained on batches of one task; and how fine-tuning changes its weights:
+AdamW, learning rates by layer, fixed layers, warm-up and linear decay."""
 
 import copy
 import math

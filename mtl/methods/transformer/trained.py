@@ -1,7 +1,4 @@
-"""Predict and encode new texts with a transformer that was fine-tuned.
-
-The vectors of texts and of marked words: the outputs of a transformer's last layer, pooled over their tokens.
-"""
+"""A fine-tuned transformer: its predictions, and the vectors of texts and of marked words, pooled over the tokens of the last layer."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

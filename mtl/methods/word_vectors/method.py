@@ -1,7 +1,6 @@
-"""Tasks on single words and expressions, answered by their vectors alone (the Superlim paper's static vectors).
+"""Tasks on words and expressions, answered by their vectors alone (the Superlim paper's static vectors).
 
-The vectors of words and expressions: an expression's vector is the mean of its words' vectors.
-The nearest word of a whole vector file, which is read in blocks.
+An expression's vector is the mean of its words' vectors. The nearest word of a whole vector file is found block by block.
 """
 
 import hashlib
