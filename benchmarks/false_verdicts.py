@@ -24,8 +24,9 @@ from pathlib import Path
 import numpy as np
 
 from mtl.runs.finished import Run, find_runs
-from mtl.stats.comparison import RecordedGroups, Resampled, compare, over_tasks, sample
+from mtl.stats.comparison import Resampled, compare, over_tasks, sample
 from mtl.stats.resampling import RowGroups, resampled_scores, row_groups, row_weights
+from mtl.stats.samples import RecordedGroups
 from mtl.tasks.suite import AVERAGE
 
 TESTS = ("rows alone", "seeds and rows", "mtl")

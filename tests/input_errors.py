@@ -18,6 +18,7 @@ from mtl.base.errors import InputError
 
 GOLDEN = Path(__file__).parent / "messages.txt"
 TEMPORARY = re.compile(r"/\S*?/pytest-of-[^/\s]+/pytest-\d+(/popen-gw\d+)?/[^/\s:'\"]+")
+DRAWN = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{16,}\b|\btmp\w{8}\b")  # hashes, and names of temporary files
 NUMBER = re.compile(r"\d[\d,.]*\d|\d")  # sizes, ports and versions differ between machines
 
 
@@ -73,7 +74,7 @@ def file_name(error: InputError) -> str | None:
 def entry(error: InputError) -> str:
     """An error as the golden file has it: its message without what differs between runs and machines, temporary folders and numbers."""
     place = InputError("", path=file_name(error), line=error.line, key=error.key)
-    message = NUMBER.sub("#", TEMPORARY.sub("TMP", error.message)).replace("\n", "\\n")
+    message = NUMBER.sub("#", DRAWN.sub("#", TEMPORARY.sub("TMP", error.message))).replace("\n", "\\n")
     return f"{place}: {message}" if str(place) else message
 
 

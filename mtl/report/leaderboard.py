@@ -20,18 +20,8 @@ from mtl.report.notes import (
 from mtl.report.row import Row, Score
 from mtl.runs.finished import Run
 from mtl.runs.summary import splits_text
-from mtl.stats.cache import SampleCache
-from mtl.stats.comparison import (
-    LEAST_SEEDS,
-    LEVEL,
-    Comparison,
-    RecordedGroups,
-    Sample,
-    compare,
-    estimate,
-    samples_of,
-    with_holm,
-)
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare, estimate, with_holm
+from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
 from mtl.tasks.metrics import METRICS, lowest_score
 from mtl.tasks.suite import AVERAGE, Published, Suite
 

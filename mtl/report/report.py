@@ -18,7 +18,7 @@ from mtl.report.tables import render_comparisons, render_costs, render_latex, re
 from mtl.report.vectors.board import vector_boards
 from mtl.report.vectors.forms import render_vectors_csv, render_vectors_latex, render_vectors_markdown
 from mtl.runs.finished import Run, find_runs
-from mtl.stats.cache import SampleCache
+from mtl.stats.samples import SampleCache
 
 logger = logging.getLogger("mtl")
 

@@ -26,10 +26,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from mtl.runs.finished import Run
-from mtl.stats.resampling import RowGroups, RowSet, resampled_scores, row_groups
-from mtl.tasks.suite import AVERAGE
-from mtl.tasks.task import Task
+from mtl.stats.resampling import RowSet
 
 COVERAGE = 95.0  # of an interval, in per cent
 LEVEL = 1 - COVERAGE / 100  # the significance level of a test
@@ -194,75 +191,3 @@ def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Com
 def _bessel(rows: RowSet) -> float:
     """The factor that makes the variance over resamples of G groups unbiased."""
     return rows.count / (rows.count - 1) if rows.count > 1 else 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Reduced:
-    """What remains of a run's resamples: about 8 KB a task.
-
-    rows: the set of scored rows of each task. means: float64 (tasks, RESAMPLES), the mean over seeds of each task's score × 100 on
-    each resample. counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
-    """
-
-    rows: Sequence[RowSet]
-    means: np.ndarray
-    counted: np.ndarray
-
-
-def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
-    """Resample a run. groups: of each task's scored rows. Raises InputError for predictions that cannot be read."""
-    samples, averaged = [], []
-    for task, group in zip(run.tasks, groups, strict=True):
-        scores = resampled_scores(task, run.predictions(task), run.rows(task), group)
-        samples.append(sample(np.array([]), {group.rows: scores}))
-        if task.id in run.suite.averaged:
-            averaged.append({group.rows: scores})
-    counted = [task_sample.counted_with_rows for task_sample in samples]
-    counted.append(counted_with_rows(over_tasks(averaged)) if averaged else np.nan)
-    means = [mean for task_sample in samples for mean in task_sample.means.values()]
-    return Reduced([group.rows for group in groups], np.array(means), np.array(counted))
-
-
-def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
-    """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
-    samples = {}
-    for number, task in enumerate(run.tasks):
-        scores = run.summary["tasks"][task.id]["scores"]
-        by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
-        means = {reduced.rows[number]: reduced.means[number]}
-        samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]))
-    if averaged := [samples[id] for id in run.suite.averaged if id in samples]:
-        by_seed = np.mean([sample_of_task.by_seed for sample_of_task in averaged], axis=0)
-        means = over_tasks([sample_of_task.means for sample_of_task in averaged])
-        samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]))
-    return samples
-
-
-class RecordedGroups:
-    """The groups of scored rows that any of some runs recorded. A run that did not record groups gets those of a run on the same rows."""
-
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self._recorded: Mapping[tuple[str, str], Run] = {
-            (task.id, run.rows_key(task)): run for run in runs for task in run.tasks if run.recorded_key(task)
-        }
-
-    def lacks(self, run: Run) -> bool:
-        """Whether no run recorded the groups of one of the tasks; each of its rows is then a group."""
-        return any(self._of(run, task) is None for task in run.tasks)
-
-    def keys(self, run: Run) -> list[str]:
-        """The key of each task's set of scored rows."""
-        return [
-            recording.recorded_key(task) or "" if (recording := self._of(run, task)) else task.id for task in run.tasks
-        ]
-
-    def groups(self, run: Run) -> list[RowGroups]:
-        """The groups of each task's scored rows. Raises InputError if a record is damaged."""
-        groups = []
-        for task in run.tasks:
-            recorded = recording.recorded_rows(task) if (recording := self._of(run, task)) else None
-            groups.append(row_groups(*(recorded or (task.id, np.arange(len(run.rows(task).targets))))))
-        return groups
-
-    def _of(self, run: Run, task: Task) -> Run | None:
-        return self._recorded.get((task.id, run.rows_key(task)))

@@ -198,7 +198,8 @@ def test_a_unit_begins_after_those_that_it_names(tmp_path: Path) -> None:
 
 
 def test_units_share_the_memory_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.base.memory.machine_memory", lambda: 10 * 10**9)
+    for module in ("base.memory", "jobs.engines.processes"):
+        monkeypatch.setattr(f"mtl.{module}.machine_memory", lambda: 10 * 10**9)
     monkeypatch.setattr("torch.get_num_threads", lambda: 5)
     run(write_share, tmp_path, "a", "b", "c", at_a_time=3, needs=Needs(memory=6 * 10**9))
     assert {(tmp_path / name).read_text(encoding="utf-8") for name in "abc"} == {"5 0"}

@@ -15,7 +15,7 @@ from mtl.base.files import write_json
 from mtl.report.leaderboard import leaderboard
 from mtl.report.report import write_report
 from mtl.runs.finished import Run, find_runs
-from mtl.stats.cache import SampleCache, content_key
+from mtl.stats.samples import SampleCache, content_key
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_a_filled_cache_gives_the_same_files_without_reading_predictions_again(
 ) -> None:
     without, cache = files(runs_dir, None), tmp_path / "cache"
     assert files(runs_dir, cache) == without and len(list(cache.glob("resampled/*.npz"))) == 2
-    monkeypatch.setattr("mtl.stats.comparison.resampled_scores", never)
+    monkeypatch.setattr("mtl.stats.samples.resampled_scores", never)
     monkeypatch.setattr(Run, "check", never)
     assert files(runs_dir, cache) == without
     assert len(list((cache / "resampled").iterdir())) == 2
