@@ -16,9 +16,9 @@ from mtl.base.progress import format_duration
 from mtl.base.untrusted import read_json, read_yaml
 from mtl.data.dataset import load_dataset
 from mtl.jobs.job import Job, NamedRun
-from mtl.jobs.seed import NAME, holder
 from mtl.methods import METHODS
 from mtl.methods.method import pretrain_folder, read_stage
+from mtl.runs.folder import TRAINING, holder
 from mtl.runs.summary import SeedScores
 from mtl.settings.layers import flatten
 
@@ -228,7 +228,7 @@ def _finished_seeds(run: NamedRun, seed: int) -> SeedState:
 def _is_lost(folder: Path, by: Holder) -> bool:
     """Whether the process that trains the seed in this folder has ended, or has long not renewed its lock."""
     try:
-        renewed = (folder / NAME).stat().st_mtime
+        renewed = (folder / TRAINING).stat().st_mtime
     except OSError:
         return True  # the seed has just ended
     return by.is_dead or time.time() - renewed > STALE_AFTER + CLOCKS

@@ -1,20 +1,13 @@
-"""One seed of a run: training, predictions, scores, submission, and the machine and software versions behind them.
-
-A lock lets only one process write to a seed's folder, on any machine that shares the file system. It is a named lock
-(`mtl.base.locks`), because the system's locks do not hold on all file systems between machines, and because it tells other programs
-which process trains the seed.
-"""
+"""One seed of a run: training, predictions, scores, submission, and the machine and software versions behind them."""
 
 import logging
 import os
 import platform
 import socket
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, cast
 
 import torch
@@ -23,33 +16,18 @@ import mtl
 from mtl.base.device import CPU_INFORMATION, device_of, exact_arithmetic
 from mtl.base.errors import InputError
 from mtl.base.files import write_json
-from mtl.base.locks import Holder, holder_of, named_lock
 from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
 from mtl.methods import METHODS
 from mtl.methods.method import Method
+from mtl.runs.folder import seed_lock
 from mtl.runs.summary import SeedScores
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import further_scores, score
 from mtl.training.precision import training_precision
-
-NAME = ".training.json"
-
-
-def holder(folder: Path) -> Holder | None:
-    """The process that trains the seed in this folder, or the lost process that did; None if there is none."""
-    return holder_of(folder / NAME)
-
-
-@contextmanager
-def seed_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a seed's folder within the block. If another process trains the seed, wait until it has ended or is lost."""
-    with named_lock(folder / NAME, f"{folder}: another process trains this seed"):
-        yield
-
 
 TRANSFORMERS = ("transformers", "tokenizers")  # installed on demand
 PACKAGES = (

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from mtl.base.errors import BusyError, InputError
 from mtl.base.files import write_json
-from mtl.base.locks import Busy, lock
+from mtl.base.locks import Busy, Holder, holder_of, lock, named_lock
 from mtl.base.untrusted import YAML_LIMIT, check_plain_folder, read_bytes, read_json
 from mtl.data.examples import MOST_CANDIDATES
 from mtl.methods.method import FORMAT, seed_folder
@@ -168,3 +168,19 @@ class RunFolder:
                 f"its inputs have changed since it was begun ({', '.join(changed)}); set run_dir= or remove the folder",
                 path=self.path,
             )
+
+
+# A named lock: the system's locks do not hold on all file systems between machines, and this one tells which process trains the seed.
+TRAINING = ".training.json"
+
+
+def holder(folder: Path) -> Holder | None:
+    """The process that trains the seed in this folder, or the lost process that did; None if there is none."""
+    return holder_of(folder / TRAINING)
+
+
+@contextmanager
+def seed_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of a seed's folder within the block. If another process trains the seed, wait until it has ended or is lost."""
+    with named_lock(folder / TRAINING, f"{folder}: another process trains this seed"):
+        yield

@@ -18,10 +18,10 @@ from processes import start, wait_for
 from mtl.base.errors import BusyError, DivergedError, InputError
 from mtl.cli import main
 from mtl.jobs.job import Job, parse_settings
-from mtl.jobs.seed import seed_lock
 from mtl.jobs.sweep import load_sweep, run_sweep
 from mtl.jobs.together import run_baseline
 from mtl.methods import METHODS
+from mtl.runs.folder import seed_lock
 from mtl.settings.layers import flatten_config
 from mtl.settings.schema import INDIFFERENT, Config
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mtl.base.locks import Holder
-from mtl.jobs.seed import NAME, holder, seed_lock
+from mtl.runs.folder import TRAINING, holder, seed_lock
 
 
 def test_it_names_its_process_while_it_is_held(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_who_waits_is_told_for_whom(
     monkeypatch.setattr("mtl.base.locks.RENEW_EVERY", 0.01)
     monkeypatch.setattr("mtl.base.locks.STALE_AFTER", 0.05)
     other = Holder("elsewhere", 1, "2026-01-31 12:00:00 UTC", "t")
-    (tmp_path / NAME).write_text(json.dumps(vars(other)), encoding="utf-8")
+    (tmp_path / TRAINING).write_text(json.dumps(vars(other)), encoding="utf-8")
     with caplog.at_level("INFO", logger="mtl"), seed_lock(tmp_path):
         assert holder(tmp_path) != other
     message = (
