@@ -17,7 +17,8 @@ from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job, NamedRun
 from mtl.jobs.plan import CLOCKS, expected_seconds, measured_seconds, plan_text, watch_text
 from mtl.methods import METHODS
-from mtl.runs.folder import TRAINING, seed_lock
+from mtl.runs.folder import TRAINING as LOCK
+from mtl.runs.folder import seed_lock
 from mtl.settings.schema import Config
 
 UNKNOWN = "expected: unknown, since no run like these is finished, and training steps are measured for LSTMs alone, once their data is there"
@@ -81,8 +82,8 @@ def test_a_seed_of_another_host_that_has_not_renewed_its_lock_is_not_running(
     run: NamedRun, age: float, state: str
 ) -> None:
     folder = run.job.folder.seed(2)
-    write_json(folder / TRAINING, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
-    os.utime(folder / TRAINING, (time.time() - age,) * 2)
+    write_json(folder / LOCK, {"host": "another", "pid": 1, "since": "2026-01-01 00:00:00 UTC", "token": "t"})
+    os.utime(folder / LOCK, (time.time() - age,) * 2)
     assert f" · {state} · " in watch_text([run]).splitlines()[1]
 
 
