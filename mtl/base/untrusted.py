@@ -25,7 +25,6 @@ from omegaconf.errors import OmegaConfBaseException
 from mtl.base.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
     import torch
 
 
@@ -357,7 +356,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
 
     try:
         with open_regular(path) as file:
-            _check_stored(file)
+            check_stored(file)
             content = torch.load(file, map_location=device, weights_only=True)
     except FileNotFoundError:
         raise InputError(f"no such file{remedy}", path=path) from None
@@ -370,20 +369,7 @@ def read_checkpoint(path: Path, form: type[Content], remedy: str = "", device: "
     return cast(Content, content)
 
 
-def read_arrays(path: Path) -> "dict[str, np.ndarray]":
-    """The arrays in a file that `numpy.savez` wrote. Raises ValueError for any other file, OSError, and InputError as `open_regular`."""
-    import numpy as np
-
-    with open_regular(path) as file:
-        try:
-            _check_stored(file)
-            with np.load(file, allow_pickle=False) as arrays:
-                return {name: arrays[name] for name in arrays.files}
-        except Exception as error:  # a damaged zip, or a damaged array in it, raises errors of many kinds
-            raise ValueError(str(error) or type(error).__name__) from None
-
-
-def _check_stored(file: IO[bytes]) -> None:
+def check_stored(file: IO[bytes]) -> None:
     """Raise ValueError for a zip whose members are compressed: torch and numpy store them as they are, so the file bounds what is read."""
     if zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:

@@ -3,7 +3,6 @@
 import copy
 import hashlib
 import logging
-import zipfile
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -13,8 +12,8 @@ import numpy as np
 import sacremoses
 from sacremoses.corpus import NonbreakingPrefixes
 
+from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.base.files import replacing
 from mtl.base.progress import Progress, progress
 from mtl.base.untrusted import open_lines
 
@@ -121,17 +120,16 @@ class TokenizedTexts:
     def _save(self, path: Path) -> None:
         types = packed_words(self.types)
         counted = np.array([self.empty, self.cut])
-        with replacing(path) as partial, partial.open("wb") as file:
-            np.savez(file, types=types, tokens=self.tokens, starts=self.starts, counted=counted)
+        write_arrays(path, {"types": types, "tokens": self.tokens, "starts": self.starts, "counted": counted})
 
     def _load(self, path: Path) -> bool:
         """Load a cached result. Returns False if the file is missing or damaged."""
         try:
-            with np.load(path) as file:
-                self.types = unpacked_words(file["types"])
-                self.tokens, self.starts = file["tokens"], file["starts"]
-                self.empty, self.cut = file["counted"].tolist()
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+            arrays = read_arrays(path)
+            self.types = unpacked_words(arrays["types"])
+            self.tokens, self.starts = arrays["tokens"], arrays["starts"]
+            self.empty, self.cut = arrays["counted"].tolist()
+        except (OSError, ValueError, KeyError, InputError):
             return False
         return True
 

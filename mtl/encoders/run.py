@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of, exact_arithmetic
 from mtl.base.errors import InputError
-from mtl.base.files import replacing, sha256, write_text
+from mtl.base.files import sha256, write_text
 from mtl.base.terminal import write_data
-from mtl.base.untrusted import check_plain_folder, read_arrays, read_json
+from mtl.base.untrusted import check_plain_folder, read_json
 from mtl.data.dataset import training_texts
 from mtl.data.examples import Row, make_example, read_rows
 from mtl.embedders import embedder_kind
@@ -326,8 +327,8 @@ class RunEncoder:
             lambda texts: self.predictor.encode(texts, self.pooling),
             f"{run.path}: the mean of the training texts",
         )
-        with suppress(OSError), replacing(path) as partial, partial.open("wb") as file:  # else it is computed again
-            np.savez(file, centre=centre)
+        with suppress(OSError):  # else it is computed again
+            write_arrays(path, {"centre": centre})
         return centre
 
     def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:

@@ -1,6 +1,5 @@
 """The files of an evaluation: its folder with a lock, a record for each task and version of its rows, its summary, its table. None needs mteb."""
 
-import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.base.untrusted import Amount, Count, Score, check_plain_folder, read_json
 from mtl.encoders.encoder import Description, SentenceEncoder
 from mtl.mteb.benchmark import Benchmark, load_benchmark
+from mtl.runs.finished import find_finished
 
 FINGERPRINT_DIGITS = 12  # of the encoder's fingerprint, in the folder's name
 
@@ -282,9 +282,6 @@ def is_number(value: object) -> bool:
         return False
 
 
-logger = logging.getLogger("mtl")
-
-
 class EncoderDescription(TypedDict):
     """`mtl.encoders.encoder.Description`, as far as tables read it."""
 
@@ -351,20 +348,8 @@ class Evaluation:
 
 
 def find_evaluations(runs_dir: Path) -> list[Evaluation]:
-    """Every evaluation in a folder and below, in order of path; one that is damaged or without a score is left out with a warning."""
-    evaluations = []
-    for file in sorted(runs_dir.rglob("benchmark.yaml")):
-        folder = EvaluationFolder(file.parent)
-        if not folder.summary.exists():
-            logger.warning("%s: has no scores yet, left out", folder.path)
-            continue
-        try:
-            evaluations.append(_read(folder))
-        except (InputError, UnicodeDecodeError) as error:
-            logger.warning("%s; %s is left out", error, folder.path)
-        except OSError as error:
-            logger.warning("%s: %s; %s is left out", error.filename or folder.path, error.strerror, folder.path)
-    return evaluations
+    """Every evaluation in a folder and below, in order of path. Raises InputError if the folder does not exist."""
+    return find_finished(runs_dir, "benchmark.yaml", lambda path: _read(EvaluationFolder(path)))
 
 
 def _read(folder: EvaluationFolder) -> Evaluation:

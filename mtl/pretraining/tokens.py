@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from mtl.base.arrays import read_array
 from mtl.base.errors import InputError
 from mtl.base.files import replacing, sha256
 from mtl.data.text import text_lines
@@ -282,9 +283,9 @@ def read_tokens(folder: Path, vocabulary: int) -> Tokens:
 def _read_ends(path: Path) -> np.ndarray:
     """Raises InputError for what are no ends of documents."""
     try:
-        ends = np.load(path, allow_pickle=False)
+        ends = read_array(path)
         good = ends.dtype == np.int64 and ends.ndim == 1 and len(ends) and (np.diff(ends, prepend=0) > 1).all()
-    except (OSError, ValueError, EOFError, AttributeError):
+    except (OSError, ValueError):
         good = False
     if not good:
         raise InputError("is damaged; delete it, and run this again", path=path)

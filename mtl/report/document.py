@@ -7,14 +7,8 @@ import numpy as np
 
 import mtl
 from mtl.methods.method import read_stage
-from mtl.report.groups import COSTS, MetricGroup, metric_groups
-from mtl.report.leaderboard import FAMILIES, Leaderboard, rank
-from mtl.report.notes import Breakdown
-from mtl.report.row import Row, Score
-from mtl.report.vectors.board import VectorBoard
-from mtl.report.vectors.document import vectors_document
+from mtl.report.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
 from mtl.runs.finished import Run
-from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Scale, Task
@@ -23,46 +17,52 @@ POINTS = 1000  # the most points in a chart of predictions against gold targets
 MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds
 
 
-def document(
-    boards: Sequence[Leaderboard], generated: str, command: str, vectors: Sequence[VectorBoard] = ()
-) -> dict[str, Any]:
-    """Everything that the page can show. Numbers are rounded, and scores are on their suite's scale; strings are plain text without
-    markup. vectors: the boards of sentence encoders, which follow the others."""
+def document(boards: Sequence[Leaderboard], generated: str, command: str) -> dict[str, Any]:
+    """Everything that the page can show. Numbers are rounded, and scores are on their leaderboard's scale; strings are plain text without
+    markup."""
     return {
         "title": "mtl report",
         "generated": generated,
         "command": command,
         "version": mtl.__version__,
-        "suites": [*map(_suite, boards), *map(vectors_document, vectors)],
+        "suites": [*map(_suite, boards)],
     }
 
 
 def _suite(board: Leaderboard) -> dict[str, Any]:
-    suite, scale, detailed = board.suite, board.suite.shown, _detailed(board)
+    scale, detailed = board.scale, _detailed(board)
+    ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
+    groups = board.groups if board.page_groups is None else board.page_groups
     return {
-        "name": suite.name,
-        "title": suite.title,
+        "name": board.name,
+        "title": board.title,
         "unit": scale.unit,
         "decimals": scale.decimals,
         "tasks": [
             {
-                "id": task.id,
-                "title": task.title,
-                "metric": METRICS[task.metric].title,
-                "labels": task.labels,
-                "range": task.range,
-                "averaged": task.id in suite.averaged,
+                "id": id,
+                "version_of": column.task,
+                "title": column.title,
+                "metric": column.metric,
+                "labels": column.labels,
+                "range": column.range,
+                "averaged": column.averaged,
             }
-            for task in suite.tasks.values()
+            for id, column in board.columns.items()
+            if id != AVERAGE
         ],
+        "whole_averages": board.whole_averages,
+        "unscored": [{"id": task, "title": task} for task in board.unscored],
         "families": [
             {"id": family, "title": FAMILIES.get(family, family)}
             for family in dict.fromkeys(row.family for row in board.rows)
         ],
         "notes": [*board.facts, *_detail_note(board, detailed)],
-        "rows": [_row(row, number, scale, row in detailed) for number, row in enumerate(board.rows)],
+        "rows": [_row(row, id, scale, row in detailed) for row, id in ids.items()],
         "references": [f"r{number}" for number in board.tests.references],
-        "groups": [_group(board, group) for group in metric_groups(board)],
+        "groups": [_group(group, ids, scale) for group in groups],
+        "groups_title": board.groups_title,
+        "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
         "settings": _settings(board),
         "comparisons": {
@@ -78,7 +78,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                 }
                 for column, comparison in tests.items()
             }
-            for (one, other), tests in board.comparisons.items()
+            for (one, other), tests in board.tests.comparisons.items()
         },
     }
 
@@ -99,19 +99,21 @@ def _detail_note(board: Leaderboard, detailed: set[Row]) -> list[str]:
     ]
 
 
-def _group(board: Leaderboard, group: MetricGroup) -> dict[str, Any]:
-    """A metric group; its scores are the medians by row and task."""
-    scale = board.suite.shown
-    numbers = {row: number for number, row in enumerate(board.rows)}
-    rows = {}
-    for row in group.rows(board):
-        scores = {task.id: score for task in group.tasks if (score := group.score(row, task))}
-        mean = group.mean(row)
-        rows[f"r{numbers[row]}"] = {
-            "mean": None if mean is None else _short(mean, scale),
-            "scores": {id: _score(score, row.split_of(id), scale) for id, score in scores.items()},
-        }
-    return {"metric": group.metric, "title": group.title, "tasks": [task.id for task in group.tasks], "rows": rows}
+def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
+    """A group of scores; its scores are by row and column."""
+    return {
+        "metric": group.id,
+        "title": group.title,
+        "tasks": list(group.columns),
+        "titles": dict(group.columns),
+        "rows": {
+            ids[line.row]: {
+                "mean": None if line.mean is None else _short(line.mean, scale),
+                "scores": {id: _score(score, line.row.split_of(id), scale) for id, score in line.scores.items()},
+            }
+            for line in group.lines
+        },
+    }
 
 
 def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
@@ -130,7 +132,7 @@ def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
 
 def _settings(board: Leaderboard) -> list[dict[str, Any]]:
     """The spread of each model over its settings."""
-    scale = board.suite.shown
+    scale = board.scale
     return [
         {
             "title": spread.title,
@@ -143,29 +145,31 @@ def _settings(board: Leaderboard) -> list[dict[str, Any]]:
     ]
 
 
-def _row(row: Row, number: int, scale: Scale, detailed: bool) -> dict[str, Any]:
+def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
     summary: Mapping[str, Any] = row.run.summary if row.run else {}
     return {
-        "id": f"r{number}",
+        "id": id,
         "name": row.name,
-        "label": row.label if row.run else row.name,
-        "source": "run" if row.run else "published",
+        "label": row.label if row.ours else row.name,
+        "source": "run" if row.ours else "published",
         "family": row.family,
         "method": summary.get("method"),
         "embeddings": summary.get("embeddings"),
         "variant": summary.get("variant"),
         "architecture": summary.get("architecture"),
         "preset": summary.get("preset"),
-        "size": _size(row),
+        "size": summary.get("hidden_size"),
         "split": row.split,
         "average_split": row.split_of(AVERAGE),
         "average": _short(row.average.median, scale) if row.average else None,
         "average_interval": _pair(row.average.interval, scale) if row.average else None,
         "partial": bool(row.missing),
         "missing": list(row.missing),
+        "partial_groups": list(row.partial),
         "reduced": list(row.reduced),
+        "seen": list(row.seen),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
-        "cost": {key: summary["cost"].get(key) for key in COSTS} if row.run else None,
+        "cost": row.cost,
         "details": {**_outline(row.run, scale), **(_details(row.run, scale) if detailed else {})} if row.run else None,
     }
 
@@ -221,14 +225,6 @@ def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
         stage = {"stage": "pretrain", "task": None} if first else {"stage": "finetune", "task": file.parent.name}
         curves.append({**stage, "seed": seed, "points": points})
     return curves
-
-
-def _size(row: Row) -> int | None:
-    """The encoder's hidden size; None for a row without an encoder."""
-    if row.run is None:
-        return None
-    summary = row.run.summary
-    return summary.get("hidden_size")
 
 
 def _classes(run: Run, task: Task) -> dict[str, Any]:

@@ -1,34 +1,31 @@
 """The report as Markdown that is also readable as plain text."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mtl.base.terminal import MISSING, escaped, markdown_table
-from mtl.report.groups import COSTS, MetricGroup, cost_cells, metric_groups
-from mtl.report.leaderboard import Leaderboard
-from mtl.report.notes import Breakdown, SettingsSpread
-from mtl.report.row import Row
+from mtl.report.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
+from mtl.tasks.suite import AVERAGE
 
 
-def group_section(board: Leaderboard, group: MetricGroup) -> str:
-    """A table of the scores by one metric: a row for each row of the leaderboard, a column for each task, and the mean of several."""
-    show, body = board.suite.shown.show, []
-    for row in group.rows(board):
-        scores = [group.score(row, task) for task in group.tasks]
+def group_section(board: Leaderboard, group: Group) -> str:
+    """A table of one group: a row for each row of the leaderboard, a column for each task, and the mean of several."""
+    show, body = board.scale.show, []
+    for line in group.lines:
+        row = line.row
         cells = [
-            show(score.median) + row.mark(task.id) if score else MISSING
-            for task, score in zip(group.tasks, scores, strict=True)
+            show(score.median) + row.mark(id) if (score := line.scores.get(id)) else MISSING for id in group.columns
         ]
         if group.has_mean:
-            cells.insert(0, MISSING if (mean := group.mean(row)) is None else show(mean) + group.mark(row))
-        body.append([escaped(row.name), escaped(row.split), *cells])
-    header = ["", "split", *(["mean"] if group.has_mean else []), *(escaped(task.title) for task in group.tasks)]
-    return f"### {group.title}\n\n{markdown_table([header, *body], left=2)}"
+            cells.insert(0, MISSING if line.mean is None else show(line.mean) + line.mark)
+        body.append([escaped(cell) for cell in (row.name, row.split, *cells)])
+    header = ["", "split", *(["mean"] if group.has_mean else []), *map(escaped, group.columns.values())]
+    return f"### {escaped(group.title)}\n\n{markdown_table([header, *body], left=2)}"
 
 
 def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
     """A table of one task's scores by the values of a column: a row for each value, a column for each run."""
-    show = board.suite.shown.show
+    show = board.scale.show
     names = [escaped(board.rows[number].name) for number in breakdown.scores]
     body = [
         [escaped(value), str(rows), *(show(scores[part].median) for scores in breakdown.scores.values())]
@@ -43,20 +40,24 @@ def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
 
 def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:
     """A table of the standard deviations: a row for each model, a column for each task, and their average."""
-    show = board.suite.shown.show
+    show = board.scale.show
     body = [
         [
             escaped(spread.title),
             str(spread.settings),
             MISSING if spread.average is None else show(spread.average),
-            *(show(sd) if (sd := spread.deviations.get(id)) is not None else MISSING for id in board.suite.tasks),
+            *(
+                show(sd) if (sd := spread.deviations.get(id)) is not None else MISSING
+                for id in board.columns
+                if id != AVERAGE
+            ),
         ]
         for spread in spreads
     ]
     keys = [
         f"- {escaped(spread.title)}: the settings differ in {escaped(', '.join(spread.keys))}." for spread in spreads
     ]
-    header = ["", "settings", *map(escaped, board.columns.values())]
+    header = ["", "settings", *_titles(board.columns)]
     return "\n\n".join([SETTINGS_NOTE, markdown_table([header, *body]), "\n".join(keys)])
 
 
@@ -73,37 +74,44 @@ def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str)
 
 
 def _board(board: Leaderboard) -> str:
-    ours = [row for row in board.rows if row.run]
-    parts = [f"# {escaped(board.suite.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
-    if groups := metric_groups(board):
-        parts += ["## By metric", *(group_section(board, group) for group in groups)]
+    ours = [row for row in board.rows if row.ours]
+    runs = [row for row in ours if row.run]
+    parts = [f"# {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
+    if groups := board.groups:
+        parts += [f"## {board.groups_title or 'By metric'}", *(group_section(board, group) for group in groups)]
     if tables := board.breakdowns:
         parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in tables)]
-    parts += ["## Spread", _spread(board, ours)]
+    if runs:
+        parts += ["## Spread", _spread(board, runs)]
     if spreads := board.settings:
         parts += ["## Spread over settings", settings_section(board, spreads)]
-    if board.comparisons:
+    if board.tests.comparisons:
         parts += ["## Paired tests", _tests(board)]
-    costs = [
-        ["", *COSTS.values()],
-        *([escaped(row.name), *cost_cells(row.run.summary["cost"])] for row in ours if row.run),
-    ]
-    parts += ["## Cost of a seed", markdown_table(costs)]
-    parts += ["## What made each run", "\n".join(_origin(row) for row in ours)]
+    if costs := board.costs:
+        titles = ["", *(COSTS[key] for key in costs)]
+        cells = [[escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost]
+        parts += ["## Cost of a seed" if runs else "## Cost", markdown_table([titles, *cells])]
+    if runs:
+        parts += ["## What made each run", "\n".join(_origin(row) for row in runs)]
     return "\n\n".join(parts)
 
 
 def _scores(board: Leaderboard) -> str:
     """The scores in the layout of the paper's Table 3, below each task its metric; the best score of each split is bold."""
-    body = [["metric", "", "", *map(escaped, board.metrics.values())]]
+    columns = board.table or board.columns
+    body = [["metric", "", "", *(escaped(column.metric) for column in columns.values())]]
     for row in board.rows:
         seeds = f", {row.seeds} seed{'s' if row.seeds > 1 else ''}" if row.seeds else ""
         cells = [escaped(row.name), escaped(row.label + seeds), escaped(row.split)]
-        for column in board.columns:
+        for column in columns:
             cell = score_cell(board, row, column)
             cells.append(f"**{cell}**" if board.is_best(row, column) else cell)
         body.append(cells)
-    return markdown_table([["", "what", "split", *map(escaped, board.columns.values())], *body], left=3)
+    return markdown_table([["", "what", "split", *_titles(columns)], *body], left=3)
+
+
+def _titles(columns: Mapping[str, Column]) -> list[str]:
+    return [escaped(column.title) for column in columns.values()]
 
 
 def score_cell(board: Leaderboard, row: Row, column: str) -> str:
@@ -111,27 +119,27 @@ def score_cell(board: Leaderboard, row: Row, column: str) -> str:
     score = row.score(column)
     if score is None:
         return MISSING
-    return f"{board.suite.shown.show(score.median)}{row.mark(column)}".replace("*", "\\*")
+    return f"{board.scale.show(score.median)}{row.mark(column)}".replace("*", "\\*")
 
 
 def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
-    body, show = [], board.suite.shown.show
+    body, show = [], board.scale.show
     for row in ours:
         scores = [row.score(column) for column in board.columns]
         ranges = [(s.min, s.max) if s else None for s in scores]
         intervals = [s.interval if s else None for s in scores]
         for name, what, pairs in ((escaped(row.name), "min – max", ranges), ("", "interval", intervals)):
             body.append([name, what, *(" – ".join(map(show, pair)) if pair else MISSING for pair in pairs)])
-    return markdown_table([["", "", *map(escaped, board.columns.values())], *body])
+    return markdown_table([["", "", *_titles(board.columns)], *body])
 
 
 def _tests(board: Leaderboard) -> str:
     """A row for each pair of runs: the difference of their scores and the verdict of the test."""
     sign = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
     body = []
-    for (one, other), tests in board.comparisons.items():
+    for (one, other), tests in board.tests.comparisons.items():
         cells = [
-            f"{board.suite.shown.difference(test.difference)} {sign[test.verdict] * (1 + test.holds)}"
+            f"{board.scale.difference(test.difference)} {sign[test.verdict] * (1 + test.holds)}"
             if (test := tests.get(column))
             else MISSING
             for column in board.columns
@@ -141,7 +149,7 @@ def _tests(board: Leaderboard) -> str:
         "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
         "? too few seeds, – not on the same rows."
     )
-    return f"{legend}\n\n" + markdown_table([["", *map(escaped, board.columns.values())], *body])
+    return f"{legend}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
 
 
 def _origin(row: Row) -> str:

@@ -3,7 +3,6 @@ over its settings (Berdicevskis et al. 2023, table 3)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from statistics import median, pstdev
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from mtl.base.files import listed
 from mtl.methods import METHODS
-from mtl.report.row import Row, Score
+from mtl.report.board import Breakdown, Row, Score, SettingsSpread
 from mtl.runs.finished import Run
 from mtl.runs.summary import below_constant, same_answers
 from mtl.settings.schema import INDIFFERENT
@@ -113,21 +112,6 @@ SEPARATOR = ";"  # between the values of a row that has several
 MOST_VALUES = 50  # the most frequent values are shown, at most so many
 
 
-@dataclass(frozen=True, eq=False)
-class Breakdown:
-    """The scores of one task by the values of one column, of runs that are scored on the same parts.
-
-    parts: each value with its number of rows. scores: by index of a row of the leaderboard, a score for each part. left_out: how
-    many values are not shown.
-    """
-
-    task: Task
-    column: str
-    parts: Sequence[tuple[str, int]]
-    left_out: int
-    scores: dict[int, Sequence[Score]] = field(default_factory=dict)
-
-
 def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
     """The breakdowns of all runs among a leaderboard's rows. Runs that did not record a column are left out."""
     tables: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
@@ -177,22 +161,6 @@ def _scores(run: Run, task: Task, masks: np.ndarray) -> list[Score]:
 
 # Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
 SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
-
-
-@dataclass(frozen=True)
-class SettingsSpread:
-    """The spread of one model's dev scores × 100 over its settings.
-
-    title: the model. settings: how many there are. keys: the keys of the configuration in which they differ. deviations: by task
-    id, the population standard deviation of the settings' dev scores. average: its mean over the suite's averaged tasks among
-    them; None if there are none.
-    """
-
-    title: str
-    settings: int
-    keys: Sequence[str]
-    deviations: dict[str, float]
-    average: float | None
 
 
 def settings_spreads(runs: Sequence[Run], suite: Suite) -> list[SettingsSpread]:

@@ -11,12 +11,18 @@ from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.mteb.results import find_evaluations
 from mtl.report.document import document
+from mtl.report.encoders import encoder_leaderboards
 from mtl.report.leaderboard import by_suite, leaderboard
 from mtl.report.markdown import render_markdown
 from mtl.report.page import render_page
-from mtl.report.tables import render_comparisons, render_costs, render_latex, render_scores, render_settings
-from mtl.report.vectors.board import vector_boards
-from mtl.report.vectors.forms import render_vectors_csv, render_vectors_latex, render_vectors_markdown
+from mtl.report.tables import (
+    render_comparisons,
+    render_costs,
+    render_latex,
+    render_scores,
+    render_settings,
+    render_vectors,
+)
 from mtl.runs.finished import Run, find_runs
 from mtl.stats.samples import SampleCache
 
@@ -35,23 +41,23 @@ def write_report(
     """
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)
-    vectors = vector_boards(find_evaluations(runs_dir))
-    if not runs and not vectors:
+    encoders = encoder_leaderboards(find_evaluations(runs_dir))
+    if not runs and not encoders:
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     _check_references(references, runs, runs_dir)
-    boards = [leaderboard(group, cache, references) for group in by_suite(runs)]
+    boards = [leaderboard(same, cache, references) for same in by_suite(runs)]
     generated = _now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {
-        "report.md": render_markdown(boards, generated, command) + _after(render_vectors_markdown(vectors)),
-        "report.tex": render_latex(boards, generated, command) + _after(render_vectors_latex(vectors)),
+        "report.md": render_markdown([*boards, *encoders], generated, command),
+        "report.tex": render_latex([*boards, *encoders], generated, command),
         "scores.csv": render_scores(boards),
         "comparisons.csv": render_comparisons(boards),
         "settings.csv": render_settings(boards),
         "costs.csv": render_costs(boards),
-        "index.html": render_page(document(boards, generated, command, vectors)),
+        "index.html": render_page(document([*boards, *encoders], generated, command)),
     }
-    if vectors:
-        forms["vectors.csv"] = render_vectors_csv(vectors)
+    if encoders:
+        forms["vectors.csv"] = render_vectors(encoders)
     for name, content in forms.items():
         write_text(out / name, content)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
@@ -75,8 +81,3 @@ def _check_references(references: Collection[str], runs: Sequence[Run], runs_dir
             close = difflib.get_close_matches(name, names)
             remedy = f"is it {' or '.join(close)}?" if close else "the first column of report.md has the names"
             raise InputError(f"--reference {name}: no finished run below {runs_dir} has this name; {remedy}")
-
-
-def _after(text: str) -> str:
-    """A further part of a file; nothing if it is empty."""
-    return f"\n{text}\n" if text else ""

@@ -3,13 +3,13 @@ r"""The report as CSV files and as LaTeX tables (which need \usepackage{booktabs
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from mtl.report.groups import COSTS, MetricGroup, metric_groups
-from mtl.report.leaderboard import Leaderboard
-from mtl.report.row import Row, Score
+from mtl.report.board import Group, Leaderboard, Row, Score
+from mtl.report.encoders import BY_TYPE
+from mtl.report.leaderboard import RUN_COSTS
 from mtl.tasks.suite import AVERAGE
 
 _SPECIAL = {
@@ -30,90 +30,74 @@ _SPECIAL = {
 
 
 def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
-    """One table environment per suite, in which rows are grouped by family and the best score of each split is bold; then one for each
-    metric group."""
+    """One table environment per leaderboard, in which rows are grouped by family and the best score of each split is bold; then one for each
+    group of scores."""
     head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
-    tables = [
-        table for board in boards for table in (_scores(board), *(_group(board, g) for g in metric_groups(board)))
-    ]
+    tables = [table for board in boards for table in (_scores(board), *(_group(board, g) for g in board.groups))]
     return "\n".join([*head, *tables]) + "\n"
 
 
 def _scores(board: Leaderboard) -> str:
     """The scores, and below each task its metric."""
-    caption = f"{board.suite.title}. {' '.join(board.marks)}"
-    titles = [["Model", "Split", *(rf"\textbf{{{escape(title)}}}" for title in board.columns.values())]]
-    titles.append(["", "", *map(escape, board.metrics.values())])
-    return _table(
-        board, board.rows, titles, lambda row: [_cell(board, row, column) for column in board.columns], caption
-    )
+    columns = board.table or board.columns
+    caption = f"{board.title}. {' '.join(board.marks)}"
+    titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
+    titles.append(["", "", *(escape(column.metric) for column in columns.values())])
+    lines = [(row, [_cell(board, row, column) for column in columns]) for row in board.rows]
+    return _table(board, lines, titles, caption)
 
 
-def _group(board: Leaderboard, group: MetricGroup) -> str:
-    """The scores by one metric, and the mean of several."""
-
-    def cells(row: Row) -> list[str]:
-        mean, scores = group.mean(row), [(task, group.score(row, task)) for task in group.tasks]
-        marked = [_number(board, score.median, row.mark(task.id)) if score else "--" for task, score in scores]
-        mean_shown = "--" if mean is None else _number(board, mean, group.mark(row))
-        return [*([mean_shown] if group.has_mean else []), *marked]
-
-    titles = [
-        [
-            "Model",
-            "Split",
-            *(["mean"] if group.has_mean else []),
-            *(rf"\textbf{{{escape(task.title)}}}" for task in group.tasks),
+def _group(board: Leaderboard, group: Group) -> str:
+    """The scores of a group, and their mean."""
+    lines = []
+    for line in group.lines:
+        scores = [
+            _number(board, score.median, line.row.mark(id)) if (score := line.scores.get(id)) else "--"
+            for id in group.columns
         ]
-    ]
-    caption = f"{board.suite.title}, {group.title}. {board.marks[0]}"
-    return _table(board, group.rows(board), titles, cells, caption, f"-{group.metric}")
+        mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
+        lines.append((line.row, [*([mean] if group.has_mean else []), *scores]))
+    columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
+    titles = [["Model", "Split", *(["mean"] if group.has_mean else []), *columns]]
+    return _table(board, lines, titles, f"{board.title}, {group.title}. {board.marks[0]}", f"-{group.id}")
 
 
 def _table(
     board: Leaderboard,
-    rows: Sequence[Row],
+    lines: Sequence[tuple[Row, Sequence[str]]],
     titles: Sequence[Sequence[str]],
-    cells: Callable[[Row], Sequence[str]],
     caption: str,
     label: str = "",
 ) -> str:
-    """A table environment, in which rows are grouped by family. titles: the lines of its header. cells: a row's numbers. label: the
-    end of its label."""
-    groups = []
-    for _, family in groupby(rows, key=lambda row: row.family):
-        names = [(row, escape(f"{row.label} ({row.name})" if row.run else row.name)) for row in family]
-        groups.append([[name, row.split, *cells(row)] for row, name in names])
-    return table_environment(titles, groups, caption, board.suite.name + label, left=2)
+    """A table environment, in which rows are grouped by family.
 
-
-def table_environment(
-    titles: Sequence[Sequence[str]],
-    groups: Sequence[Sequence[Sequence[str]]],
-    caption: str,
-    label: str,
-    left: int = 1,
-) -> str:
-    """A table environment. titles: the lines of its header; groups: its other lines, with a rule above each group; all are escaped.
-    caption and label are not. left: how many of the columns stand at their left edge."""
-    lines = [
-        r"\begin{table*}",
-        r"\centering",
-        r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
-        rf"\begin{{tabular}}{{{'l' * left}{'r' * (len(titles[0]) - left)}}}",
-        r"\toprule",
-        *map(_line, titles),
-    ]
-    for group in groups:
-        lines += [r"\midrule", *map(_line, group)]
-    lines += [
-        r"\bottomrule",
-        r"\end{tabular}}",
-        rf"\caption{{{escape(caption)}}}",
-        rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', label)}}}",
-        r"\end{table*}",
-    ]
-    return "\n".join(lines)
+    Args:
+        lines: each row with its numbers, escaped.
+        titles: the lines of the header, escaped.
+        label: the end of the table's label.
+    """
+    body = []
+    for _, family in groupby(lines, key=lambda line: line[0].family):
+        body.append(r"\midrule")
+        for row, numbers in family:
+            name = f"{row.label} ({row.name})" if row.ours else row.name
+            body.append(_line([escape(name), row.split, *numbers]))
+    return "\n".join(
+        [
+            r"\begin{table*}",
+            r"\centering",
+            r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
+            r"\toprule",
+            *map(_line, titles),
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            rf"\caption{{{escape(caption)}}}",
+            rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.name + label)}}}",
+            r"\end{table*}",
+        ]
+    )
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -128,7 +112,7 @@ def _cell(board: Leaderboard, row: Row, column: str) -> str:
 
 
 def _number(board: Leaderboard, score: float, mark: str = "") -> str:
-    return escape(f"{board.suite.shown.show(score)}{mark}".replace("-", "−"))
+    return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
 
 
 def escape(text: str) -> str:
@@ -155,9 +139,8 @@ def _score_cells(board: Leaderboard, row: Row, column: str) -> Iterator[tuple[st
     """Each metric of a column with the row's score by it, and the scores × 100 of the seeds where they are known."""
     if (score := row.score(column)) is None:
         return
-    task = board.suite.tasks.get(column)
-    recorded = row.run.summary["tasks"][column] if row.run and task else None
-    yield task.metric if task else "mean", score, recorded["scores"].values() if recorded else ()
+    recorded = row.run.summary["tasks"][column] if row.run and column != AVERAGE else None
+    yield board.columns[column].metric_id, score, recorded["scores"].values() if recorded else ()
     for metric, further in row.further.get(column, {}).items():
         yield metric, further, recorded["also"][metric]["scores"].values() if recorded else ()
 
@@ -165,16 +148,16 @@ def _score_cells(board: Leaderboard, row: Row, column: str) -> Iterator[tuple[st
 def _score_line(
     board: Leaderboard, row: Row, column: str, metric: str, score: Score, by_seed: Iterable[float]
 ) -> list[Any]:
-    value = board.suite.shown.value
+    value = board.scale.value
     source = "run" if row.run else "published"
     return [
-        *(board.suite.name, row.name, row.label, row.family, source, row.split_of(column), column),
+        *(board.name, row.name, row.label, row.family, source, row.split_of(column), column),
         *(metric, value(score.median), value(score.min), value(score.max)),
         *(map(value, score.interval) if score.interval else ("", "")),
         " ".join(str(value(score)) for score in by_seed),
         "yes" if row.missing and column == AVERAGE else "no",
         "yes" if "†" in row.mark(column) else "no",
-        board.suite.scale,
+        board.scale.perfect,
     ]
 
 
@@ -197,12 +180,12 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
     ]
     lines: list[Sequence[Any]] = [header]
     for board in boards:
-        for (one, other), by_column in board.comparisons.items():
+        for (one, other), by_column in board.tests.comparisons.items():
             for column, comparison in by_column.items():
                 names = board.rows[one].name, board.rows[other].name
-                values = map(board.suite.shown.value, (comparison.difference, comparison.low, comparison.high))
+                values = map(board.scale.value, (comparison.difference, comparison.low, comparison.high))
                 tests = comparison.p, comparison.p_holm, comparison.verdict, comparison.verdict_holm
-                lines.append([board.suite.name, *names, column, *values, *tests, board.suite.scale])
+                lines.append([board.name, *names, column, *values, *tests, board.scale.perfect])
     return csv_text(lines)
 
 
@@ -211,25 +194,47 @@ def render_settings(boards: Sequence[Leaderboard]) -> str:
     scale."""
     lines: list[Sequence[Any]] = [["suite", "what", "settings", "keys", "task", "sd", "scale"]]
     for board in boards:
-        suite = board.suite
+        value, perfect = board.scale.value, board.scale.perfect
         for spread in board.settings:
             average = {} if spread.average is None else {AVERAGE: spread.average}
-            first = suite.name, spread.title, spread.settings, " ".join(spread.keys)
-            lines += [
-                [*first, id, suite.shown.value(sd), suite.scale] for id, sd in {**average, **spread.deviations}.items()
-            ]
+            first = board.name, spread.title, spread.settings, " ".join(spread.keys)
+            lines += [[*first, id, value(sd), perfect] for id, sd in {**average, **spread.deviations}.items()]
     return csv_text(lines)
 
 
 def render_costs(boards: Sequence[Leaderboard]) -> str:
     """A line for each run: parameters, seconds, bytes, texts per second."""
-    lines: list[Sequence[Any]] = [["suite", "name", *COSTS, "machine", "command"]]
+    lines: list[Sequence[Any]] = [["suite", "name", *RUN_COSTS, "machine", "command"]]
     for board in boards:
         for row in board.rows:
             if row.run:
                 summary = row.run.summary
-                costs = ["" if (value := summary["cost"].get(key)) is None else value for key in COSTS]
-                lines.append([board.suite.name, row.name, *costs, "; ".join(summary["machine"]), summary["command"]])
+                costs = ["" if (value := summary["cost"].get(key)) is None else value for key in RUN_COSTS]
+                lines.append([board.name, row.name, *costs, "; ".join(summary["machine"]), summary["command"]])
+    return csv_text(lines)
+
+
+def render_vectors(boards: Sequence[Leaderboard]) -> str:
+    """A line for each encoder and task, each mean of a type, and both averages. Scores are × 100 and not rounded."""
+    lines: list[Sequence[Any]] = [
+        ["board", "name", "what", "family", "source", "column", "task", "metric", "score", "data", "seen", "partial"]
+    ]
+    for board in boards:
+        averages = [AVERAGE, BY_TYPE]
+        tasks = [id for id in board.columns if id != AVERAGE]
+        types = [id for id in board.table or () if id not in averages]
+        for row in board.rows:
+            source = "evaluation" if row.evaluation else "published"
+            for id in [*tasks, *types, *averages]:
+                if (score := row.score(id)) is None:
+                    continue
+                column, data = board.columns.get(id) if id != AVERAGE else None, ""
+                if column and row.evaluation:
+                    data = row.evaluation.summary["tasks"][column.task]["data"]
+                what = (column.title, column.task, column.metric) if column else (id, "", "mean")
+                marked = ["yes" if sign in row.mark(id) else "no" for sign in "‡*"]
+                label = row.label if row.ours else row.name
+                lines.append([board.name, row.name, label, row.family, source, *what, score.median, data, *marked])
     return csv_text(lines)
 
 

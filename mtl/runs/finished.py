@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from mtl.tasks.suite import Suite, load_suite
 from mtl.tasks.task import ScoredRows, Task
 
 logger = logging.getLogger("mtl")
+Finished = TypeVar("Finished")
 
 
 @dataclass(frozen=True)
@@ -128,29 +130,49 @@ class Run:
 
 
 def find_runs(runs_dir: Path, check: Callable[[Run], None] = Run.check) -> list[Run]:
-    """Every finished run in a folder and below, in order of path. Runs that are not finished or damaged are left out with a warning.
+    """Every finished run in a folder and below, in order of path.
 
-    check: raises InputError if the predictions of a run are damaged. Raises InputError if the folder does not exist.
+    Args:
+        check: raises InputError if the predictions of a run are damaged.
+
+    Raises:
+        InputError: if the folder does not exist.
+    """
+    suites: dict[bytes, Suite] = {}
+
+    def read(path: Path) -> Run:
+        run = _read(RunFolder(path), path.relative_to(runs_dir), suites)
+        run.check_records()
+        check(run)
+        return run
+
+    return find_finished(runs_dir, "config.yaml", read)
+
+
+def find_finished(runs_dir: Path, settings: str, read: Callable[[Path], Finished]) -> list[Finished]:
+    """What is finished in a folder and below, in order of path. What is not finished, or damaged, is left out with a warning.
+
+    Args:
+        settings: the name of the file that each of the folders has from its beginning; summary.json is there when it is finished.
+        read: reads a folder. Raises InputError or OSError if it is damaged.
+
+    Raises:
+        InputError: if `runs_dir` does not exist.
     """
     if not runs_dir.is_dir():
         raise InputError("no such folder; it must hold run folders, as mtl baseline makes them", path=runs_dir)
-    runs, suites = [], dict[bytes, Suite]()
-    for config in sorted(runs_dir.rglob("config.yaml")):
-        folder = RunFolder(config.parent)
-        where = folder.path.relative_to(runs_dir)
-        if not folder.summary.exists():
-            logger.warning("%s: not finished, left out", folder.path)
+    finished = []
+    for folder in sorted(file.parent for file in runs_dir.rglob(settings)):
+        if not (folder / "summary.json").exists():
+            logger.warning("%s: not finished, left out", folder)
             continue
         try:
-            run = _read(folder, where, suites)
-            run.check_records()
-            check(run)
-            runs.append(run)
+            finished.append(read(folder))
         except (InputError, UnicodeDecodeError) as error:
-            logger.warning("%s; %s is left out", error, folder.path)
+            logger.warning("%s; %s is left out", error, folder)
         except OSError as error:
-            logger.warning("%s: %s; %s is left out", error.filename or folder.path, error.strerror, folder.path)
-    return runs
+            logger.warning("%s: %s; %s is left out", error.filename or folder, error.strerror, folder)
+    return finished
 
 
 def _read(folder: RunFolder, where: Path, suites: dict[bytes, Suite]) -> Run:

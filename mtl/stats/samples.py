@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import mtl
-from mtl.base.files import replacing, sha256
+from mtl.base.arrays import read_arrays, write_arrays
+from mtl.base.errors import InputError
+from mtl.base.files import sha256
 from mtl.runs.finished import Run
 from mtl.stats.comparison import Sample, counted_with_rows, over_tasks, sample
 from mtl.stats.resampling import RESAMPLES, RowGroups, RowSet, resampled_scores, row_groups
@@ -132,13 +134,13 @@ class SampleCache:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as arrays:
-                keys, counts, means, counted = (arrays[name] for name in ("keys", "counts", "means", "counted"))
+            arrays = read_arrays(path)
+            keys, counts, means, counted = (arrays[name] for name in ("keys", "counts", "means", "counted"))
             tasks = len(run.tasks)
             form = [(array.dtype.kind, array.shape) for array in (keys, counts, means, counted)]
             if form != [("U", (tasks,)), ("i", (tasks,)), ("f", (tasks, RESAMPLES)), ("f", (tasks + 1,))]:
                 raise ValueError("other arrays than expected")
-        except Exception as error:  # zipfile, zlib and numpy raise many kinds for a damaged file
+        except (OSError, ValueError, KeyError, InputError) as error:
             self._warn(path, error)
             return None
         return Reduced([RowSet(str(key), int(count)) for key, count in zip(keys, counts, strict=True)], means, counted)
@@ -147,8 +149,7 @@ class SampleCache:
         keys = np.array([rows.key for rows in reduced.rows])
         counts = np.array([rows.count for rows in reduced.rows], dtype=np.int64)
         try:
-            with replacing(path) as partial, partial.open("wb") as file:
-                np.savez(file, keys=keys, counts=counts, means=reduced.means, counted=reduced.counted)
+            write_arrays(path, {"keys": keys, "counts": counts, "means": reduced.means, "counted": reduced.counted})
         except OSError as error:
             self._warn(path, error)
 

@@ -30,6 +30,11 @@ class Scale:
         """What the notes of a table call its scores, as in "Scores × 100"."""
         return self.unit.replace("score", "Scores")
 
+    @property
+    def perfect(self) -> int:
+        """The highest score on this scale: 100 or 1."""
+        return round(100 / self.divisor)
+
     def value(self, score: float) -> float:
         """A score × 100 on this scale, not rounded."""
         return score / self.divisor

@@ -1,15 +1,12 @@
 import gzip
 import os
-import random
-from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.base.untrusted import is_inside, is_web_address, open_lines, read_arrays, read_yaml
+from mtl.base.untrusted import is_inside, is_web_address, open_lines, read_yaml
 from mtl.embedders import embedder_kind
 from mtl.settings.layers import read_config
 
@@ -81,20 +78,3 @@ def test_lines_of_plain_and_gzipped_files(tmp_path: Path) -> None:
             assert list(lines) == [b"one\n", b"\n", b"two\r\n", b"last"] and lines.offset == len(content)
     with raises_input_error(file="a", line=1), open_lines(tmp_path / "a", 3) as lines:
         list(lines)
-
-
-def test_damaged_arrays_raise_value_errors(tmp_path: Path) -> None:
-    chance, path = random.Random(0), tmp_path / "a.npz"
-    np.savez(path, x=np.arange(5), y=np.array(["a", "b"]))
-    assert read_arrays(path)["x"].tolist() == [0, 1, 2, 3, 4]
-    original = path.read_bytes()
-    for _ in range(300):
-        content = bytearray(original)
-        for _ in range(chance.randint(1, 3)):
-            content[chance.randrange(len(content))] = chance.randrange(256)
-        path.write_bytes(content)
-        with suppress(ValueError):
-            read_arrays(path)
-    np.savez_compressed(path, x=np.arange(5))
-    with pytest.raises(ValueError, match="its members are compressed"):
-        read_arrays(path)

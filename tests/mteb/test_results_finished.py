@@ -10,7 +10,7 @@ from mteb_folders import make_evaluation, record
 from mutations import mutated_json
 
 from mtl.mteb.results import find_evaluations
-from mtl.report.vectors.board import vector_boards
+from mtl.report.encoders import encoder_leaderboards
 
 
 @pytest.mark.slow
@@ -51,7 +51,7 @@ def test_a_damaged_one_is_left_out(
         assert find_evaluations(tmp_path) == []
     assert message in caplog.text
     folder.summary.unlink()
-    assert find_evaluations(tmp_path) == [] and "has no scores yet" in caplog.text
+    assert find_evaluations(tmp_path) == [] and "not finished, left out" in caplog.text
 
 
 @pytest.mark.slow
@@ -61,4 +61,4 @@ def test_whatever_a_summary_holds_the_report_goes_on(tmp_path: Path) -> None:
     whole = json.loads(folder.summary.read_text(encoding="utf-8"))
     for _, damaged in mutated_json(whole, 8):
         folder.summary.write_bytes(damaged)
-        assert vector_boards(find_evaluations(tmp_path / "runs"))
+        assert encoder_leaderboards(find_evaluations(tmp_path / "runs"))

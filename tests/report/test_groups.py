@@ -1,3 +1,4 @@
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -6,10 +7,9 @@ from data_files import read_json
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
-from mtl.report.groups import MetricGroup, metric_groups
-from mtl.report.leaderboard import Leaderboard, leaderboard
+from mtl.report.board import Group, GroupLine, Leaderboard
+from mtl.report.leaderboard import leaderboard, metric_groups
 from mtl.report.markdown import group_section
-from mtl.report.row import Row
 from mtl.report.tables import render_latex
 from mtl.runs.finished import find_runs
 
@@ -28,16 +28,16 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
     return leaderboard(find_runs(path / "runs"))
 
 
-def of(board: Leaderboard, name: str) -> Row:
-    return next(row for row in board.rows if row.name == name)
+def group(board: Leaderboard, metric: str) -> Group:
+    return next(group for group in board.groups if group.id == metric)
 
 
-def group(board: Leaderboard, metric: str) -> MetricGroup:
-    return next(group for group in metric_groups(board) if group.metric == metric)
+def line(board: Leaderboard, metric: str, name: str) -> GroupLine:
+    return next(line for line in group(board, metric).lines if line.row.name == name)
 
 
 def test_groups_are_metrics_of_several_tasks_and_further_metrics(board: Leaderboard) -> None:
-    found = {group.metric: [task.id for task in group.tasks] for group in metric_groups(board)}
+    found = {group.id: list(group.columns) for group in board.groups}
     assert found == {
         "alpha_nominal": ["stance", "entailment"],
         "accuracy": ["stance", "answer"],
@@ -49,17 +49,16 @@ def test_groups_are_metrics_of_several_tasks_and_further_metrics(board: Leaderbo
 
 
 def test_a_group_s_mean_is_over_all_of_its_tasks(board: Leaderboard) -> None:
-    new, older, printed = (of(board, name) for name in ("new", "older", "printed"))
-    nominal, accuracy = group(board, "alpha_nominal"), group(board, "accuracy")
-    assert nominal.mean(printed) == pytest.approx((55.5 + 23.5) / 2)
-    assert nominal.mean(new) == pytest.approx((new.scores["stance"].median + new.scores["entailment"].median) / 2)
-    assert nominal.rows(board) == list(board.rows)
-    assert accuracy.rows(board) == [new] and accuracy.mean(older) is None
-    assert new.run is not None
-    also = new.run.summary["tasks"]["stance"]["also"]["accuracy"]
-    shown = accuracy.score(new, accuracy.tasks[0])
-    assert shown is not None and (shown.median, shown.min, shown.max) == (also["median"], also["min"], also["max"])
-    assert group(board, "spearman").mean(new) is None  # of one task
+    new = line(board, "alpha_nominal", "new")
+    assert line(board, "alpha_nominal", "printed").mean == pytest.approx((55.5 + 23.5) / 2)
+    assert new.mean == pytest.approx((new.row.scores["stance"].median + new.row.scores["entailment"].median) / 2)
+    assert [line.row for line in group(board, "alpha_nominal").lines] == list(board.rows)
+    (accuracy,) = group(board, "accuracy").lines
+    assert accuracy.row.run is not None
+    also = accuracy.row.run.summary["tasks"]["stance"]["also"]["accuracy"]
+    shown = accuracy.scores["stance"]
+    assert (shown.median, shown.min, shown.max) == (also["median"], also["min"], also["max"])
+    assert line(board, "spearman", "new").mean is None and not group(board, "spearman").has_mean  # of one task
 
 
 @pytest.mark.slow
@@ -67,12 +66,11 @@ def test_a_mean_with_a_reduced_task_is_marked_in_every_form(tmp_path: Path) -> N
     make_run(tmp_path / "less", right(0.9), reduced=["cbd"])
     make_run(tmp_path / "whole", right(0.9), ["method=svm"])
     board = leaderboard(find_runs(tmp_path))
-    f1, accuracy = group(board, "f1"), group(board, "accuracy")
-    less, whole = of(board, "less"), of(board, "whole")
-    assert (f1.mark(less), f1.mark(whole), accuracy.mark(less)) == ("†", "", "")
-    mean, unmarked = f1.mean(less), accuracy.mean(less)
+    less, accuracy = line(board, "f1", "less"), line(board, "accuracy", "less")
+    assert (less.mark, line(board, "f1", "whole").mark, accuracy.mark) == ("†", "", "")
+    mean, unmarked = less.mean, accuracy.mean
     assert mean is not None and unmarked is not None
-    tables = [" ".join(group_section(board, of_metric).split()) for of_metric in (f1, accuracy)]
+    tables = [" ".join(group_section(board, group(board, metric)).split()) for metric in ("f1", "accuracy")]
     assert f"| less | dev | {mean:.1f}† |" in tables[0] and f"| less | dev | {unmarked:.1f} |" in tables[1]
     assert rf"(less) & dev & {mean:.1f}\dag{{}} &" in render_latex([board], "now", "mtl report")
 
@@ -80,19 +78,16 @@ def test_a_mean_with_a_reduced_task_is_marked_in_every_form(tmp_path: Path) -> N
 def test_a_suite_with_one_metric_has_no_groups(tmp_path: Path) -> None:
     suite = write_alpha_suite(tmp_path)
     make_run(tmp_path / "runs/a", right(0.9), [f"suite={suite}"], tasks=["stance"])
-    board = leaderboard(find_runs(tmp_path / "runs"))
+    (run,) = find_runs(tmp_path / "runs")
     for id in ("rating", "answer", "entailment"):
-        del board.suite.tasks[id]
-    for row in board.rows:
-        object.__setattr__(row, "further", {})
-    assert metric_groups(board) == []
+        del run.suite.tasks[id]
+    rows = [dataclasses.replace(row, further={}) for row in leaderboard([run]).rows]
+    assert metric_groups(run.suite, rows) == []
 
 
 def test_klej_s_groups(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(0.9))
-    groups = {
-        group.title: [task.id for task in group.tasks] for group in metric_groups(leaderboard(find_runs(tmp_path)))
-    }
+    groups = {group.title: list(group.columns) for group in leaderboard(find_runs(tmp_path)).groups}
     assert groups == {
         "accuracy": ["nkjp-ner", "cdsc-e", "polemo2.0-in", "polemo2.0-out"],
         "F1": ["cbd", "dyk", "psc"],

@@ -15,6 +15,8 @@ from mtl.runs.finished import find_runs
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Task
 
+UNGROUPED = "which scored rows belong together"
+
 
 @pytest.fixture(scope="module")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
@@ -51,8 +53,8 @@ def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) ->
 
 def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> None:
     places = {row.name: place for place, row in enumerate(board.rows)}
-    found = board.comparisons[places["good"], places["bad"]]
-    assert set(found) == {*board.suite.tasks, AVERAGE}
+    found = board.tests.comparisons[places["good"], places["bad"]]
+    assert set(found) == set(board.columns)
     assert {comparison.verdict for comparison in found.values()} == {"better"}
     good, bad = (run.summary["tasks"] for name in ("good", "bad") if (run := board.rows[places[name]].run))
     means = {id: np.mean([[*of["scores"].values()] for of in (good[id], bad[id])], axis=1) for id in good}
@@ -60,12 +62,12 @@ def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> No
         assert found[id].difference == pytest.approx(one - other)
     assert found[AVERAGE].difference == pytest.approx(np.mean([one - other for one, other in means.values()]))
     # A partial run has an average of other tasks.
-    assert set(board.comparisons[places["partial"], places["good"]]) == {"cbd", "ar"}
-    assert len(board.comparisons) == 6
+    assert set(board.tests.comparisons[places["partial"], places["good"]]) == {"cbd", "ar"}
+    assert len(board.tests.comparisons) == 6
 
 
 def test_holm_s_correction_is_for_all_tests_of_the_suite(board: Leaderboard) -> None:
-    tests = sorted((test.p, test.p_holm) for found in board.comparisons.values() for test in found.values())
+    tests = sorted((test.p, test.p_holm) for found in board.tests.comparisons.values() for test in found.values())
     assert len(tests) == 3 * 10 + 3 * 2 and tests[0][1] == pytest.approx(36 * tests[0][0])
     assert all(p < corrected or p == corrected == 1 for p, corrected in tests)
     assert "correction for the 36 tests" in " ".join(board.facts)
@@ -75,7 +77,7 @@ def test_too_few_seeds(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(0.9))
     make_run(tmp_path / "b", right(0.1), ["embeddings=fasttext"], seeds=[1, 2])
     board = leaderboard(find_runs(tmp_path))
-    (found,) = board.comparisons.values()
+    (found,) = board.tests.comparisons.values()
     assert {(test.verdict, test.verdict_holm, test.p_holm) for test in found.values()} == {
         ("too few seeds",) * 2 + (None,)
     }
@@ -87,20 +89,21 @@ def test_tasks_on_the_same_rows_share_draws_and_groups_are_the_recorded_ones(boa
     rows = {id: next(iter(sample.means)) for id, sample in samples.items() if id != AVERAGE}
     assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].means)
     assert rows["dyk"].count == 15 and rows["cbd"].count == 60
-    assert board.ungrouped == []
+    assert not any(UNGROUPED in fact for fact in board.facts)
 
 
 def test_a_run_that_did_not_record_its_rows(tmp_path: Path) -> None:
     """It takes over what another run on the same rows recorded; where there is none, its rows count one by one."""
     make_run(tmp_path / "old", right(0.8), recorded=False)
     alone = leaderboard(find_runs(tmp_path))
-    assert alone.ungrouped == ["old"] and any("which scored rows belong together" in fact for fact in alone.facts)
+    (note,) = (fact for fact in alone.facts if UNGROUPED in fact)
+    assert note.endswith(": old.")
     rows = {id: next(iter(sample.means)) for id, sample in alone.rows[1].samples.items() if id != AVERAGE}
     assert len(set(rows.values())) == 9 and {of.count for of in rows.values()} == {60}
     make_run(tmp_path / "new", right(0.8), ["embeddings=fasttext"])
     both = leaderboard(find_runs(tmp_path))
-    assert both.ungrouped == []
-    (found,) = both.comparisons.values()
+    assert not any(UNGROUPED in fact for fact in both.facts)
+    (found,) = both.tests.comparisons.values()
     assert {(test.difference, test.p) for test in found.values()} == {
         (0.0, 1.0)
     }  # the same predictions on the same draws
@@ -122,7 +125,7 @@ def test_intervals_stay_within_what_a_metric_can_reach(tmp_path: Path) -> None:
 def test_other_dev_rows_are_not_compared(tmp_path: Path) -> None:
     make_run(tmp_path / "a", right(0.9))
     make_run(tmp_path / "b", right(0.9), dev="other")
-    assert leaderboard(find_runs(tmp_path)).comparisons == {}
+    assert leaderboard(find_runs(tmp_path)).tests.comparisons == {}
 
 
 def test_the_best_of_each_split(board: Leaderboard) -> None:
@@ -213,10 +216,10 @@ def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None
 
 def test_choices_words_and_tasks_without_training_rows_are_compared(mixed: Leaderboard) -> None:
     places = {row.name: place for place, row in enumerate(mixed.rows)}
-    found = mixed.comparisons[places["lstm"], places["svm"]]
+    found = mixed.tests.comparisons[places["lstm"], places["svm"]]
     assert list(found) == ["mood", "stars", "answer", "opposite", "mood-elsewhere", AVERAGE]
     assert {test.verdict for test in found.values()} == {"better"}
-    assert set(mixed.comparisons[places["lstm"], places["some"]]) == {"mood", "stars", "answer"}
+    assert set(mixed.tests.comparisons[places["lstm"], places["some"]]) == {"mood", "stars", "answer"}
     for row in mixed.rows:
         for score in row.scores.values():
             assert row.run is None or (score.interval and score.interval[0] < score.median < score.interval[1])
@@ -302,7 +305,7 @@ def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
     assert printed.missing == on_dev.missing == [] and llm.missing == ["mood", "stars"]
     places = {row: place for place, row in enumerate(averaged.rows)}
     pair = tuple(sorted((places[svm], places[every]), reverse=True))
-    assert set(averaged.comparisons[pair[0], pair[1]]) == {"mood", "stars", "answer", AVERAGE}
+    assert set(averaged.tests.comparisons[pair[0], pair[1]]) == {"mood", "stars", "answer", AVERAGE}
     assert {row.split for row in averaged.rows if averaged.is_best(row, AVERAGE)} == {svm.split}
 
 

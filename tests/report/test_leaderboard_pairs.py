@@ -1,6 +1,7 @@
 """Which runs are tested against which."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from run_folders import make_run, right
 
 from mtl.cli import main
-from mtl.report import leaderboard as pairs
+from mtl.report import pairs
 from mtl.report.document import document
 from mtl.report.leaderboard import Leaderboard, leaderboard
 from mtl.report.markdown import render_markdown
@@ -33,13 +34,13 @@ def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def pairs_of(board: Leaderboard) -> set[tuple[str, str]]:
-    return {(board.rows[one].name, board.rows[other].name) for one, other in board.comparisons}
+    return {(board.rows[one].name, board.rows[other].name) for one, other in board.tests.comparisons}
 
 
 def differences(board: Leaderboard) -> dict[tuple[str, str, str], tuple[float, float | None]]:
     """The difference and p of each test, by both names in alphabetical order and column."""
     found = {}
-    for (one, other), tests in board.comparisons.items():
+    for (one, other), tests in board.tests.comparisons.items():
         names = board.rows[one].name, board.rows[other].name
         for column, test in tests.items():
             sign = 1 if names[0] < names[1] else -1
@@ -58,8 +59,8 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     found, expected = differences(board), differences(every)
     assert {key: expected[key][0] for key in found} == pytest.approx({key: value for key, (value, _) in found.items()})
     # Holm's correction is for all tests of every pair that have a verdict.
-    whole = [test.p for tests in every.comparisons.values() for test in tests.values() if test.p is not None]
-    made = [test for tests in board.comparisons.values() for test in tests.values() if test.p is not None]
+    whole = [test.p for tests in every.tests.comparisons.values() for test in tests.values() if test.p is not None]
+    made = [test for tests in board.tests.comparisons.values() for test in tests.values() if test.p is not None]
     assert board.tests.family == len(whole) == 3 * 3 + 3 and len(made) == 3
     p_values = sorted(test.p for test in made if test.p is not None)
     corrected = np.maximum.accumulate([min(1, (12 - place) * p) for place, p in enumerate(p_values)])
@@ -77,16 +78,14 @@ def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
     rows = leaderboard(runs).rows
     monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
     assert [rows[place].name for place in pairs.pair_tests(rows).references] == ["best"]
-    for row in rows:
-        if row.run and row.name in ("short", "worst"):
-            for task in row.run.summary["tasks"].values():
-                task["split"] = "test"
+    on_test = dict.fromkeys(["average", *TASKS], "test")
+    rows = [replace(row, splits=on_test) if row.name in ("short", "worst") else row for row in rows]
     assert {rows[place].name for place in pairs.pair_tests(rows).references} == {"best", "short"}
 
 
 def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Path) -> None:
     board = leaderboard(find_runs(runs_dir))
-    made = [test for tests in board.comparisons.values() for test in tests.values()]
+    made = [test for tests in board.tests.comparisons.values() for test in tests.values()]
     with_p = {key: test for key, test in enumerate(made) if test.p is not None}
     assert board.tests.family == board.tests.made == len(with_p) < len(made)
     corrected = np.maximum.accumulate(
@@ -101,7 +100,7 @@ def test_a_note_without_a_test_names_no_correction(tmp_path: Path) -> None:
         make_run(tmp_path / name, right(share), tasks=TASKS, seeds=[1, 2])
     board = leaderboard(find_runs(tmp_path))
     note = " ".join(board.facts)
-    assert board.comparisons and board.tests.made == 0
+    assert board.tests.comparisons and board.tests.made == 0
     assert "there is no verdict" in note and "Holm" not in note
 
 
@@ -144,9 +143,9 @@ def test_the_page_and_markdown_have_the_tests_that_were_made(runs_dir: Path) -> 
 
 def test_the_tests_are_those_of_estimate(runs_dir: Path) -> None:
     board = leaderboard(find_runs(runs_dir), references=["middle"])
-    for (one, other), tests in board.comparisons.items():
+    for (one, other), tests in board.tests.comparisons.items():
         samples = board.rows[one].samples, board.rows[other].samples
         for column, test in tests.items():
             found = estimate(samples[0][column], samples[1][column])
             assert (test.difference, test.low, test.high) == (found.value, *found.interval)
-    assert any(AVERAGE in tests for tests in board.comparisons.values())
+    assert any(AVERAGE in tests for tests in board.tests.comparisons.values())

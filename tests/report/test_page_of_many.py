@@ -13,8 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 from mtl.report import document as document_module
-from mtl.report import leaderboard as pairs
-from mtl.report import notes
+from mtl.report import notes, pairs
 from mtl.report.document import document
 from mtl.report.leaderboard import leaderboard
 from mtl.report.markdown import render_markdown
@@ -143,6 +142,7 @@ def test_notes_name_some_runs_and_count_the_others(runs_dir: Path, monkeypatch: 
     board = leaderboard(find_runs(runs_dir))
     assert "run-0, run-2, run-4: note 0" in board.facts and "run-1, run-3, run-5: note 1" in board.facts
     monkeypatch.setattr(notes, "MOST_NAMED", 2)
+    board = leaderboard(find_runs(runs_dir))
     assert "run-0, run-2, and 1 more: note 0" in board.facts
     assert "The same prediction for every row: run-0: ar (seed 1); run-1: ar (seed 1); and 4 more." in board.facts
     assert any(mark.startswith("* AVG is partial") and ": run-0, run-1, and 4 more." in mark for mark in board.marks)

@@ -27,6 +27,7 @@ from mtl.report.tables import (
     render_settings,
 )
 from mtl.runs.finished import find_runs
+from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Task
 
 EVIL = "<script>alert(1)</script>"
@@ -62,7 +63,7 @@ def test_markdown(board: Leaderboard) -> None:
     assert "- good: seeds 1, 2, 3; CPU: a; mtl 1, torch 2; configuration and SHA-256" in text
     assert "| good" in text[text.index("## Cost of a seed") :] and "3 min 20 s" in text and "1.1 GB" in text
     tests = text[text.index("## Paired tests") : text.index("## Cost")]
-    found = board.comparisons[next(iter(board.comparisons))]
+    found = board.tests.comparisons[next(iter(board.tests.comparisons))]
     assert "▲▲ and ▼▼ with Holm's correction" in tests
     for test in found.values():
         sign = {"better": "▲", "worse": "▼", "undecided": "≈"}[test.verdict] * (1 + test.holds)
@@ -141,15 +142,16 @@ def test_document(board: Leaderboard) -> None:
     assert details["config"]["seeds"] == "[1,2,3]" and details["config"]["embeddings.trainable"] == "true"
     assert details["versions"] == {"mtl": "1", "torch": "2"} and details["machine"] == "CPU: a"
     stages = [(curve["stage"], curve["task"], curve["seed"]) for curve in details["curves"]]
-    tasks = [None, *sorted(board.suite.tasks)]
+    tasks = [None, *sorted(set(board.columns) - {AVERAGE})]
     assert stages == [("finetune" if task else "pretrain", task, seed) for seed in (1, 2, 3) for task in tasks]
     assert details["curves"][0]["points"][1]["scores"]["cbd"] == 8.0
     # Stage 2 has a validation before its first step.
     assert [curve["points"][0] for curve in details["curves"][:2]] == [
-        {"step": 10, "average": 5.0, "loss": 0.5, "scores": {task.id: 4.0 for task in board.suite.tasks.values()}},
+        {"step": 10, "average": 5.0, "loss": 0.5, "scores": {id: 4.0 for id in board.columns if id != AVERAGE}},
         {"step": 0, "average": 4.5},
     ]
-    cbd, ar = board.suite.tasks["cbd"], details["classes"]["ar"]
+    run = next(row.run for row in board.rows if row.run)
+    cbd, ar = run.suite.tasks["cbd"], details["classes"]["ar"]
     confusion = details["classes"]["cbd"]["confusion"]
     assert [sum(row) for row in confusion] == [30, 30] and confusion[0] == [30, 0] and len(gold_of(cbd)) == ROWS
     assert len(ar["points"]) == ROWS and {gold for gold, _ in ar["points"]} == {1, 2, 3, 4, 5}

@@ -15,11 +15,11 @@ import torch
 from allennlp_light.modules.scalar_mix import ScalarMix
 from torch import Tensor, nn
 
+from mtl.base.arrays import read_array, read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import check_space, format_bytes, replacing, reserve, sha256
 from mtl.base.locks import waiting_lock
 from mtl.base.progress import Progress
-from mtl.base.untrusted import read_arrays
 from mtl.data.text import TokenizedTexts
 from mtl.embedders.elmo.model import ELMo, split_layers
 from mtl.embedders.elmo.options import OPTIONS, WEIGHTS
@@ -278,11 +278,10 @@ class LayerCache:
     def _rows(self, shard: str) -> np.ndarray:
         path = self.folder / f"{shard}.rows.npy"
         try:
-            rows: np.ndarray = np.load(path, mmap_mode="r")
-        except (OSError, EOFError, ValueError) as error:
+            return read_array(path, mapped=True)
+        except (OSError, ValueError) as error:
             message = f"cannot be read ({error}); delete the folder, it will be computed again"
             raise InputError(message, path=path) from None
-        return rows
 
     def _fill(self, texts: dict[str, Sequence[str]]) -> None:
         with waiting_lock(self.folder / ".lock", f"{self.folder}: another process is filling this cache"):
@@ -322,8 +321,7 @@ class LayerCache:
                     bar.advance(len(vectors))
             rows.flush()
             del rows
-        with replacing(self.folder / f"{shard}.index.npz") as partial, partial.open("wb") as file:
-            np.savez(file, keys=np.array(keys), starts=starts)
+        write_arrays(self.folder / f"{shard}.index.npz", {"keys": np.array(keys), "starts": starts})
 
 
 class ShardRows:

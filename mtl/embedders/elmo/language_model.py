@@ -15,9 +15,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import PackedSequence
 
+from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.base.files import replacing
-from mtl.base.untrusted import read_arrays
 from mtl.data.text import packed_words, unpacked_words
 from mtl.embedders.elmo.model import BACKWARD, BOUNDARIES, FORWARD, BiLM, character_ids
 
@@ -48,8 +47,8 @@ class Corpus:
 
     def save(self, path: Path) -> None:
         """Write the corpus to one file, atomically."""
-        with replacing(path) as partial, partial.open("wb") as file:
-            np.savez(file, types=packed_words(self.types), counts=self.counts, tokens=self.tokens, starts=self.starts)
+        arrays = {"counts": self.counts, "tokens": self.tokens, "starts": self.starts}
+        write_arrays(path, {"types": packed_words(self.types), **arrays})
 
     @classmethod
     def load(cls, path: Path) -> "Corpus":

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from mtl.base.arrays import read_array
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files.fasttext_binary import ngram_hashes, ngram_sums
 from mtl.embedders.vector_files.word_index import Arrays, FileVersion
 
@@ -170,8 +170,7 @@ def _array(state: dict[str, Any], attribute: str, name: str) -> np.ndarray:
     """A matrix of floating-point numbers from the pickle, or from its .npy file. Raises ValueError for anything else."""
     if attribute in state.get("__numpys", ()):
         beside = Path(f"{name}.{attribute}.npy")
-        open_regular(beside).close()  # a pipe would be waited for
-        array: np.ndarray = np.load(beside, mmap_mode="r", allow_pickle=False)
+        array = read_array(beside, mapped=True)
     else:
         if state[attribute].state is None:
             raise ValueError(f"{attribute}: saved with pickle_protocol=5; save it with pickle_protocol=4")

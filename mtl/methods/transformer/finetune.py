@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
-from mtl.base.files import check_space, format_bytes, replacing
+from mtl.base.files import check_space, format_bytes
 from mtl.base.memory import peak_gpu_memory
-from mtl.base.untrusted import read_arrays
 from mtl.data.dataset import Split
 from mtl.methods.coded import Coded, JointBatches
 from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage, seed_folder
@@ -184,8 +184,7 @@ def write_codes(folder: Path, codes: Mapping[str, Mapping[str, np.ndarray]]) -> 
     arrays: dict[str, Any] = {
         f"{task}/{split}": values for task, splits in codes.items() for split, values in splits.items()
     }
-    with replacing(folder / PREDICTED) as partial, partial.open("wb") as file:
-        np.savez(file, **arrays)
+    write_arrays(folder / PREDICTED, arrays)
 
 
 def read_predictions(folder: Path, data: Coded, task: Task) -> Predictions | None:

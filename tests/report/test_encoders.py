@@ -15,9 +15,12 @@ from report_browser import Opener, in_browser
 from mtl.cli import main
 from mtl.mteb.benchmark import find_benchmark, load_benchmark
 from mtl.mteb.results import find_evaluations
+from mtl.report.board import Leaderboard, Row, Score
 from mtl.report.document import document
-from mtl.report.vectors.board import VectorBoard, vector_boards
-from mtl.report.vectors.forms import render_vectors_csv, render_vectors_latex, render_vectors_markdown
+from mtl.report.encoders import BY_TYPE, encoder_leaderboards
+from mtl.report.markdown import render_markdown
+from mtl.report.tables import render_latex, render_vectors
+from mtl.tasks.suite import AVERAGE
 
 TRAINED = HashedEncoder(name="trained", trained_on=("klej/cdsc-r",), pooling="max")
 
@@ -32,45 +35,66 @@ def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def boards(runs_dir: Path) -> list[VectorBoard]:
-    return vector_boards(find_evaluations(runs_dir))
+def boards(runs_dir: Path) -> list[Leaderboard]:
+    return encoder_leaderboards(find_evaluations(runs_dir))
 
 
-def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[VectorBoard]) -> None:
+def test_scores_on_other_data_never_stand_beside_published_ones(boards: list[Leaderboard]) -> None:
     published, own = boards
     assert [row.label for row in published.rows if row.evaluation] == ["Hashed words, mean", "Hashed words, max"]
-    assert [dict(row.scores) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
+    assert [medians(row) for row in published.rows if row.evaluation] == [{"PpcPC": 70.0}, {"PpcPC": 80.0}]
     assert "Published in the mteb results repository: static-similarity-mrl-multilingual-v1." in published.notes
-    assert len(published.rows) == 21 and len(published.columns) == 28
+    assert len(published.rows) == 21 and len(published.columns) == 1 + 28
     assert all(row.evaluation for row in own.rows)
-    assert [column.title for column in own.columns] == ["CBD", "PpcPC", "CDSC-R, rows 1", "CDSC-R, rows 2"]
+    assert [column.title for column in own.columns.values()] == [
+        "AVG",
+        "CBD",
+        "PpcPC",
+        "CDSC-R, rows 1",
+        "CDSC-R, rows 2",
+    ]
     hashed, trained = own.rows
-    assert dict(hashed.scores) == {"CBD@r1": 61.5, "PpcPC@r1": 70.0, "CDSC-R@r1": 40.0}
-    assert dict(trained.scores) == {"PpcPC@r1": 80.0, "CDSC-R@r2": 55.0} and trained.seen == ["CDSC-R@r2"]
+    assert medians(hashed) == {"CBD@r1": 61.5, "PpcPC@r1": 70.0, "CDSC-R@r1": 40.0}
+    assert medians(trained) == {"PpcPC@r1": 80.0, "CDSC-R@r2": 55.0} and trained.seen == ["CDSC-R@r2", "sts"]
 
 
-def test_averages_and_marks(boards: list[VectorBoard]) -> None:
+def medians(row: Row) -> dict[str, float]:
+    return {id: score.median for id, score in row.scores.items()}
+
+
+def value(score: Score | None) -> float | None:
+    return score.median if score else None
+
+
+def test_averages_and_marks(boards: list[Leaderboard]) -> None:
     published, own = boards
     best = next(row for row in published.rows if row.name == "mmlw-roberta-large")
-    assert (published.average(best), published.average_by_type(best)) == (61.24, 62.56)
-    assert published.type_mean(best, "sts") == pytest.approx(70.59, abs=0.01)
-    assert published.mark(best, published.benchmark.tasks) == ""
-    ours = next(row for row in published.rows if row.evaluation)
-    assert published.average(ours) is None and "A row of ours that lacks a task of the benchmark" in str(
-        published.notes
-    )
-    assert published.type_mean(ours, "pair_classification") is None and published.average_by_type(ours) is None
+    assert (value(best.average), value(best.score(BY_TYPE))) == (61.24, 62.56)
+    assert value(best.score("sts")) == pytest.approx(70.59, abs=0.01)
+    assert best.mark(AVERAGE) == ""
+    ours = next(row for row in published.rows if row.ours)
+    assert ours.average is None and "A row of ours that lacks a task of the benchmark" in str(published.notes)
+    assert ours.score("pair_classification") is None and ours.score(BY_TYPE) is None
     fasttext = next(row for row in published.rows if row.name.startswith("FastText"))
-    assert len(published.missing(fasttext)) == 1 and published.mark(fasttext, published.benchmark.tasks) == "*"
+    assert len(fasttext.missing) == 1 and fasttext.mark(AVERAGE) == "*"
     hashed, trained = own.rows
-    assert own.type_mean(hashed, "classification") == 61.5 and own.type_mean(trained, "classification") is None
-    assert (own.type_mean(hashed, "sts"), own.type_mean(trained, "sts")) == (40.0, 55.0)
-    assert own.type_mark(trained, "sts") == "*‡" and own.type_mark(hashed, "classification") == "*"
-    assert own.mark(hashed, ["CBD"]) == "" and own.mark(trained, ["CDSC-R"]) == "‡"
-    assert own.average_by_type(hashed) == pytest.approx((61.5 + 70 + 40) / 3) and own.average_by_type(trained) is None
-    assert own.mark(hashed, own.benchmark.tasks) == "*" and own.mark(trained, own.benchmark.tasks) == "*‡"
-    assert len(own.missing(hashed)) == 25 and len(own.unscored) == 25 and "CDSC-R" not in own.missing(hashed)
+    assert value(hashed.score("classification")) == 61.5 and trained.score("classification") is None
+    assert (value(hashed.score("sts")), value(trained.score("sts"))) == (40.0, 55.0)
+    assert trained.mark("sts") == "*‡" and hashed.mark("classification") == "*"
+    assert hashed.mark("CBD@r1") == "" and trained.mark("CDSC-R@r2") == "‡"
+    assert value(hashed.score(BY_TYPE)) == pytest.approx((61.5 + 70 + 40) / 3) and trained.score(BY_TYPE) is None
+    assert hashed.mark(AVERAGE) == "*" and trained.mark(AVERAGE) == "*‡"
+    assert len(hashed.missing) == 25 and len(own.unscored) == 25 and "CDSC-R" not in hashed.missing
     assert "Means over different versions of a task's rows cannot be compared with each other." in own.notes
+
+
+def test_the_best_are_among_comparable_rows(boards: list[Leaderboard]) -> None:
+    published, own = boards
+    best = {id: [row.name for row in published.rows if published.is_best(row, id)] for id in (AVERAGE, BY_TYPE)}
+    assert best == {AVERAGE: ["mmlw-roberta-large"], BY_TYPE: ["mmlw-roberta-large"]}
+    assert [row.label for row in own.rows if own.is_best(row, "PpcPC@r1")] == ["Hashed words, max"]
+    # Over other tasks, or over other versions of a task's rows, means have no best.
+    assert not any(own.is_best(row, id) for row in own.rows for id in (AVERAGE, "sts", "classification"))
 
 
 def test_two_versions_of_a_task_leave_no_average_partial(tmp_path: Path) -> None:
@@ -79,21 +103,21 @@ def test_two_versions_of_a_task_leave_no_average_partial(tmp_path: Path) -> None
         records = {task: record(50.0) for task in benchmark.tasks}
         records["CDSC-R"] = record(40.0, "stand-in", revision=revision)
         make_evaluation(tmp_path, records, HashedEncoder(name=name))
-    _, own = vector_boards(find_evaluations(tmp_path))
-    assert len(own.columns) == 29 and own.unscored == []
+    _, own = encoder_leaderboards(find_evaluations(tmp_path))
+    assert len(own.columns) == 1 + 29 and own.unscored == []
     for row in own.rows:
-        assert own.missing(row) == [] and own.mark(row, own.benchmark.tasks) == own.type_mark(row, "sts") == ""
-        assert own.type_mean(row, "sts") == pytest.approx(140 / 3) and own.average_by_type(row) is not None
-    (_, shown) = document([], "now", "mtl report", [_, own])["suites"]
+        assert row.missing == [] and row.mark(AVERAGE) == row.mark("sts") == ""
+        assert value(row.score("sts")) == pytest.approx(140 / 3) and row.score(BY_TYPE) is not None
+    (_, shown) = document([_, own], "now", "mtl report")["suites"]
     assert [(row["partial"], row["missing"], row["partial_groups"]) for row in shown["rows"]] == [(False, [], [])] * 2
 
 
 def test_exact_data_alone_needs_no_second_board(tmp_path: Path) -> None:
     make_evaluation(tmp_path, {"PpcPC": record(70.0)})
-    (board,) = vector_boards(find_evaluations(tmp_path))
+    (board,) = encoder_leaderboards(find_evaluations(tmp_path))
     assert board.title == "PL-MTEB"
     make_evaluation(tmp_path / "more", {"PlscClusteringS2S": record(9.0)}, HashedEncoder(name="b"))
-    boards = vector_boards(find_evaluations(tmp_path))
+    boards = encoder_leaderboards(find_evaluations(tmp_path))
     assert [[len(row.scores) for row in board.rows if row.evaluation] for board in boards] == [[1], [1, 1]]
 
 
@@ -102,16 +126,16 @@ def test_evaluations_of_one_encoder_in_two_folders_keep_their_own_scores(tmp_pat
     make_evaluation(tmp_path / "hub", {"CBD": record(60.0)})
     first, second = find_evaluations(tmp_path)
     assert first.name == second.name
-    published, own = vector_boards([first, second])
-    assert [dict(row.scores) for row in published.rows if row.evaluation] == [{"CBD": 60.0}]
-    assert [dict(row.scores) for row in own.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
+    published, own = encoder_leaderboards([first, second])
+    assert [medians(row) for row in published.rows if row.evaluation] == [{"CBD": 60.0}]
+    assert [medians(row) for row in own.rows] == [{"CBD@r1": 60.0}, {"CBD@r2": 99.0}]
     assert len({row.label for row in own.rows}) == len({row.name for row in own.rows}) == 2
 
 
 def test_seeds_of_one_run_differ_in_their_labels(tmp_path: Path) -> None:
     for seed in (1, 2):
         make_evaluation(tmp_path, {"PpcPC": record(70.0 + seed)}, HashedEncoder(seed=seed))
-    (board,) = vector_boards(find_evaluations(tmp_path))
+    (board,) = encoder_leaderboards(find_evaluations(tmp_path))
     labels = {row.label for row in board.rows if row.evaluation}
     assert labels == {"Hashed words, mean, seed 1", "Hashed words, mean, seed 2"}
 
@@ -122,37 +146,37 @@ def test_an_edited_benchmark_file_is_the_same_benchmark_if_its_tasks_are(tmp_pat
     text = old.benchmark.read_text(encoding="utf-8")
     old.benchmark.write_text(text.replace("model: LaBSE,", "model: An older name,"), encoding="utf-8")
     os.utime(old.benchmark, (1, 1))
-    (board,) = vector_boards(find_evaluations(tmp_path))
+    (board,) = encoder_leaderboards(find_evaluations(tmp_path))
     names = [row.name for row in board.rows if not row.evaluation]
     assert "LaBSE" in names and "An older name" not in names and len(names) == 19
     old.benchmark.write_text(text.replace("metric: cosine_ap", "metric: max_ap"), encoding="utf-8")
-    boards = vector_boards(find_evaluations(tmp_path))
-    assert sorted(board.id for board in boards) == ["pl-mteb", "pl-mteb-2"]
+    boards = encoder_leaderboards(find_evaluations(tmp_path))
+    assert sorted(board.name for board in boards) == ["pl-mteb", "pl-mteb-2"]
     assert [sum(row.evaluation is not None for row in board.rows) for board in boards] == [1, 1]
 
 
-def test_markdown(boards: list[VectorBoard]) -> None:
-    text = render_vectors_markdown(boards)
+def test_markdown(boards: list[Leaderboard]) -> None:
+    text = render_markdown(boards, "now", "mtl report")
     for table in re.findall(r"(?:^\|.*\n)+", text + "\n", re.M):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1, table
     published, own = text.split("# PL-MTEB, local data")
     assert "61.50" not in published and "61.50" in own and "LaBSE" not in own
-    assert re.search(r"\| Hashed words, mean +\| +– +\| +– +\|", published)
+    assert re.search(r"\| Hashed words, mean +\| test +\| +– +\| +– +\|", published)
     assert "| LaBSE" in published and " 44.03 " in published and " 49.15 " in published
     assert "‡ Hashed words, max: trained on training rows of CDSC-R." in own
     assert "† CBD: reduced data (test: few)." in own
     cost = own[own.index("## Cost") :]
-    assert re.search(r"Hashed words, mean +\| +2 s \| +100 \| +1,200 \| +200 \| +4 MB \| +32 \|", cost)
+    assert re.search(r"\| hashed\S+ +\| +1,200 \| +200 \| +100 \| +2 s \| +4 MB \| +32 \|", cost)
 
 
-def test_latex(boards: list[VectorBoard]) -> None:
-    text = render_vectors_latex(boards)
+def test_latex(boards: list[Leaderboard]) -> None:
+    text = render_latex(boards, "now", "mtl report")
     assert text.count("{") == text.count("}") and r"55.00\ddag{}" in text
     assert text.count(r"\begin{table*}") == (1 + 5) + (1 + 3) and r"\label{tab:pl-mteb-local-sts}" in text
 
 
-def test_csv(boards: list[VectorBoard]) -> None:
-    lines = list(csv.DictReader(io.StringIO(render_vectors_csv(boards))))
+def test_csv(boards: list[Leaderboard]) -> None:
+    lines = list(csv.DictReader(io.StringIO(render_vectors(boards))))
     found = {(line["board"], line["what"], line["column"]): line for line in lines}
     line = found["pl-mteb-local", "Hashed words, max", "CDSC-R, rows 2"]
     assert (line["score"], line["data"], line["seen"], line["task"]) == ("55.0", "stand-in", "yes", "CDSC-R")
@@ -164,8 +188,8 @@ def test_csv(boards: list[VectorBoard]) -> None:
     assert ("pl-mteb", "Hashed words, mean", "CBD") not in found
 
 
-def test_document(boards: list[VectorBoard]) -> None:
-    report = document([], "now", "mtl report", boards)
+def test_document(boards: list[Leaderboard]) -> None:
+    report = document(boards, "now", "mtl report")
     assert json.loads(json.dumps(report)) == report
     published, own = report["suites"]
     assert published["whole_averages"] and not own["whole_averages"]
@@ -196,8 +220,8 @@ def test_the_command_reports_evaluations_alone(runs_dir: Path, tmp_path: Path) -
 
 
 @in_browser
-def test_the_page_shows_both_boards(opened: Opener, boards: list[VectorBoard]) -> None:
-    page = opened(document([], "now", "mtl report", boards))
+def test_the_page_shows_both_boards(opened: Opener, boards: list[Leaderboard]) -> None:
+    page = opened(document(boards, "now", "mtl report"))
     lead = page.find("#lead").text
     assert lead.startswith("28 tasks. 2 own runs, scored on the test data") and "19 published rows" in lead
     assert "Open a model" not in lead
