@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import mtl
-from mtl.base.errors import DivergedError, InputError, resources_as_input, sigterm_as_interrupt
+from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
 from mtl.commands import add_commands
@@ -37,7 +37,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             with sigterm_as_interrupt():
                 status = command(parsed)
             sys.stdout.flush()
-    except (InputError, DivergedError) as error:
+    except UserError as error:
         print(f"mtl: error: {one_line(str(error))}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
     except BrokenPipeError:

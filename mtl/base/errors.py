@@ -32,14 +32,12 @@ class _NotGiven(Enum):
 NOT_GIVEN = _NotGiven.NOT_GIVEN
 
 
-class InputError(Exception):
-    """Bad input: a file, a key or a value that the user gave.
-
-    It is shown as one line, "PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known. The command line prints this line on standard
-    error and exits with status 2.
+class UserError(Exception):
+    """What ends a command with one line for its user, "UNIT: PATH:LINE: KEY=VALUE: MESSAGE", with the parts that are known.
 
     Attributes:
         message: what is wrong and what to do, without the parts below.
+        unit: the run, the seed or the stage that failed, where there are several, or None.
         path: the file or folder, or None.
         line: the line in the file, from 1, or None.
         key: the key in the file, or of the settings, as in "encoder.hidden_size", or None.
@@ -54,6 +52,7 @@ class InputError(Exception):
         line: int | None = None,
         key: str | None = None,
         value: Any = NOT_GIVEN,
+        unit: str | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -61,17 +60,18 @@ class InputError(Exception):
         self.line = line
         self.key = key
         self.value = value
+        self.unit = unit
 
     def __str__(self) -> str:
         file = self.path if self.line is None else f"{self.path}:{self.line}" if self.path else f"line {self.line}"
         key = self.key if self.value is NOT_GIVEN else f"{self.key}={self.value}"
-        return ": ".join(part for part in (file, key, self.message) if part)
+        return ": ".join(part for part in (self.unit, file, key, self.message) if part)
 
     def located(self, **where: Any) -> Self:
         """A copy that also says where the fault is.
 
         Args:
-            where: any of `path`, `line`, `key` and `value`, as in the constructor. They replace what the error says.
+            where: any of `unit`, `path`, `line`, `key` and `value`, as in the constructor. They replace what the error says.
         """
         error = copy(self)
         error.__dict__.update({name: fspath(part) if name == "path" else part for name, part in where.items()})
@@ -88,16 +88,16 @@ def _restored(kind: type[Exception], arguments: tuple[Any, ...], attributes: dic
     return error
 
 
+class InputError(UserError):
+    """Bad input: a file, a key or a value that the user gave. The command line exits with status 2."""
+
+
 class BusyError(InputError):
     """Another process is at work on what the command would do."""
 
 
-class DivergedError(Exception):
-    """Training diverged: its loss, weights or outputs are no longer finite numbers.
-
-    The message is one line that names the place and says what to try.
-    The command line prints it on standard error and exits with status 1.
-    """
+class DivergedError(UserError):
+    """Training diverged: its loss, weights or outputs are no longer finite numbers. The command line exits with status 1."""
 
 
 @contextmanager

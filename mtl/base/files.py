@@ -14,7 +14,7 @@ from errno import EDQUOT, EFBIG, EIO, ENOSPC, EROFS
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import DivergedError, InputError
+from mtl.base.errors import InputError, UserError
 
 OTHER_FILES = 256  # that a process needs beside one for each run
 WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
@@ -58,7 +58,7 @@ def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
     """The exception, and those for which it was raised: a library may raise one of its own when a write fails."""
-    while error is not None and not isinstance(error, InputError | DivergedError):
+    while error is not None and not isinstance(error, UserError):
         yield error
         error = error.__cause__ or error.__context__
 

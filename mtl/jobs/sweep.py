@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import BusyError, DivergedError, InputError, resources_as_input
+from mtl.base.errors import BusyError, InputError, UserError, resources_as_input
 from mtl.base.files import listed
 from mtl.base.untrusted import read_yaml
 from mtl.data.splits import check_present
@@ -112,7 +112,7 @@ def run_sweep(
                 make_together(waiting)
             else:
                 busy = _make_in_turn(waiting, make, len(runs))
-    except (InputError, DivergedError):
+    except UserError:
         if any(run.finished for run in runs):
             _report_all_the_same(report)
         raise
@@ -139,7 +139,7 @@ def _make_in_turn(waiting: Sequence[PlannedRun], make: Callable[[Job], Any], run
         except BusyError:
             logger.info("run %s: busy in another process", run.name)
             busy.append(run.name)
-        except (InputError, DivergedError) as error:
+        except UserError as error:
             failures.add(run.name, f"run {run.name}", error)
     failures.check()
     return busy
@@ -159,7 +159,7 @@ def _named(where: str) -> Iterator[None]:
     """Errors within the block name where they are."""
     try:
         yield
-    except (InputError, DivergedError) as error:
+    except UserError as error:
         raise type(error)(f"{where}: {error}") from None
 
 

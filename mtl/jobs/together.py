@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from mtl.base.device import exact_arithmetic
-from mtl.base.errors import DivergedError, InputError, resources_as_input
+from mtl.base.errors import InputError, UserError, resources_as_input
 from mtl.base.files import allow_open_files
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Engine, Failures, Needs, Unit, longest_first, returning_errors
@@ -21,6 +21,126 @@ from mtl.settings.schema import Config
 from mtl.training.precision import check_precision
 
 logger = logging.getLogger("mtl")
+
+
+@exact_arithmetic()
+def run_baseline(job: Job, command: str = "") -> Summary:
+    """Run the job, or the part of it that is not done yet. Return the summary.
+
+    command: the command line that the summary records. Raises InputError for bad data, for a run folder with another
+    configuration, and for one that another process uses; DivergedError for training that diverges.
+    """
+    # Also a last seed that is left: with all threads, its scores would have other last digits.
+    if job.config.runs_apart:
+        run_together([NamedRun("", job)], command, lambda run: None)
+        return read_summary(job.folder.summary)
+    if not job.folder.summary.exists():
+        check_precision(job.config.trainer)
+    with job.folder.locked():
+        if (finished := check_begun(job)) is not None:
+            return finished
+        prepared, dataset, method = begin(job)
+        for seed in job.config.seeds:
+            run_seed(job, dataset, method, seed)
+        return sum_up(job, prepared, command)
+
+
+def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[NamedRun], None]) -> None:
+    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration.
+
+    What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
+    exactly alike is trained once. finished: called after each run whose summary is written. The runs must have the same `engine` and
+    `seeds_in_parallel`. Raises UserError as a run does, of a unit that fails only when all other runs have ended.
+    """
+    allow_open_files(len(runs))  # a lock for each run
+    with ExitStack() as held:
+        waiting = []
+        for run in runs:
+            held.enter_context(run.job.folder.locked())
+            if check_begun(run.job) is None:
+                waiting.append(run)
+        if waiting:
+            failures = Failures(len(waiting))
+            engine = ENGINES[waiting[0].job.config.engine]()
+            prepared = _prepare(waiting, engine, failures)
+            _train([run for run in waiting if run.name in prepared], prepared, engine, failures, command, finished)
+            failures.check()
+
+
+def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> dict[str, Prepared]:
+    """By name, what is known of the runs before they train. What several of them need, the first makes; the others wait for it."""
+    prepared: dict[str, Prepared] = {}
+    units = [preparation_unit(run.job, run.name) for run in runs]
+    names = {unit.name: run.name for unit, run in zip(units, runs, strict=True)}
+
+    def done(unit: Unit, value: Any) -> None:
+        if isinstance(value, UserError):
+            failures.add(names[unit.name], unit.name, value)
+        else:
+            prepared[names[unit.name]] = value
+
+    # A single preparation has all threads.
+    at_a_time = min(len(units), units_at_a_time(runs[0].job.config, units))
+    engine.run([*map(returning_errors, units)], at_a_time, done)
+    return prepared
+
+
+def _train(
+    runs: Sequence[NamedRun],
+    prepared: dict[str, Prepared],
+    engine: Engine,
+    failures: Failures,
+    command: str,
+    finished: Callable[[NamedRun], None],
+) -> None:
+    """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
+    units = _seed_units(runs, prepared)
+    run_of = {seed_name(run.name, seed): run for run in runs for seed in run.job.config.seeds}
+    left = {run.name: {unit.name for unit in units if run_of[unit.name] is run} for run in runs}
+
+    def sum_up_if_done(run: NamedRun) -> None:
+        if not left.get(run.name, {"failed"}):
+            del left[run.name]
+            try:
+                with resources_as_input():
+                    sum_up(run.job, prepared[run.name], command)
+            except InputError as error:
+                failures.add(run.name, run.name, error)
+            else:
+                finished(run)
+
+    def done(unit: Unit, value: Any) -> None:
+        run = run_of[unit.name]
+        if isinstance(value, UserError):
+            failures.add(run.name, unit.name, value)
+            left.pop(run.name, None)
+        elif run.name in left:
+            left[run.name].discard(unit.name)
+            sum_up_if_done(run)
+        if not left:
+            failures.check()  # ends the other seeds of runs that failed
+
+    for run in runs:
+        sum_up_if_done(run)
+    if units:
+        engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
+
+
+def _seed_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
+    """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
+    trains it, and the others begin when that one has ended."""
+    units = list[Unit]()
+    keys: dict[str, str] = {}  # of what a unit shares, by its name
+    expected = expected_seconds(runs)
+    for run in runs:
+        units += seed_units(run.job, run.name, expected[run.name])
+        keys.update({seed_name(run.name, seed): key for seed, key in prepared[run.name].shared.items()})
+    first: dict[str, str] = {}
+    ordered = []
+    for unit in longest_first(units):
+        trains = first.setdefault(keys.get(unit.name, unit.name), unit.name)
+        ordered.append(unit if trains == unit.name else replace(unit, after=unit.after | {trains}))
+    return ordered
 
 
 def units_at_a_time(config: Config, units: Sequence[Unit]) -> int:
@@ -69,123 +189,3 @@ def seed_units(job: Job, run: str, expected: Mapping[int, float]) -> list[Unit]:
 def seed_name(run: str, seed: int) -> str:
     """The name of a seed's unit."""
     return f"{run}, seed {seed}" if run else f"seed {seed}"
-
-
-def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[NamedRun], None]) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration.
-
-    What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
-    exactly alike is trained once. finished: called after each run whose summary is written. The runs must have the same `engine` and
-    `seeds_in_parallel`. Raises InputError and DivergedError as a run does, of a unit that fails only when all other runs have ended.
-    """
-    allow_open_files(len(runs))  # a lock for each run
-    with ExitStack() as held:
-        waiting = []
-        for run in runs:
-            held.enter_context(run.job.folder.locked())
-            if check_begun(run.job) is None:
-                waiting.append(run)
-        if waiting:
-            failures = Failures(len(waiting))
-            engine = ENGINES[waiting[0].job.config.engine]()
-            prepared = _prepare(waiting, engine, failures)
-            _train([run for run in waiting if run.name in prepared], prepared, engine, failures, command, finished)
-            failures.check()
-
-
-def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> dict[str, Prepared]:
-    """By name, what is known of the runs before they train. What several of them need, the first makes; the others wait for it."""
-    prepared: dict[str, Prepared] = {}
-    units = [preparation_unit(run.job, run.name) for run in runs]
-    names = {unit.name: run.name for unit, run in zip(units, runs, strict=True)}
-
-    def done(unit: Unit, value: Any) -> None:
-        if isinstance(value, InputError | DivergedError):
-            failures.add(names[unit.name], unit.name, value)
-        else:
-            prepared[names[unit.name]] = value
-
-    # A single preparation has all threads.
-    at_a_time = min(len(units), units_at_a_time(runs[0].job.config, units))
-    engine.run([*map(returning_errors, units)], at_a_time, done)
-    return prepared
-
-
-def _train(
-    runs: Sequence[NamedRun],
-    prepared: dict[str, Prepared],
-    engine: Engine,
-    failures: Failures,
-    command: str,
-    finished: Callable[[NamedRun], None],
-) -> None:
-    """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
-    units = _seed_units(runs, prepared)
-    run_of = {seed_name(run.name, seed): run for run in runs for seed in run.job.config.seeds}
-    left = {run.name: {unit.name for unit in units if run_of[unit.name] is run} for run in runs}
-
-    def sum_up_if_done(run: NamedRun) -> None:
-        if not left.get(run.name, {"failed"}):
-            del left[run.name]
-            try:
-                with resources_as_input():
-                    sum_up(run.job, prepared[run.name], command)
-            except InputError as error:
-                failures.add(run.name, run.name, error)
-            else:
-                finished(run)
-
-    def done(unit: Unit, value: Any) -> None:
-        run = run_of[unit.name]
-        if isinstance(value, InputError | DivergedError):
-            failures.add(run.name, unit.name, value)
-            left.pop(run.name, None)
-        elif run.name in left:
-            left[run.name].discard(unit.name)
-            sum_up_if_done(run)
-        if not left:
-            failures.check()  # ends the other seeds of runs that failed
-
-    for run in runs:
-        sum_up_if_done(run)
-    if units:
-        engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
-
-
-def _seed_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
-    """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
-    trains it, and the others begin when that one has ended."""
-    units = list[Unit]()
-    keys: dict[str, str] = {}  # of what a unit shares, by its name
-    expected = expected_seconds(runs)
-    for run in runs:
-        units += seed_units(run.job, run.name, expected[run.name])
-        keys.update({seed_name(run.name, seed): key for seed, key in prepared[run.name].shared.items()})
-    first: dict[str, str] = {}
-    ordered = []
-    for unit in longest_first(units):
-        trains = first.setdefault(keys.get(unit.name, unit.name), unit.name)
-        ordered.append(unit if trains == unit.name else replace(unit, after=unit.after | {trains}))
-    return ordered
-
-
-@exact_arithmetic()
-def run_baseline(job: Job, command: str = "") -> Summary:
-    """Run the job, or the part of it that is not done yet. Return the summary.
-
-    command: the command line that the summary records. Raises InputError for bad data, for a run folder with another
-    configuration, and for one that another process uses; DivergedError for training that diverges.
-    """
-    # Also a last seed that is left: with all threads, its scores would have other last digits.
-    if job.config.runs_apart:
-        run_together([NamedRun("", job)], command, lambda run: None)
-        return read_summary(job.folder.summary)
-    if not job.folder.summary.exists():
-        check_precision(job.config.trainer)
-    with job.folder.locked():
-        if (finished := check_begun(job)) is not None:
-            return finished
-        prepared, dataset, method = begin(job)
-        for seed in job.config.seeds:
-            run_seed(job, dataset, method, seed)
-        return sum_up(job, prepared, command)

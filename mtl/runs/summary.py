@@ -173,10 +173,10 @@ def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:
 
 
 def _same_answer(seeds: Mapping[int, Mapping[str, Any]]) -> dict[str, list[int]]:
-    """By task, the seeds that predict the same for every scored row. Seeds that were trained with an older version record none."""
+    """By task, the seeds that predict the same for every scored row."""
     by_task: dict[str, list[int]] = {}
     for seed in sorted(seeds):
-        for task in seeds[seed].get("same_answer", ()):
+        for task in seeds[seed]["same_answer"]:
             by_task.setdefault(task, []).append(seed)
     return by_task
 
@@ -224,11 +224,11 @@ def distinct(values: Sequence[Any]) -> list[Any]:
 def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
     """The tasks whose score is not above that of their best constant answer, with both scores, as in "dyk 12.2 (constant 27.4)".
 
-    Empty if there are none, for the constant answer itself, and for an older summary without these scores.
+    Empty if there are none, and for the constant answer itself.
     """
     if _is_constant(summary):
         return ""
-    scores = {id: summary["tasks"][id] for id in summary.get("not_above_constant", ())}
+    scores = {id: summary["tasks"][id] for id in summary["not_above_constant"]}
     return ", ".join(
         f"{id} {scale.show(record['median'])} (constant {scale.show(record['constant'])})"
         for id, record in scores.items()
@@ -238,12 +238,12 @@ def below_constant(summary: Mapping[str, Any], scale: Scale) -> str:
 def same_answers(summary: Mapping[str, Any]) -> str:
     """The tasks for which a seed predicts the same for every scored row, with these seeds, as in "cdsc-r (seed 2)".
 
-    A trained head does this if it has stopped learning, as when all its hidden units are saturated. Empty if there are none, for the
-    constant answer itself, and for an older summary.
+    A trained head does this if it has stopped learning, as when all its hidden units are saturated. Empty if there are none, and for
+    the constant answer itself.
     """
     if _is_constant(summary):
         return ""
-    recorded = summary.get("same_answer", {})
+    recorded = summary["same_answer"]
     return ", ".join(
         f"{id} ({'seeds' if len(seeds) > 1 else 'seed'} {', '.join(map(str, seeds))})" for id, seeds in recorded.items()
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from mtl.base.errors import DivergedError, InputError, resources_as_input
+from mtl.base.errors import DivergedError, InputError, UserError, resources_as_input
 from mtl.base.files import counted
 
 logger = logging.getLogger("mtl")
@@ -30,7 +30,7 @@ class Unit:
 
     name: as in "random-frozen, seed 1"; different for all units. prefix: before each line that the unit logs, if the engine
     does not name it there itself. call: a function of a module, so that another process finds it; its arguments and its result are
-    pickled. It raises InputError or DivergedError for what its user can mend. folder: where it writes. after: the names of units that
+    pickled. It raises UserError for what its user can mend. folder: where it writes. after: the names of units that
     must end first. seconds: how long it is expected to take; None: unknown.
     """
 
@@ -54,7 +54,7 @@ class Engine(Protocol):
         """Execute the units, up to `at_a_time` of them at once, each after those that it names; among those that may begin, in the
         order of the list. When this process ends, even by SIGKILL, the units end too.
 
-        Raises the InputError or DivergedError that a unit raises, and InputError for a unit whose process was killed; the other units
+        Raises the UserError that a unit raises, and InputError for a unit whose process was killed; the other units
         are then ended.
         """
 
@@ -70,7 +70,7 @@ def longest_first(units: Sequence[Unit]) -> list[Unit]:
 
 
 def returning_errors(unit: Unit) -> Unit:
-    """The unit with its InputError or DivergedError as its result, also for a full disk or memory that runs out. An engine would end all
+    """The unit with its UserError as its result, also for a full disk or memory that runs out. An engine would end all
     other units for an error that is raised."""
     return replace(unit, call=_result_or_error, arguments=(unit.call, *unit.arguments))
 
@@ -79,7 +79,7 @@ def _result_or_error(call: Callable[..., Any], *arguments: Any) -> Any:
     try:
         with resources_as_input():
             return call(*arguments)
-    except (InputError, DivergedError) as error:
+    except UserError as error:
         return error
 
 
@@ -90,11 +90,12 @@ class Failures:
         """runs: how many there are."""
         self.runs = runs
         self.failed: set[str] = set()  # the names of runs
-        self.errors: dict[str, InputError | DivergedError] = {}  # by the name of what failed: a run or a unit of it
+        self.errors: dict[str, UserError] = {}  # by the name of what failed: a run or a unit of it
 
-    def add(self, run: str, name: str, error: InputError | DivergedError) -> None:
+    def add(self, run: str, name: str, error: UserError) -> None:
         """Count the run as failed. name: of what has failed, which the error then names: the run, or a unit of it."""
-        named = type(error)(_named(run, name, str(error)))
+        part = f"{run}, {error.unit}" if run and error.unit else error.unit
+        named = error.located(unit=part or name)
         if self.runs > 1:
             logger.error("%s", named)
         self.failed.add(run)
@@ -110,11 +111,3 @@ class Failures:
             raise kind(
                 f"{len(self.failed)} of {counted(self.runs, 'run')} failed ({'; '.join(self.errors)}); the first: {errors[0]}"
             )
-
-
-def _named(run: str, name: str, text: str) -> str:
-    """The text of an error with the name of what failed before it. A seed's error may begin with "seed 2" already."""
-    if text.startswith(name):
-        return text
-    part = name.removeprefix(f"{run}, ")
-    return f"{run}, {text}" if part != name and text.startswith(part) else f"{name}: {text}"

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from tqdm import tqdm
 
-from mtl.base.errors import DivergedError, InputError, sigterm_as_interrupt
+from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import log_to_standard_error
@@ -131,7 +131,7 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
 
 
 def _execute(unit: Unit, report: Any, lock: BarLock) -> None:
-    """The main function of a child process. It reports the unit's result, or the InputError or DivergedError that it raises."""
+    """The main function of a child process. It reports the unit's result, or the UserError that it raises."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to every process; only the parent handles it
     threading.Thread(target=_exit_with_parent, daemon=True).start()
     tqdm.set_lock(lock)
@@ -140,7 +140,7 @@ def _execute(unit: Unit, report: Any, lock: BarLock) -> None:
         try:
             with sigterm_as_interrupt():
                 report.send((None, unit.call(*unit.arguments)))
-        except (InputError, DivergedError) as error:
+        except UserError as error:
             report.send((error, None))
         except KeyboardInterrupt:
             sys.exit(130)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from mtl.base.errors import DivergedError, InputError
+from mtl.base.errors import InputError, UserError
 from mtl.base.files import format_bytes
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import standard_streams
@@ -104,12 +104,12 @@ class RayCluster:
         return share if share is not None else float("GPU" in self.ray.cluster_resources())
 
     def _result(self, reference: Any, unit: Unit) -> Any:
-        """A unit's result. Raises the InputError or DivergedError that it raised, and InputError if its process was lost."""
+        """A unit's result. Raises the UserError that it raised, and InputError if its process was lost."""
         errors = self.ray.exceptions
         try:
             return self.ray.get(reference)
         except errors.RayTaskError as error:
-            if isinstance(error.cause, InputError | DivergedError):
+            if isinstance(error.cause, UserError):
                 raise error.cause from None
             raise
         except (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError) as error:

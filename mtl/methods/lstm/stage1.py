@@ -44,6 +44,83 @@ from mtl.training.stage import Stage, fit
 
 logger = logging.getLogger("mtl")
 
+
+class _Record(TypedDict):
+    """Where a stage 1 has been finished. folders: relative to that of the record."""
+
+    folders: list[str]
+
+
+def pretrain(
+    config: Config,
+    data: Coded,
+    sequences: Sequences,
+    embeddings: Embeddings,
+    seed: int,
+    folder: Path,
+    shared: "SharedStage1",
+) -> Network:
+    """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage.
+
+    With `pretrain.checkpoint=last`, it has the weights of the last validation. `folder` receives what `fit` writes, or the weights of
+    another run that has trained the same stage 1.
+    """
+    checkpoint = config.pretrain.checkpoint
+    network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
+    if load_finished(network, folder, checkpoint):
+        shared.record(folder)  # the process that finished it may have been killed before it did so
+        return network
+    title = f"seed {seed} · stage 1"
+    with shared.reserved(title):
+        if shared.take(folder, checkpoint, network, title):
+            load_finished(network, folder, checkpoint)
+            return network
+        _train(network, config, data, sequences, seed, title, folder, shared.key)
+        shared.record(folder)
+    return network
+
+
+def _train(
+    network: Network,
+    config: Config,
+    data: Coded,
+    sequences: Sequences,
+    seed: int,
+    title: str,
+    folder: Path,
+    key: str,
+) -> None:
+    settings = config.pretrain
+    data.set_loss(network, config.loss)
+    batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
+    schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
+    every = min(settings.validate_every, settings.max_steps)
+    module = MultitaskModule(
+        network,
+        {task.id: data.dev_score(task) for task in data.dataset.trained_tasks},
+        falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps),
+    )
+    fit(
+        module,
+        Stage(
+            title=title,
+            section="pretrain",
+            folder=folder,
+            seed=seed,
+            epochs=math.ceil(settings.max_steps / every),
+            total_steps=settings.max_steps,
+            patience=settings.patience,
+            gradient_clip=settings.gradient_clip,
+            train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
+            dev=batches.dev(),
+            checkpoint=settings.checkpoint,
+            scale=data.scale,
+            facts={"key": key},
+        ),
+        config.trainer,
+    )
+
+
 # Settings that stage 1 does not read, beside those of other methods. A name that ends in a dot means all keys that begin with it.
 # `suite` and `tasks` say where data comes from, which is compared by content.
 UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suite", "tasks", "seeds")
@@ -164,82 +241,6 @@ class SharedStage1:
             return read_stage(folder / DONE).get("key") == self.key
         except InputError:
             return False
-
-
-class _Record(TypedDict):
-    """Where a stage 1 has been finished. folders: relative to that of the record."""
-
-    folders: list[str]
-
-
-def pretrain(
-    config: Config,
-    data: Coded,
-    sequences: Sequences,
-    embeddings: Embeddings,
-    seed: int,
-    folder: Path,
-    shared: SharedStage1,
-) -> Network:
-    """The network with the weights of the best validation of stage 1. It is trained, or loaded if `folder` has a finished stage.
-
-    With `pretrain.checkpoint=last`, it has the weights of the last validation. `folder` receives what `fit` writes, or the weights of
-    another run that has trained the same stage 1.
-    """
-    checkpoint = config.pretrain.checkpoint
-    network = new_network(config, data.dataset.trained_tasks, data.outputs, embeddings, seed)
-    if load_finished(network, folder, checkpoint):
-        shared.record(folder)  # the process that finished it may have been killed before it did so
-        return network
-    title = f"seed {seed} · stage 1"
-    with shared.reserved(title):
-        if shared.take(folder, checkpoint, network, title):
-            load_finished(network, folder, checkpoint)
-            return network
-        _train(network, config, data, sequences, seed, title, folder, shared.key)
-        shared.record(folder)
-    return network
-
-
-def _train(
-    network: Network,
-    config: Config,
-    data: Coded,
-    sequences: Sequences,
-    seed: int,
-    title: str,
-    folder: Path,
-    key: str,
-) -> None:
-    settings = config.pretrain
-    data.set_loss(network, config.loss)
-    batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
-    schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
-    every = min(settings.validate_every, settings.max_steps)
-    module = MultitaskModule(
-        network,
-        {task.id: data.dev_score(task) for task in data.dataset.trained_tasks},
-        falling_adam(settings.learning_rate, settings.final_learning_rate, settings.max_steps, settings.warmup_steps),
-    )
-    fit(
-        module,
-        Stage(
-            title=title,
-            section="pretrain",
-            folder=folder,
-            seed=seed,
-            epochs=math.ceil(settings.max_steps / every),
-            total_steps=settings.max_steps,
-            patience=settings.patience,
-            gradient_clip=settings.gradient_clip,
-            train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
-            dev=batches.dev(),
-            checkpoint=settings.checkpoint,
-            scale=data.scale,
-            facts={"key": key},
-        ),
-        config.trainer,
-    )
 
 
 SECONDS = 1.0  # the least time that is measured
