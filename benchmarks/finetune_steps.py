@@ -115,7 +115,7 @@ def _ours(config: Config, method: FineTuned, folder: Path) -> list[float]:
     finetune.MultitaskModule = Timed  # type: ignore[misc]
     (task,) = method.dataset.trained_tasks
     stage = FineTuning(config, method.data, method.sequences, task, 1, folder)
-    stage.train(method._network([task], 1))
+    stage.train(method.new_network_of([task], 1))
     return ends
 
 

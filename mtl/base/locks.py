@@ -161,27 +161,27 @@ def _held(path: Path, acquire: Callable[[Path, Holder], None]) -> Iterator[None]
 
 def _acquire_at_once(path: Path, mine: Holder) -> None:
     while not _create(path, mine):
-        present = _look(path)
+        present = look_at(path)
         if present is None:
             continue
         if present.holder is None or not present.holder.is_dead:
             who = present.holder or "another process"
             raise Busy(f"; {who} holds it; if no such process runs on any machine, remove {path}")
-        _remove(path, present)
+        remove_lost(path, present)
 
 
 def _acquire_in_time(path: Path, mine: Holder, busy: str) -> None:
     before: tuple[_Found, float] | None = None  # the other's last renewal, and when it was first seen
     told = False
     while not _create(path, mine):
-        present = _look(path)
+        present = look_at(path)
         if present is None:
             continue
         if before is None or before[0] != present:
             before = present, time.monotonic()
         # Time is measured here: the clocks of machines differ.
         if (present.holder and present.holder.is_dead) or time.monotonic() - before[1] > STALE_AFTER:
-            _remove(path, present)
+            remove_lost(path, present)
             continue
         if not told:
             told = True
@@ -197,7 +197,7 @@ class _Found:
     renewed: int
 
 
-def _look(path: Path) -> _Found | None:
+def look_at(path: Path) -> _Found | None:
     """The lock of another process; None if it is gone."""
     try:
         return _Found(holder_of(path), path.stat().st_mtime_ns)
@@ -216,14 +216,14 @@ def _create(path: Path, mine: Holder) -> bool:
     return True
 
 
-def _remove(path: Path, lost: _Found) -> None:
+def remove_lost(path: Path, lost: _Found) -> None:
     """Remove the lock of a lost process, unless it has been renewed or replaced since it was found: then it stays."""
     taken = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
     try:
         path.rename(taken)
     except FileNotFoundError:
         return
-    if _look(taken) == lost:
+    if look_at(taken) == lost:
         taken.unlink(missing_ok=True)
     elif _create(path, Holder.me()):  # no third process has it meanwhile
         taken.replace(path)

@@ -43,15 +43,15 @@ def standard_streams() -> Iterator[None]:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     before = sys.stdout, sys.stderr
     with open(os.devnull, "w", encoding="utf-8") as nothing:  # noqa: PTH123 - no path of the user
-        sys.stdout = cast(TextIO, _Output(sys.stdout or nothing))
-        sys.stderr = cast(TextIO, _Errors(sys.stderr or nothing))
+        sys.stdout = cast(TextIO, StandardOutput(sys.stdout or nothing))
+        sys.stderr = cast(TextIO, StandardError(sys.stderr or nothing))
         try:
             yield
         finally:
             sys.stdout, sys.stderr = before
 
 
-class _Output:
+class StandardOutput:
     """Standard output."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -104,7 +104,7 @@ class _Output:
             os.close(null)
 
 
-class _Errors(_Output):
+class StandardError(StandardOutput):
     """Standard error, with the bars of tqdm: it begins a write with a carriage return, and moves the cursor in writes of their own."""
 
     def write(self, text: str) -> int:
@@ -122,7 +122,7 @@ class _Errors(_Output):
 
 def write_data(text: str) -> None:
     """Write data to standard output: to a terminal as any text, to a file or another program in UTF-8 and unchanged."""
-    if isinstance(sys.stdout, _Output) and not sys.stdout.isatty():
+    if isinstance(sys.stdout, StandardOutput) and not sys.stdout.isatty():
         sys.stdout.write_bytes(text.encode())
     else:
         sys.stdout.write(text)
@@ -130,7 +130,7 @@ def write_data(text: str) -> None:
 
 def clear_screen() -> None:
     """Clear the terminal if standard output is one."""
-    if isinstance(sys.stdout, _Output) and sys.stdout.isatty():
+    if isinstance(sys.stdout, StandardOutput) and sys.stdout.isatty():
         sys.stdout.clear()
 
 

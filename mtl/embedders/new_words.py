@@ -132,7 +132,7 @@ class WordReader:
         self.dim = embedder.table.embedding_dim
         self._parameters = parameters
         self._first_new = len(vocabulary)
-        self._without_vector: set[str] = set()
+        self.without_vector: set[str] = set()
 
     def learn(self, words: Sequence[str]) -> None:
         """Look up these words at once. Of more than MOST_NEW distinct words, each block of texts looks up its own."""
@@ -173,16 +173,16 @@ class WordReader:
         """Add those of these distinct words that have a vector to the vocabulary."""
         if self.source is None:
             return
-        if len(self.vocabulary) - self._first_new + len(self._without_vector) > MOST_NEW:
+        if len(self.vocabulary) - self._first_new + len(self.without_vector) > MOST_NEW:
             self.vocabulary.shorten(self._first_new)
             self.embedder.remove_added()
-            self._without_vector.clear()
+            self.without_vector.clear()
         ids = self.vocabulary.ids(words)
         unknown = [word for word, id in zip(words, ids, strict=True) if id == Vocabulary.UNKNOWN]
-        if new := [word for word in unknown if word not in self._without_vector]:
+        if new := [word for word in unknown if word not in self.without_vector]:
             read = self.source.read(new)
             self.embedder.add(read.vectors[read.has_vector])
             self.vocabulary.add(word for word, has_vector in zip(new, read.has_vector, strict=True) if has_vector)
-            self._without_vector.update(
+            self.without_vector.update(
                 word for word, has_vector in zip(new, read.has_vector, strict=True) if not has_vector
             )

@@ -44,7 +44,7 @@ def write(export: TaskExport, folder: Path) -> None:
     tokenizer = _tokenizer(export)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    _check(export, folder)
+    check_loads(export, folder)
     write_text(folder / "README.md", _card(export, type(model).__name__))
 
 
@@ -99,7 +99,7 @@ def _tokenizer(export: TaskExport) -> Any:
 
 @exact_arithmetic()
 @torch.no_grad()
-def _check(export: TaskExport, folder: Path) -> None:
+def check_loads(export: TaskExport, folder: Path) -> None:
     """Raise InputError if the files give other outputs than the run's network for some inputs. Both compute in float32."""
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 

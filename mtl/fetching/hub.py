@@ -43,7 +43,7 @@ logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True)
-class _File:
+class RepositoryFile:
     """A data file of a dataset: its address, its size in bytes, and its SHA-256 where the Hub states it."""
 
     url: str
@@ -52,11 +52,11 @@ class _File:
 
 
 @dataclass(frozen=True)
-class _Repository:
+class Repository:
     """A dataset at one commit: its data files by path."""
 
     commit: str
-    files: dict[str, _File]
+    files: dict[str, RepositoryFile]
 
 
 def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
@@ -73,7 +73,7 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     ):
         folder = Path(temporary)
         repository = _repository(hub)
-        files = {split: _files_of(repository, split, hub) for split in wanted}
+        files = {split: files_of_split(repository, split, hub) for split in wanted}
         copies = _download(repository, [path for paths in files.values() for path in paths], folder)
         written = {split: folder / f"{split}{PurePosixPath(name).suffix}" for split, name in wanted.items()}
         for split, path in written.items():
@@ -85,7 +85,7 @@ def fetch_from_hub(task: Task, hub: HubSource, data_dir: Path) -> None:
     logger.info("%s: written to %s from %s, commit %s", task.id, data_dir / task.folder, hub.dataset, repository.commit)
 
 
-def _repository(hub: HubSource) -> _Repository:
+def _repository(hub: HubSource) -> Repository:
     """The dataset's data files: of its revision, or of main, or where main has none, of the Hub's conversion."""
     if not re.fullmatch(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)?", hub.dataset):
         raise InputError("hub.dataset must be OWNER/NAME")
@@ -96,7 +96,7 @@ def _repository(hub: HubSource) -> _Repository:
         try:
             commit = quote(answer["sha"], safe="")
             files = {
-                (path := file["rfilename"]): _File(
+                (path := file["rfilename"]): RepositoryFile(
                     f"{_address()}/datasets/{hub.dataset}/resolve/{commit}/{quote(path)}",
                     int(file["size"]),
                     (file.get("lfs") or {}).get("sha256"),
@@ -107,7 +107,7 @@ def _repository(hub: HubSource) -> _Repository:
         except (AttributeError, KeyError, TypeError, ValueError):
             raise InputError("the Hub's answer is not a list of files; check HF_ENDPOINT") from None
         if files:
-            return _Repository(commit, files)
+            return Repository(commit, files)
     raise InputError(f"it has no {', '.join(FORMATS)} file")
 
 
@@ -136,7 +136,7 @@ def _answer(url: str) -> Any:
         raise InputError(f"{url}: {error}; check HF_ENDPOINT") from None
 
 
-def _files_of(repository: _Repository, split: str, hub: HubSource) -> list[str]:
+def files_of_split(repository: Repository, split: str, hub: HubSource) -> list[str]:
     """The files of a split, in order: the one that `splits` names, or those whose name or folder has the split's name."""
     name = hub.splits.get(split, split)
     if name in repository.files:
@@ -156,7 +156,7 @@ def _files_of(repository: _Repository, split: str, hub: HubSource) -> list[str]:
     return matches
 
 
-def _download(repository: _Repository, paths: Sequence[str], folder: Path) -> dict[str, Path]:
+def _download(repository: Repository, paths: Sequence[str], folder: Path) -> dict[str, Path]:
     """Download files to `folder`, by path. Their names on disk are ours: a path of the Hub could lead anywhere."""
     total = sum(repository.files[path].size for path in paths)
     if total > UNPACKED_LIMIT:

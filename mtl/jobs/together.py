@@ -94,7 +94,7 @@ def _train(
     finished: Callable[[NamedRun], None],
 ) -> None:
     """Train the seeds of runs that are prepared, and sum each run up after its last seed."""
-    units = _seed_units(runs, prepared)
+    units = ordered_units(runs, prepared)
     run_of = {seed_name(run.name, seed): run for run in runs for seed in run.job.config.seeds}
     left = {run.name: {unit.name for unit in units if run_of[unit.name] is run} for run in runs}
 
@@ -126,7 +126,7 @@ def _train(
         engine.run([*map(returning_errors, units)], units_at_a_time(runs[0].job.config, units), done)
 
 
-def _seed_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
+def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> list[Unit]:
     """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
     trains it, and the others begin when that one has ended."""
     units = list[Unit]()

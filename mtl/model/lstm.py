@@ -317,7 +317,7 @@ class BiLSTM(nn.LSTM):
         """
         if inputs.device.type == "cpu":
             return self._on_cpu(inputs, lengths)
-        return self._on_accelerator(inputs, lengths)
+        return self.on_accelerator(inputs, lengths)
 
     def _on_cpu(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         packing = Packing(lengths, inputs.shape[1])
@@ -329,7 +329,7 @@ class BiLSTM(nn.LSTM):
             data = PackedBiLSTMLayer.apply(data, packing.sizes, *weights)
         return packing.unpack(data.T)
 
-    def _on_accelerator(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+    def on_accelerator(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """Sorts the batch itself, by lengths on the CPU: if torch sorted it, the CPU would wait for the GPU in every step."""
         order = torch.argsort(lengths, descending=True, stable=True)
         packed = pack_padded_sequence(

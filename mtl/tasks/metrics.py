@@ -124,11 +124,11 @@ def _mean(
 
 @lru_cache(KEPT)
 def _google_f1(target: str, predicted: str) -> float:
-    return float(_google_scorer()(target, predicted)["rouge1"].fmeasure)
+    return float(google_scorer()(target, predicted)["rouge1"].fmeasure)
 
 
 @cache
-def _google_scorer() -> Callable[[str, str], dict[str, Any]]:
+def google_scorer() -> Callable[[str, str], dict[str, Any]]:
     try:
         from rouge_score.rouge_scorer import RougeScorer  # not at the top: it is optional, and imports nltk
     except ImportError:

@@ -97,21 +97,21 @@ class Schedule:
         self.tasks = list(lengths)
         sizes = np.array([len(rows) for rows in lengths.values()], dtype=np.float64) ** sampling
         draws = np.random.default_rng([seed, 0]).random(steps)
-        self._draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
+        self.draws = np.searchsorted(np.cumsum(sizes / sizes.sum())[:-1], draws, side="right")
         # For each step, how often its task was drawn before.
         self._turns = np.zeros(steps, dtype=np.int64)
         for task in range(len(self.tasks)):
-            mine = self._draws == task
+            mine = self.draws == task
             self._turns[mine] = np.arange(mine.sum())
         self._passes = lru_cache(maxsize=2 * len(self.tasks))(self._pass)
 
     def __len__(self) -> int:
         """The number of steps."""
-        return len(self._draws)
+        return len(self.draws)
 
     def rows(self, step: int) -> Chosen:
         """The task and rows of a step. Steps are counted from 0."""
-        task = self.tasks[self._draws[step]]
+        task = self.tasks[self.draws[step]]
         batches = -(-len(self.lengths[task]) // self.batch_sizes[task])
         number, place = divmod(int(self._turns[step]), batches)
         return task, self._passes(task, number)[place]

@@ -78,7 +78,7 @@ def test_exact_arithmetic_is_set_and_restored() -> None:
 
 def test_elmo_computes_with_exact_arithmetic(elmo_files: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     elmo, seen = ELMo(*elmo_files), []
-    vectors = elmo._token_vectors
-    monkeypatch.setattr(elmo, "_token_vectors", lambda words: (seen.append(flags()), vectors(words))[1])
+    vectors = elmo.token_vectors
+    monkeypatch.setattr(elmo, "token_vectors", lambda words: (seen.append(flags()), vectors(words))[1])
     elmo.layers([["a", "b"]])
     assert seen == [["ieee", "ieee", "ieee", True]]

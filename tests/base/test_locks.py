@@ -161,11 +161,11 @@ def test_one_that_takes_over_does_not_remove_the_lock_of_another_that_was_faster
     path, faster = tmp_path / "x", Holder("elsewhere", 2, "", "faster")
     path.write_text(content, encoding="utf-8")
     os.utime(path, (1, 1))
-    found = locks._look(path)
+    found = locks.look_at(path)
     assert found is not None
     path.unlink()
     write(path, faster)
-    locks._remove(path, found)
+    locks.remove_lost(path, found)
     assert holder_of(path) == faster and [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
@@ -173,21 +173,21 @@ def test_nor_a_lock_that_is_just_being_written_or_was_renewed(tmp_path: Path) ->
     path = tmp_path / "x"
     write(path, ELSEWHERE)
     os.utime(path, (1, 1))
-    found = locks._look(path)
+    found = locks.look_at(path)
     assert found is not None
     os.utime(path)
-    locks._remove(path, found)
+    locks.remove_lost(path, found)
     assert holder_of(path) == ELSEWHERE
     path.unlink()
     with path.open("w", encoding="utf-8") as file:  # created, but still empty
-        locks._remove(path, found)
+        locks.remove_lost(path, found)
         json.dump(vars(ELSEWHERE), file)
     assert holder_of(path) == ELSEWHERE and [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
 def test_the_lock_of_a_lost_process_is_removed(tmp_path: Path) -> None:
     write(tmp_path / "x", ELSEWHERE)
-    found = locks._look(tmp_path / "x")
+    found = locks.look_at(tmp_path / "x")
     assert found is not None
-    locks._remove(tmp_path / "x", found)
+    locks.remove_lost(tmp_path / "x", found)
     assert list(tmp_path.iterdir()) == []

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from mtl.base.terminal import _Errors, _Output, one_line, visible
+from mtl.base.terminal import StandardError, StandardOutput, one_line, visible
 
 SIGNS = "zażółć gęślą jaźń åäö · – × − ▲ ≈ †\ttab\n"
 CODE = """
@@ -50,17 +50,17 @@ def test_foreign_text_begins_no_line() -> None:
 )
 def test_bars_move_on_standard_error_alone(text: str, shown: str) -> None:
     written = io.StringIO()
-    _Errors(written).write(text)
+    StandardError(written).write(text)
     assert written.getvalue() == shown
     written = io.StringIO()
-    _Output(written).write(text)
+    StandardOutput(written).write(text)
     assert written.getvalue() == visible(text)
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "iso-8859-2", "latin-1"])
 def test_what_an_encoding_lacks_is_escaped(encoding: str) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    shown = _Output(stream)
+    shown = StandardOutput(stream)
     shown.write("ó ▲ ")
     shown.writelines(["x", "\x1b"])
     shown.flush()

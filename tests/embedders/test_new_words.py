@@ -106,7 +106,7 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     for _ in range(2):
         for number, word in enumerate(words):
             assert vectors_of(made, f"kot {word}") == [[6, 12], [number + 0.5, 0] if number % 2 else [4, 8]]
-            assert len(made.vocabulary) - 4 + len(made._without_vector) <= 4
+            assert len(made.vocabulary) - 4 + len(made.without_vector) <= 4
             assert len(made.embedder.added) == len(made.vocabulary) - 4
 
 

@@ -126,7 +126,7 @@ def test_other_runs_are_one_line(folder: Path, run: Path, tmp_path: Path) -> Non
 
 
 def test_an_export_that_differs_is_not_written(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check = transformers_folder._check
+    check = transformers_folder.check_loads
 
     def damaged(given: Any, out: Path) -> None:
         weights = load_file(out / "model.safetensors")
@@ -134,7 +134,7 @@ def test_an_export_that_differs_is_not_written(run: Path, tmp_path: Path, monkey
         save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
         check(given, out)
 
-    monkeypatch.setattr(transformers_folder, "_check", damaged)
+    monkeypatch.setattr(transformers_folder, "check_loads", damaged)
     with raises_input_error():
         export(run, tmp_path / "out", task="mood")
     assert not (tmp_path / "out").exists()

@@ -16,7 +16,7 @@ from mtl.jobs.engines.engine import Done, Unit
 from mtl.jobs.job import NamedRun, parse_settings
 from mtl.jobs.prepared import Prepared
 from mtl.jobs.sweep import load_sweep
-from mtl.jobs.together import _seed_units, run_together, seed_name
+from mtl.jobs.together import ordered_units, run_together, seed_name
 
 RUNS = "runs: [{}, {variant: finetune}, {name: last, pretrain.checkpoint: last}, {name: other, encoder.dropout: 0.3}]"
 
@@ -70,7 +70,7 @@ def test_seeds_that_share_training_begin_after_the_one_that_trains(small: list[s
     runs = [NamedRun(name, job([*small, f"run_dir={tmp_path / name}"])) for name in ("a", "b", "c")]
     keys = {"a": {1: "x", 2: "y"}, "b": {1: "x", 2: "z"}, "c": {}}
     prepared = {name: Prepared({}, {}, {}, {}, {}, {}, shared) for name, shared in keys.items()}
-    units = {unit.name: unit.after for unit in _seed_units(runs, prepared)}
+    units = {unit.name: unit.after for unit in ordered_units(runs, prepared)}
     assert units.pop("b, seed 1") == {"a, seed 1"}
     assert units == dict.fromkeys([seed_name("a", 1), "a, seed 2", "b, seed 2", "c, seed 1", "c, seed 2"], frozenset())
 
@@ -142,7 +142,7 @@ class Here:
         ),
         # Both seeds of a run are named, and no name is there twice.
         (
-            {f"a, seed {seed}": DivergedError(f"seed {seed} · stage 1: loss") for seed in (1, 2)},
+            {f"a, seed {seed}": DivergedError("loss", unit=f"seed {seed} · stage 1") for seed in (1, 2)},
             *(DivergedError, r"^1 of 3 runs failed \(a, seed 1; a, seed 2\); the first: a, seed 1 · stage 1: loss$"),
             set(),
         ),

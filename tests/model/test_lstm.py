@@ -60,7 +60,7 @@ def test_outputs_without_gradients_are_the_same() -> None:
 def test_accelerator_path_gives_the_same_outputs() -> None:
     lstm = BiLSTM(5, 7)
     inputs, lengths = torch.randn(4, 10, 5), torch.tensor([2, 9, 7, 2])
-    torch.testing.assert_close(lstm._on_accelerator(inputs, lengths), lstm(inputs, lengths))
+    torch.testing.assert_close(lstm.on_accelerator(inputs, lengths), lstm(inputs, lengths))
 
 
 def bfloat16_error(lstm: nn.LSTM, inputs: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ def batch_sizes(size: int) -> dict[str, int]:
 
 def test_tasks_are_drawn_in_proportion_to_their_rows() -> None:
     schedule = Schedule(lengths(), batch_sizes(32), 8000, seed=1)
-    drawn = Counter(schedule.tasks[i] for i in schedule._draws)
+    drawn = Counter(schedule.tasks[i] for i in schedule.draws)
     assert drawn["big"] / 8000 == pytest.approx(3000 / 4010, abs=0.02)
     assert drawn["tiny"] / 8000 == pytest.approx(10 / 4010, abs=0.002)
 
@@ -40,7 +40,7 @@ def test_tasks_are_drawn_in_proportion_to_their_rows() -> None:
 @pytest.mark.parametrize(("sampling", "share"), [(0.0, 1 / 3), (0.5, 3000**0.5 / (3000**0.5 + 1000**0.5 + 10**0.5))])
 def test_sampling_below_one_draws_small_tasks_more_often(sampling: float, share: float) -> None:
     schedule = Schedule(lengths(), batch_sizes(32), 8000, seed=1, sampling=sampling)
-    drawn = Counter(schedule.tasks[i] for i in schedule._draws)
+    drawn = Counter(schedule.tasks[i] for i in schedule.draws)
     assert drawn["big"] / 8000 == pytest.approx(share, abs=0.02)
 
 

@@ -135,7 +135,7 @@ class LanguageModel(nn.Module):
             two tensors (predictions,): a line has a prediction for each of its words and one for a boundary.
         """
         tokens, sizes = packed_lines(self.corpus, lines)
-        vectors = PackedSequence(self._vectors(tokens), torch.from_numpy(sizes))
+        vectors = PackedSequence(self.token_vectors(tokens), torch.from_numpy(sizes))
         numbers = np.where(tokens + FIRST < self.classes, tokens + FIRST, UNKNOWN).astype(np.int64)
         numbers[tokens == -2], numbers[tokens == -1] = BEGIN, END
         classes = torch.from_numpy(numbers).to(vectors.data.device)
@@ -151,7 +151,7 @@ class LanguageModel(nn.Module):
         forward_losses, backward_losses = losses.tensor_split(2)
         return forward_losses, backward_losses
 
-    def _vectors(self, tokens: np.ndarray) -> Tensor:
+    def token_vectors(self, tokens: np.ndarray) -> Tensor:
         """Word ids (rows,), with −2 and −1 for the boundaries -> token vectors (rows, projection_dim)."""
         distinct, indices = np.unique(tokens, return_inverse=True)
         length = self.bilm.options.max_characters

@@ -88,7 +88,7 @@ class ELMo:
 
     def _rows(self, sentences: Sequence[Sequence[str]]) -> list[Tensor]:
         word_ids = {word: id for id, word in enumerate(dict.fromkeys(w for s in sentences for w in s), start=2)}
-        vectors = self._token_vectors(list(word_ids))
+        vectors = self.token_vectors(list(word_ids))
         results: list[Tensor] = [torch.empty(0)] * len(sentences)
         order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
         while order:
@@ -107,7 +107,7 @@ class ELMo:
                 results[i] = rows[(starts[1 : len(ids[position]) - 1] + position).to(rows.device)]
         return results
 
-    def _token_vectors(self, words: Sequence[str]) -> Tensor:
+    def token_vectors(self, words: Sequence[str]) -> Tensor:
         """The token layer of the two boundary words, then of these words: (2 + words, projection_dim)."""
         length = self.options.max_characters
         vectors = torch.empty(2 + len(words), self.options.projection_dim, dtype=self.dtype, device=self.device)

@@ -149,7 +149,7 @@ def _train(
     check_claim(claim, training)
     prepared, checkpoint = folder / "corpus.npz", folder / "last.ckpt"
     corpus = Corpus.load(prepared) if claim.exists() else build_corpus(lines, settings.max_length)
-    trainer = _Trainer(corpus, settings, checkpoint, device)
+    trainer = ElmoTrainer(corpus, settings, checkpoint, device)
     if not claim.exists():  # from here on the training can be continued
         corpus.save(prepared)
         write_text(claim, json.dumps(training))
@@ -168,7 +168,7 @@ def _train(
         path.unlink(missing_ok=True)
 
 
-class _Trainer(ResumableTraining[np.ndarray]):
+class ElmoTrainer(ResumableTraining[np.ndarray]):
     """One training. Its state at a step depends only on the settings, the corpus and the step."""
 
     def __init__(self, corpus: Corpus, settings: ELMoTraining, checkpoint: Path, device: torch.device) -> None:

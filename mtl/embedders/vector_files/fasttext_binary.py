@@ -67,7 +67,7 @@ def read_binary(path: Path, words: Sequence[bytes]) -> Arrays:
         header = _read_header(path, file)
         positions = {word: position for position, word in enumerate(words)}
         rows = np.full(len(words), -1, dtype=np.int64)
-        for row, (word, _) in enumerate(_entries(path, file, header, bar)):
+        for row, (word, _) in enumerate(dictionary_entries(path, file, header, bar)):
             position = positions.get(word)
             if position is not None and row < header.words:
                 rows[position] = row
@@ -84,10 +84,10 @@ def read_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
     with path.open("rb") as dictionary, path.open("rb") as file:
         header = _read_header(path, file)
         no_bar = _NoProgress(path.name, None, "B")
-        deque(_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
+        deque(dictionary_entries(path, file, header, no_bar), maxlen=0)  # only to find the matrix after it
         start = _find_matrix(path, file, header)
         _read_header(path, dictionary)
-        words = (word for word, _ in islice(_entries(path, dictionary, header, no_bar), header.words))
+        words = (word for word, _ in islice(dictionary_entries(path, dictionary, header, no_bar), header.words))
         done = 0
         with Progress(f"searching {path.name}", header.words, "words") as bar:
             while block := list(islice(words, max(1, block_bytes // (4 * header.dim)))):
@@ -115,7 +115,7 @@ class IndexedModel:
         self.path = path
         with path.open("rb") as file, Progress(f"indexing {path.name}", None, "B") as bar:
             self._header = _read_header(path, file)
-            entries = _entries(path, file, self._header, bar)
+            entries = dictionary_entries(path, file, self._header, bar)
             self._index = WordIndex.build(islice(entries, self._header.words))
             deque(entries, maxlen=0)  # the matrix follows the last entry
             self._start = _find_matrix(path, file, self._header)
@@ -188,7 +188,7 @@ def _read_header(path: Path, file: BufferedReader) -> _Header:
     return _Header(dim, words, labels, buckets if maxn > 0 else 0, minn, maxn, words + buckets)
 
 
-def _entries(path: Path, file: BufferedReader, header: _Header, bar: Progress) -> Iterator[tuple[bytes, int]]:
+def dictionary_entries(path: Path, file: BufferedReader, header: _Header, bar: Progress) -> Iterator[tuple[bytes, int]]:
     """Yield each entry of the dictionary and its offset in the file, in bytes; then move the file's position to the end of the last entry."""
     begin = file.tell()  # offset of the chunk in the file
     chunk, offset = b"", 0  # offset of the next entry in the chunk

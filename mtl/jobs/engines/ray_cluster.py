@@ -33,7 +33,7 @@ class RayCluster:
     def __init__(self) -> None:
         """Raises InputError if Ray is not installed."""
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # Ray's own default only since 2.60
-        if _starts_cluster() and "ray" not in sys.modules:
+        if starts_cluster() and "ray" not in sys.modules:
             # Despite its name also on Linux: without other machines, Ray's processes listen on the loopback address alone.
             os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -80,7 +80,7 @@ class RayCluster:
             return False
         address = os.environ.get("RAY_ADDRESS")
         try:
-            _check_listens(address or "")
+            check_listens(address or "")
             self.ray.init(log_to_driver=True, logging_level="warning", configure_logging=True)
         except (OSError, OverflowError, RuntimeError, ValueError) as error:
             where = f"RAY_ADDRESS={address}: " if address else ""
@@ -165,19 +165,19 @@ class RayCluster:
                 except self.ray.exceptions.RayError as error:
                     raise InputError(f"node {asked[reference]}: cannot run mtl: {_line(error)}") from None
                 if answers != here:
-                    raise InputError(_difference(asked[reference], folder, here, answers))
+                    raise InputError(node_difference(asked[reference], folder, here, answers))
         finally:
             probe.unlink(missing_ok=True)
 
 
-def _starts_cluster() -> bool:
+def starts_cluster() -> bool:
     """Whether Ray starts a cluster of this machine alone: RAY_ADDRESS says so, or it is not set, and `ray start` has left none to join."""
     address = os.environ.get("RAY_ADDRESS")
     folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"
     return address == "local" or not (address or Path(folder, "ray", "ray_current_cluster").exists())
 
 
-def _check_listens(address: str) -> None:
+def check_listens(address: str) -> None:
     """Raise OSError if nothing listens at an address HOST:PORT, where Ray itself would repeat its messages for minutes. Other forms
     (auto, local, ray://…) are Ray's to check."""
     match = re.fullmatch(r"\[?([^/\[\]]+)\]?:(\d+)", address)
@@ -209,7 +209,7 @@ def _describe(probe: str) -> dict[str, str | None]:
     return {"folder": content, "mtl": mtl.__version__, "torch": torch.__version__}
 
 
-def _difference(node: str, folder: Path, here: dict[str, str | None], remote: dict[str, str | None]) -> str:
+def node_difference(node: str, folder: Path, here: dict[str, str | None], remote: dict[str, str | None]) -> str:
     if remote["folder"] != here["folder"]:
         return f"node {node}: does not see {folder}; results, data and caches must be in a file system that all nodes share"
     name = next(name for name in here if here[name] != remote[name])

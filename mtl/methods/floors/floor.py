@@ -147,9 +147,9 @@ class Floor:
         of_estimator = {key: value for key, value in values.items() if key != VECTORIZER}
         vectorizer = values.get(VECTORIZER)
         features = self._task_features(task, vectorizer)[1]["train"]
-        return Learned(self._fit(task, of_estimator, seed, features), vectorizer)
+        return Learned(self.fit_estimator(task, of_estimator, seed, features), vectorizer)
 
-    def _fit(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
+    def fit_estimator(self, task: Task, values: dict[str, Any], seed: int, features: Matrix) -> Any:
         estimator = new_estimator(self.config.method, task, values, seed, torch.get_num_threads())
         kind, targets = target_kind(task), self._training(task).targets
         if kind.simple.estimator == "classifier" and len(np.unique(targets)) == 1:

@@ -258,7 +258,7 @@ class FineTuned:
                     together = together or self._trained_together(seed, folder)
                     network = together.for_task(task)
                 else:
-                    network = self._network([task], seed)
+                    network = self.new_network_of([task], seed)
                 self._fine_tune(task, answered, network, seed, task_folder)
             for other in answered:
                 predictions = read_predictions(task_folder, self.data, other)
@@ -275,7 +275,7 @@ class FineTuned:
         """Parameters are those of one body and all heads."""
         joint = [read_stage(pretrain_folder(folder) / DONE)] if self.config.transformer.joint else []
         stages = [read_stage(finetune_folder(folder, task.id) / DONE) for task in self.dataset.trained_tasks]
-        network = self._network(self.dataset.trained_tasks, seed)
+        network = self.new_network_of(self.dataset.trained_tasks, seed)
         parameters = sum(weight.numel() for weight in network.parameters())
         embeddings = sum(weight.numel() for weight in network.body.get_input_embeddings().parameters())
         cost = {
@@ -290,12 +290,12 @@ class FineTuned:
             cost["peak_gpu_memory"] = gpu
         return cost
 
-    def _network(self, tasks: list[Task], seed: int) -> TransformerNetwork:
+    def new_network_of(self, tasks: list[Task], seed: int) -> TransformerNetwork:
         trainer, device = self.config.trainer, device_of(self.config.trainer.accelerator)
         return new_network(self.pretrained, tasks, self.data.outputs, seed, trainer, device, self.config.transformer)
 
     def _trained_together(self, seed: int, folder: Path) -> TransformerNetwork:
-        network = self._network(self.dataset.trained_tasks, seed)
+        network = self.new_network_of(self.dataset.trained_tasks, seed)
         train_together(self.config, self.data, self.sequences, network, seed, pretrain_folder(folder))
         return network
 

@@ -103,7 +103,7 @@ def unit_rows(vectors: np.ndarray) -> np.ndarray:
     return np.divide(vectors, lengths[:, None], out=np.zeros_like(vectors), where=lengths[:, None] > 0)
 
 
-_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
+MOST_SCORES = 1 << 24  # cosines computed at once, to limit the memory: 64 MiB
 _NO_WORD = "</s>"  # fastText's end of a line
 
 
@@ -126,7 +126,7 @@ def nearest_words(
             barred.setdefault(word, []).append(query)
     best = np.full(len(queries), -np.inf, dtype=np.float32)
     nearest: list[str | None] = [None] * len(queries)
-    step = max(1, _SCORES // max(1, len(queries)))
+    step = max(1, MOST_SCORES // max(1, len(queries)))
     for words, vectors in blocks:
         _scale(vectors)
         for start in range(0, len(words), step):

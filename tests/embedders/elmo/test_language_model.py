@@ -41,7 +41,7 @@ def test_losses_equal_those_computed_word_by_word(model: LanguageModel) -> None:
     expected = [0.0, 0.0]
     for line in range(len(LINES)):
         tokens, sizes = packed_lines(corpus, np.array([line]))
-        packed = torch.nn.utils.rnn.PackedSequence(model._vectors(tokens), torch.from_numpy(sizes))
+        packed = torch.nn.utils.rnn.PackedSequence(model.token_vectors(tokens), torch.from_numpy(sizes))
         gold = [BEGIN, *(classes[word] for word in LINES[line]), END]
         for direction, (states, targets) in enumerate(
             [(model.bilm.states(packed, 0)[-1][:-1], gold[1:]), (model.bilm.states(packed, 1)[-1][1:], gold[:-1])]

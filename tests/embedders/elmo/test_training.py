@@ -63,14 +63,14 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     train_elmo(lines(), tmp_path / "one", settings(epochs=3, dropout=0.2))
-    step = module._Trainer.train_step
+    step = module.ElmoTrainer.train_step
 
-    def failing(self: module._Trainer, batch: np.ndarray) -> torch.Tensor:
+    def failing(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == 33:
             raise KeyboardInterrupt
         return step(self, batch)
 
-    monkeypatch.setattr(module._Trainer, "train_step", failing)
+    monkeypatch.setattr(module.ElmoTrainer, "train_step", failing)
     with pytest.raises(KeyboardInterrupt):
         train_elmo(lines(), tmp_path / "two", settings(epochs=3, dropout=0.2))
     monkeypatch.undo()
@@ -88,16 +88,16 @@ def test_interrupted_training_gives_the_same_weights_when_continued(
     assert (tmp_path / "two/weights.hdf5").read_bytes() == before
 
 
-def spoil_loss(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+def spoil_loss(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = trainer.network.losses
     monkeypatch.setattr(trainer.network, "losses", lambda *given: [loss * math.nan for loss in losses(*given)])
 
 
-def spoil_weights(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+def spoil_weights(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
     trainer.dense[-1].data[0] = math.inf
 
 
-def spoil_perplexity(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) -> None:
+def spoil_perplexity(trainer: module.ElmoTrainer, monkeypatch: pytest.MonkeyPatch) -> None:
     losses = trainer.network.losses
     factor = 1e6  # the losses stay finite, but their exponential overflows
     monkeypatch.setattr(
@@ -118,18 +118,18 @@ def spoil_perplexity(trainer: module._Trainer, monkeypatch: pytest.MonkeyPatch) 
 def test_divergence_raises_an_error_and_keeps_the_last_good_checkpoint(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    spoil: Callable[[module._Trainer, pytest.MonkeyPatch], None],
+    spoil: Callable[[module.ElmoTrainer, pytest.MonkeyPatch], None],
     step: int,
     problem: str,
 ) -> None:
-    train_step = module._Trainer.train_step
+    train_step = module.ElmoTrainer.train_step
 
-    def spoiled_step(self: module._Trainer, batch: np.ndarray) -> torch.Tensor:
+    def spoiled_step(self: module.ElmoTrainer, batch: np.ndarray) -> torch.Tensor:
         if self.step == step:
             spoil(self, monkeypatch)
         return train_step(self, batch)
 
-    monkeypatch.setattr(module._Trainer, "train_step", spoiled_step)
+    monkeypatch.setattr(module.ElmoTrainer, "train_step", spoiled_step)
     folder = tmp_path / "elmo"
     message = rf"elmo: training diverged \({problem}\); .*last.ckpt keeps .* set a smaller learning_rate=, .* set out="
     with pytest.raises(DivergedError, match=message):

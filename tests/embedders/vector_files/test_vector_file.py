@@ -328,13 +328,13 @@ def test_missing_files_and_directories_are_rejected(tmp_path: Path) -> None:
 def test_dictionary_is_not_read_again_in_later_calls(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file, words = VectorFile(model), [word for word in LEXICON + OUTSIDE if not has_surrogates(word)]
     expected = VectorFile(model).read_once(words)
-    entries, calls = fasttext_binary._entries, []
+    entries, calls = fasttext_binary.dictionary_entries, []
 
     def counted(*arguments: Any) -> Any:
         calls.append(arguments)
         return entries(*arguments)
 
-    monkeypatch.setattr(fasttext_binary, "_entries", counted)
+    monkeypatch.setattr(fasttext_binary, "dictionary_entries", counted)
     for position, word in enumerate(words):
         read = file.read([word])
         np.testing.assert_allclose(read.vectors[0], expected.vectors[position], atol=1e-6)

@@ -23,7 +23,7 @@ from mtl.base.errors import DivergedError, InputError
 from mtl.cli import main
 from mtl.jobs.engines import ray_cluster
 from mtl.jobs.engines.engine import Needs, Unit
-from mtl.jobs.engines.ray_cluster import RayCluster, _difference
+from mtl.jobs.engines.ray_cluster import RayCluster, node_difference
 from mtl.jobs.together import run_baseline
 
 pytestmark = pytest.mark.ray
@@ -204,9 +204,9 @@ def test_an_address_where_nothing_listens_is_one_line(monkeypatch: pytest.Monkey
         with raises_input_error():
             engine.run([Unit("a", who, ())], 1, lambda unit, value: None)
         bound.listen()
-        ray_cluster._check_listens(address)
+        ray_cluster.check_listens(address)
     for other in ("", "auto", "local", "ray://127.0.0.1:1"):
-        ray_cluster._check_listens(other)
+        ray_cluster.check_listens(other)
 
 
 def test_log_lines_have_one_prefix_and_no_colour_in_a_file() -> None:
@@ -222,11 +222,11 @@ def test_log_lines_have_one_prefix_and_no_colour_in_a_file() -> None:
 
 def test_what_a_node_lacks_is_said() -> None:
     here = {"folder": "x", "mtl": "0.1.0", "torch": "2.13.0"}
-    unseen = _difference("n7", Path("/shared/runs"), here, {**here, "folder": None})
+    unseen = node_difference("n7", Path("/shared/runs"), here, {**here, "folder": None})
     assert unseen == (
         "node n7: does not see /shared/runs; results, data and caches must be in a file system that all nodes share"
     )
-    other = _difference("n7", Path("/shared/runs"), here, {**here, "torch": "2.9.0"})
+    other = node_difference("n7", Path("/shared/runs"), here, {**here, "torch": "2.9.0"})
     assert other == "node n7: has torch 2.9.0, and this machine 2.13.0; install the same versions on all nodes"
 
 
@@ -256,9 +256,9 @@ def test_a_cluster_of_this_machine_alone_listens_on_loopback_and_asks_for_a_toke
 def test_a_cluster_that_is_joined_is_not_of_this_machine_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    assert ray_cluster._starts_cluster()
+    assert ray_cluster.starts_cluster()
     (tmp_path / "ray").mkdir()
     (tmp_path / "ray/ray_current_cluster").write_text("10.0.0.1:6379", encoding="utf-8")  # as `ray start` leaves it
-    assert not ray_cluster._starts_cluster()
+    assert not ray_cluster.starts_cluster()
     monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    assert not ray_cluster._starts_cluster()
+    assert not ray_cluster.starts_cluster()

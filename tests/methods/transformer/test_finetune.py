@@ -91,7 +91,7 @@ def plain_loop(bert: Path, state: dict[str, Any], method: FineTuned, task: str, 
 def test_the_steps_are_those_of_a_plain_loop(bert: Path, tmp_path: Path, task: str, decay: float) -> None:
     method = prepared(bert, tmp_path, f"transformer.weight_decay={decay}")
     declared = next(of for of in method.dataset.tasks if of.id == task)
-    network = method._network([declared], seed=1)
+    network = method.new_network_of([declared], seed=1)
     before = {name: value.clone() for name, value in network.state_dict().items()}
     stage = FineTuning(method.config, method.data, method.sequences, declared, 1, tmp_path / "stage" / task)
     stage.train(network)
@@ -143,7 +143,7 @@ def test_gradient_checkpointing_changes_nothing(bert: Path, tmp_path: Path) -> N
     for key in ("false", "true"):
         method = prepared(bert, tmp_path, f"transformer.gradient_checkpointing={key}")
         task = method.dataset.tasks[0]
-        network = method._network([task], seed=1)
+        network = method.new_network_of([task], seed=1)
         assert network.models[0].is_gradient_checkpointing is (key == "true")
         FineTuning(method.config, method.data, method.sequences, task, 1, tmp_path / key / task.id).train(network)
         weights.append(network.state_dict())
