@@ -14,7 +14,9 @@ __version__ = "0.1.0"
 def load(run_dir: str | Path, seed: int | None = None, device: str = "cpu") -> Predictor:
     """The trained encoder and heads of a run folder; see `mtl.encoders.run.Predictor`.
 
-    seed: by default the best one on the validation data. device: cpu, cuda, or auto: a GPU where there is one.
+    Args:
+        seed: by default the best one on the validation data.
+        device: cpu, cuda, or auto: a GPU where there is one.
     """
     from mtl.encoders.run import Predictor
 

@@ -87,7 +87,11 @@ def _check_folder(suite: Suite, tasks: Sequence[Task], folder: Path) -> None:
 
 
 def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFiles:
-    """Read a task's files; a file that cannot be read gives a finding with the reader's message. share: of held-out rows."""
+    """Read a task's files; a file that cannot be read gives a finding with the reader's message.
+
+    Args:
+        share: of held-out rows.
+    """
     files: dict[str, Part] = {}
     findings: list[Finding] = []
     notes = []

@@ -41,7 +41,10 @@ class Guesses:
 def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     """The fields of the part's file from which the target can be guessed far better than by a constant answer.
 
-    One finding names all of them. A part without targets has none. scale: how the suite shows scores.
+    One finding names all of them. A part without targets has none.
+
+    Args:
+        scale: how the suite shows scores.
     """
     if any(row.target is None for row in part.rows) or len(part.rows) < 2 * FOLDS:
         return []
@@ -93,10 +96,15 @@ def guess(
 ) -> Guesses | None:
     """Guess each row's target from the rows of the other folds with the same value in this field.
 
-    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value. values: of the
-    field, one per row. targets: (rows,). groups: of the rows; rows of one group are in one fold, because they share more than a model
-    may know of new rows. None: a row of its own. Returns None for a field that is constant, that has almost as many values as rows, or that
-    predicts the target hardly better than the best constant answer.
+    The guess is the best constant answer of those rows; of all rows of the other folds if no row has the value.
+    Returns None for a field that is constant, that has almost as many values as rows, or that predicts the target
+    hardly better than the best constant answer.
+
+    Args:
+        values: of the field, one per row.
+        targets: (rows,).
+        groups: of the rows; rows of one group are in one fold, because they share more than a model may know of new
+            rows. None: a row of its own.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):
         return None
@@ -197,7 +205,11 @@ def _right(part: Part, answers: Sequence[Sequence[str]]) -> int:
 
 
 def answered_by_pairs(part: Part, columns: Columns) -> Finding | None:
-    """Analogy questions that a dictionary of the pairs in the file's own questions answers. columns: as `_dictionary_columns` returns."""
+    """Analogy questions that a dictionary of the pairs in the file's own questions answers.
+
+    Args:
+        columns: as `_dictionary_columns` returns.
+    """
     answers = _answers(part, columns)
     names = [part.task.text[column] for column in columns]
     rows = len(part.rows)

@@ -113,8 +113,12 @@ WRAPPED_SHARE = 0.5
 class Finding:
     """A problem in the data that may affect a score.
 
-    kind: a fixed name, for scripts. count: the number of rows, or 1 if it is not about rows. what: the problem. meaning: its
-    consequence. where: `file:line` of the first rows.
+    Args:
+        kind: a fixed name, for scripts.
+        count: the number of rows, or 1 if it is not about rows.
+        what: the problem.
+        meaning: its consequence.
+        where: `file:line` of the first rows.
     """
 
     kind: str

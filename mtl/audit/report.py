@@ -28,9 +28,12 @@ UNKNOWN_SHARE = 0.5
 class Tokens:
     """Token counts of all texts: int64 (texts,) each.
 
-    index: the number of each text. lengths: tokens before texts are cut. read: tokens after texts are cut to `max_length`.
-    unknown, from_ngrams: the tokens among `read` that the embeddings do not know, and those whose vectors they compute from
-    n-grams; None if this is not known or does not apply.
+    Args:
+        index: the number of each text.
+        lengths: tokens before texts are cut.
+        read: tokens after texts are cut to `max_length`.
+        unknown, from_ngrams: the tokens among `read` that the embeddings do not know, and those whose vectors they
+            compute from n-grams; None if this is not known or does not apply.
     """
 
     index: dict[str, int]
@@ -48,7 +51,11 @@ class Tokens:
         return float((self.lengths[self.of(part)] > max_length).mean())
 
     def share(self, part: Part, kind: np.ndarray) -> float:
-        """The share of the part's tokens that are of this kind. kind: `unknown` or `from_ngrams`."""
+        """The share of the part's tokens that are of this kind.
+
+        Args:
+            kind: `unknown` or `from_ngrams`.
+        """
         texts = self.of(part)
         return float(kind[texts].sum() / self.read[texts].sum())
 
@@ -109,7 +116,12 @@ def render(
     findings: Sequence[Finding],
     notes: Sequence[str],
 ) -> str:
-    """The report. tasks: each with the rows to show, by split, including held-out rows. folder: of the data."""
+    """The report.
+
+    Args:
+        tasks: each with the rows to show, by split, including held-out rows.
+        folder: of the data.
+    """
     sections = [
         f"## {inert(suite.title)}: audit of {inert(str(folder))}",
         _sizes(config, tasks, tokens),

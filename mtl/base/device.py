@@ -17,7 +17,11 @@ CPU_INFORMATION = Path("/proc/cpuinfo")
 def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
     """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU).
 
-    key: the configuration key that the name comes from, for the message. Raises InputError if there is no such device.
+    Args:
+        key: the configuration key that the name comes from, for the message.
+
+    Raises:
+        InputError: if there is no such device.
     """
     accelerated = torch.accelerator.current_accelerator() if torch.accelerator.is_available() else None
     present = ["auto", "cpu", *(["gpu", accelerated.type] if accelerated is not None else [])]

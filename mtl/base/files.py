@@ -27,9 +27,13 @@ def _beside(path: Path) -> Path:
 
 @contextmanager
 def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
-    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of its temporary path.
+    """An error of a write within the block is an OSError that names `path`, or what lies below it, in place of its
+    temporary path.
 
-    partial: the temporary path. Libraries that are not written in Python raise errors of other types for a full disk.
+    Libraries that are not written in Python raise errors of other types for a full disk.
+
+    Args:
+        partial: the temporary path.
     """
     try:
         yield
@@ -161,7 +165,11 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def check_space(folder: Path, size: int, remedy: str) -> None:
-    """Raise InputError if the folder's disk has less than `size` bytes free. remedy: what else the user can do."""
+    """Raise InputError if the folder's disk has less than `size` bytes free.
+
+    Args:
+        remedy: what else the user can do.
+    """
     free = shutil.disk_usage(folder).free
     if free < size:
         raise InputError(

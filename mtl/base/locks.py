@@ -79,7 +79,12 @@ def named_lock(path: Path, busy: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Holder:
-    """The process that holds a named lock. token: of this lock alone. since: as in "2026-01-31 12:00:00 UTC"."""
+    """The process that holds a named lock.
+
+    Args:
+        token: of this lock alone.
+        since: as in "2026-01-31 12:00:00 UTC".
+    """
 
     host: str
     pid: int

@@ -40,7 +40,10 @@ class ResumableTraining(ABC, Generic[Batch]):
         device: torch.device,
         validate_every: int,
     ) -> None:
-        """checkpoint: the file of the whole state, which may exist. validate_every: steps between validations."""
+        """Args:
+        checkpoint: the file of the whole state, which may exist.
+        validate_every: steps between validations.
+        """
         self.model = model
         self.optimizers = list(optimizers)
         self.checkpoint = checkpoint
@@ -160,15 +163,25 @@ class _State(TypedDict):
 
 
 def claim_of(settings: Any, source: str) -> dict[str, Any]:
-    """What an unfinished training is the training of. settings: a dataclass. source: identifies the texts and their tokens."""
+    """What an unfinished training is the training of.
+
+    Args:
+        settings: a dataclass.
+        source: identifies the texts and their tokens.
+    """
     return {**asdict(settings), "source": source, "format": FORMAT}
 
 
 def check_claim(claim: Path, training: Mapping[str, Any]) -> None:
-    """Raise InputError if the file exists and describes another training than this one; the number of threads may differ.
+    """Raise InputError if the file exists and describes another training than this one; the number of threads may
+    differ.
 
-    claim: a JSON file in the folder of an unfinished training. training: from `claim_of`, perhaps with further entries.
-    Raises InputError for a damaged file, too.
+    Args:
+        claim: a JSON file in the folder of an unfinished training.
+        training: from `claim_of`, perhaps with further entries.
+
+    Raises:
+        InputError: for a damaged file, too.
     """
     if not claim.exists():
         return

@@ -27,7 +27,11 @@ _prefix: ContextVar[str] = ContextVar("prefix", default="")
 
 
 def log_to_standard_error(prefix: str = "") -> None:
-    """Let the program's log lines appear on standard error. prefix: before each line and each bar, where several processes write."""
+    """Let the program's log lines appear on standard error.
+
+    Args:
+        prefix: before each line and each bar, where several processes write.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines(f"{prefix.replace('%', '%%')}%(message)s"))
     logging.basicConfig(handlers=[handler])
@@ -70,8 +74,12 @@ class Progress:
     """
 
     def __init__(self, title: str, total: int | None, unit: str, done: int = 0) -> None:
-        """title: such as "tokenizing". total: units of the whole operation; None: unknown. unit: a plural, or "B" for bytes.
-        done: units already done, when an interrupted operation continues."""
+        """Args:
+        title: such as "tokenizing".
+        total: units of the whole operation; None: unknown.
+        unit: a plural, or "B" for bytes.
+        done: units already done, when an interrupted operation continues.
+        """
         self.title = title
         self.total = total
         self.unit = unit

@@ -140,7 +140,8 @@ MISSING = "–"  # in place of a value
 def markdown_table(rows: Sequence[Sequence[str]], left: int = 1) -> str:
     """Rows of cells as a Markdown table that also reads well as plain text; the first row is the header.
 
-    left: how many of the columns stand at their left edge; the others, numbers, at their right.
+    Args:
+        left: how many of the columns stand at their left edge; the others, numbers, at their right.
     """
     widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
 

@@ -100,14 +100,21 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 class Lines:
-    """The lines of an open file, plain or gzipped, one by one. Memory holds one line, and unpacking is bounded by the file's size.
+    """The lines of an open file, plain or gzipped, one by one.
 
-    zipped: whether the file is gzipped. number: of the last line that was read, from 1. offset: where the next line begins, in bytes of
-    the plain text.
+    Memory holds one line, and unpacking is bounded by the file's size.
+
+    Args:
+        zipped: whether the file is gzipped.
+        number: of the last line that was read, from 1.
+        offset: where the next line begins, in bytes of the plain text.
     """
 
     def __init__(self, path: Path, file: IO[bytes], limit: int) -> None:
-        """file: to read from its start. limit: bytes of a line."""
+        """Args:
+        file: to read from its start.
+        limit: bytes of a line.
+        """
         self._path = path
         self._raw = io.BufferedReader(cast(io.BufferedReader, file).raw, 2**20)
         self.zipped = self._raw.peek(2).startswith(b"\x1f\x8b")
@@ -153,10 +160,14 @@ class Lines:
 
 @contextmanager
 def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
-    """The lines of a text file, plain or gzipped, as bytes. limit: bytes of a line.
+    """The lines of a text file, plain or gzipped, as bytes.
 
-    Raises InputError for what is no file, and, within the block, for a line that is too long, a damaged gzip and one that unpacks to far
-    more than texts do; OSError as `open` does.
+    Args:
+        limit: bytes of a line.
+
+    Raises:
+        InputError: for what is no file, and, within the block, for a line that is too long, a damaged gzip and one
+            that unpacks to far more than texts do; OSError as `open` does.
     """
     with open_regular(path) as file:
         try:
@@ -186,7 +197,14 @@ def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:
 
 
 def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: str = AGAIN) -> Content:
-    """The value of a JSON file's content, as `read_json` returns it. name: of the file, for messages. Raises InputError."""
+    """The value of a JSON file's content, as `read_json` returns it.
+
+    Args:
+        name: of the file, for messages.
+
+    Raises:
+        InputError: if it cannot be done.
+    """
     try:
         value = msgspec.json.decode(content)
         if is_deep(value):
@@ -306,9 +324,13 @@ def _check_depth(path: Path, text: str) -> None:
 
 
 def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, what: str) -> Content:
-    """The content of a YAML file as an instance of a dataclass. what: the file is meant to be, as in "suite file".
+    """The content of a YAML file as an instance of a dataclass.
 
-    Raises InputError for an unknown key, a value of another type, and a field without a value.
+    Args:
+        what: the file is meant to be, as in "suite file".
+
+    Raises:
+        InputError: for an unknown key, a value of another type, and a field without a value.
     """
     try:
         typed = cast(Content, OmegaConf.to_object(OmegaConf.merge(OmegaConf.structured(kind), content)))

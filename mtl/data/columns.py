@@ -175,9 +175,14 @@ def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 @contextmanager
 def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequence[str], np.ndarray], None]]:
-    """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text and vector.
+    """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text
+    and vector.
 
-    name: of the file in messages. Raises InputError where it cannot be written, and where pyarrow is not installed.
+    Args:
+        name: of the file in messages.
+
+    Raises:
+        InputError: where it cannot be written, and where pyarrow is not installed.
     """
     with _errors(name, "cannot be written", "write .npy") as (pyarrow, parquet):
         column = pyarrow.list_(pyarrow.float32(), dim)

@@ -22,15 +22,20 @@ from mtl.tasks.task import ScoredRows, Task
 class Split:
     """The rows of one task in one split. A row has one model input; in a choice, it has one for each candidate.
 
-    texts: int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair.
-    targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
-    sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row has one.
-    columns: the task's `further_columns`, by name, one string per row.
-    overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no head reads it.
-    spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of `Task.marked`; None
-    if the task has no spans. token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open;
-    None if no head reads them. marked: int64 (inputs, spans), the numbers of the spans' vectors among all vectors that heads read; None if
-    no head reads them.
+    Args:
+        texts: int64 (inputs, sides), indices into the dataset's texts; 1 side, or 2 for a pair.
+        targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
+        sizes: int64 (rows,), the number of inputs of each row, whose inputs are adjacent in `texts`; None if each row
+            has one.
+        columns: the task's `further_columns`, by name, one string per row.
+        overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no
+            head reads it.
+        spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of
+            `Task.marked`; None if the task has no spans.
+        token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open; None if no
+            head reads them.
+        marked: int64 (inputs, spans), the numbers of the spans' vectors among all vectors that heads read; None if no
+            head reads them.
     """
 
     texts: np.ndarray
@@ -52,7 +57,11 @@ class Split:
         return ScoredRows(self.targets, self.sizes, self.columns)
 
     def inputs(self, rows: np.ndarray) -> np.ndarray:
-        """The indices in `texts` of these rows' inputs, row after row, int64 (inputs,). rows: int64 (rows,), row numbers."""
+        """The indices in `texts` of these rows' inputs, row after row, int64 (inputs,).
+
+        Args:
+            rows: int64 (rows,), row numbers.
+        """
         if self.sizes is None:
             return rows
         starts = np.cumsum(self.sizes) - self.sizes
@@ -71,7 +80,11 @@ def first_equal(texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def first_choices(codes: np.ndarray, texts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Predicted candidates (rows,), each replaced by the first of its row with the same texts. texts, sizes: as in `Split`."""
+    """Predicted candidates (rows,), each replaced by the first of its row with the same texts.
+
+    Args:
+        texts, sizes: as in `Split`.
+    """
     starts = np.cumsum(sizes) - sizes
     return (first_equal(texts, sizes)[starts + codes.astype(np.int64)] - starts).astype(np.float64)
 
@@ -100,10 +113,14 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
 class Dataset:
     """The tasks of a run and their distinct texts.
 
-    splits: by task id and split name. held_out: by task id, the lines of the train file that are used as dev rows. answers: by task
-    id, the words that the outputs of its head mean (`mtl.tasks.target_kind`), for tasks that have them. fingerprints: as `fingerprints`
-    returns. changed: by task id, the splits whose files differ from those whose checksums the suite names. scored_rows: by task id, as
-    `describe_rows` returns.
+    Args:
+        splits: by task id and split name.
+        held_out: by task id, the lines of the train file that are used as dev rows.
+        answers: by task id, the words that the outputs of its head mean (`mtl.tasks.target_kind`), for tasks that
+            have them.
+        fingerprints: as `fingerprints` returns.
+        changed: by task id, the splits whose files differ from those whose checksums the suite names.
+        scored_rows: by task id, as `describe_rows` returns.
     """
 
     tasks: list[Task]
@@ -143,9 +160,13 @@ class Dataset:
 
 
 def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: float) -> Dataset:
-    """Read these tasks of the suite. Raises InputError for files that are missing or not valid.
+    """Read these tasks of the suite.
 
-    held_out: the share of the training rows to hold out where a task has no dev file.
+    Args:
+        held_out: the share of the training rows to hold out where a task has no dev file.
+
+    Raises:
+        InputError: for files that are missing or not valid.
     """
     check_present(suite, tasks, data_dir)
     dataset = build_dataset([read_task(task, data_dir, held_out) for task in tasks])
@@ -162,9 +183,13 @@ def present_tasks(suite: Suite, data_dir: Path) -> list[Task]:
 
 
 def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequence[Task] | None = None) -> list[str]:
-    """The distinct texts of the training rows of these tasks, without held-out rows. tasks: None: all that have their files.
+    """The distinct texts of the training rows of these tasks, without held-out rows.
 
-    Raises InputError for files that are missing or not valid, and if no task has training rows.
+    Args:
+        tasks: None: all that have their files.
+
+    Raises:
+        InputError: for files that are missing or not valid, and if no task has training rows.
     """
     if tasks is None:
         tasks = present_tasks(suite, data_dir)
@@ -215,7 +240,11 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
 
 
 def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]) -> Split:
-    """The rows of a task as a split. index: the index of each text in the dataset."""
+    """The rows of a task as a split.
+
+    Args:
+        index: the index of each text in the dataset.
+    """
     kind = target_kind(task)
     unknown = None if kind.cells.dtype is object else np.nan
     targets = np.array([unknown if row.target is None else row.target for row in examples], dtype=kind.cells.dtype)
@@ -230,7 +259,11 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:
-    """The text of each span of each row, in the order of `Task.marked`. texts: of the dataset. The task must have spans."""
+    """The text of each span of each row, in the order of `Task.marked`. The task must have spans.
+
+    Args:
+        texts: of the dataset.
+    """
     assert split.spans is not None
     return [
         span_texts(task, [texts[number] for number in row], spans)

@@ -33,11 +33,17 @@ INTEGER = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True)
 class Example:
-    """One row. line: its line in the file; a header is line 1.
+    """One row.
 
-    inputs: its model inputs, each one text or two. A row has one input; in a choice, it has one for each candidate.
-    target: None if it is not known. group: the value in the task's group column. columns: the values in the task's `further_columns`.
-    spans: the spans that are marked in the row's texts, in the order of `Task.marked`.
+    A row has one input; in a choice, it has one for each candidate.
+
+    Args:
+        line: its line in the file; a header is line 1.
+        inputs: its model inputs, each one text or two.
+        target: None if it is not known.
+        group: the value in the task's group column.
+        columns: the values in the task's `further_columns`.
+        spans: the spans that are marked in the row's texts, in the order of `Task.marked`.
     """
 
     line: int
@@ -80,9 +86,13 @@ def make_example(task: Task, row: Row, line: int = 0) -> Example:
 
 
 def make_spans(task: Task, texts: Sequence[str], given: Sequence[object]) -> tuple[Span, ...]:
-    """The spans of a row with these texts. given: start and stop of each span, in the order of `Task.marked`.
+    """The spans of a row with these texts.
 
-    Raises ValueError that names the span's column, for a span that is not within its text.
+    Args:
+        given: start and stop of each span, in the order of `Task.marked`.
+
+    Raises:
+        ValueError: which names the span's column, for a span that is not within its text.
     """
     spans = []
     for (side, column), span in zip(task.marked, given, strict=True):
@@ -99,15 +109,27 @@ def make_spans(task: Task, texts: Sequence[str], given: Sequence[object]) -> tup
 
 
 def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple[str, ...]:
-    """What is marked: the text of each span. texts: of one input. spans: of the same row, as in `Example.spans`."""
+    """What is marked: the text of each span.
+
+    Args:
+        texts: of one input.
+        spans: of the same row, as in `Example.spans`.
+    """
     return tuple(texts[side][start:stop] for (side, _), (start, stop) in zip(task.marked, spans, strict=True))
 
 
 def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]:
-    """All rows of a task's file. targets: whether to read targets, groups and further columns, or only texts and spans.
+    """All rows of a task's file.
 
-    Raises InputError as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its line. A span must mark
-    what stands in the column `text` beside it, if there is one: `pronoun.text` beside `pronoun.location`.
+    A span must mark what stands in the column `text` beside it, if there is one: `pronoun.text` beside
+    `pronoun.location`.
+
+    Args:
+        targets: whether to read targets, groups and further columns, or only texts and spans.
+
+    Raises:
+        InputError: as `mtl.data.records.read_records` does, and for a span or a target that is not valid, with its
+            line.
     """
     further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
     words = _words_columns(task, path)

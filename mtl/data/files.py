@@ -49,9 +49,13 @@ def line_blocks(file: IO[bytes], name: str, size: int) -> Iterator[tuple[list[st
 
 
 def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes]:
-    """The lines of a file with their ends: an unpacked file may be one line that no memory holds. before: lines that were read already.
+    """The lines of a file with their ends: an unpacked file may be one line that no memory holds.
 
-    Raises InputError for a line of more than LINE_LIMIT bytes.
+    Args:
+        before: lines that were read already.
+
+    Raises:
+        InputError: for a line of more than LINE_LIMIT bytes.
     """
     number = before
     while line := file.readline(LINE_LIMIT + 1):
@@ -64,9 +68,13 @@ def limited_lines(file: IO[bytes], name: str, before: int = 0) -> Iterator[bytes
 
 
 def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:
-    """The lines of a UTF-8 file's content without their ends. Raises InputError with the line that is not UTF-8.
+    """The lines of a UTF-8 file's content without their ends.
 
-    before: how many lines of the file stand before the content.
+    Args:
+        before: how many lines of the file stand before the content.
+
+    Raises:
+        InputError: with the line that is not UTF-8.
     """
     lines = decode(content, name, before).split("\n")
     if lines[-1] == "":
@@ -75,8 +83,14 @@ def split_lines(content: bytes, name: str, before: int = 0) -> list[str]:
 
 
 def decode(content: bytes, name: str, before: int = 0) -> str:
-    """The text of a UTF-8 file's content, without a byte order mark. before: see `split_lines`. Raises InputError with the line that
-    is not UTF-8."""
+    """The text of a UTF-8 file's content, without a byte order mark.
+
+    Args:
+        before: see `split_lines`.
+
+    Raises:
+        InputError: with the line that is not UTF-8.
+    """
     if before == 0:
         content = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -108,7 +122,13 @@ GIT = "git:"  # before a checksum that is the id of a git blob
 
 @dataclass(frozen=True)
 class HashedFile:
-    """A data file. task: its id. name: its path in the data folder. changed: whether the suite names another checksum for it."""
+    """A data file.
+
+    Args:
+        task: its id.
+        name: its path in the data folder.
+        changed: whether the suite names another checksum for it.
+    """
 
     task: str
     split: str

@@ -69,9 +69,13 @@ class Record:
 def read_records(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
     """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
 
-    optional: further columns that the file has; the value is None where a row of a jsonl or parquet file has no text or number there.
-    Raises InputError that names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
-    a missing column or value, a row with too few or too many cells, and a file with no rows.
+    Args:
+        optional: further columns that the file has; the value is None where a row of a jsonl or parquet file has no
+            text or number there.
+
+    Raises:
+        InputError: which names the file and the line: for an unknown suffix, a file that cannot be read or is damaged,
+            a missing column or value, a row with too few or too many cells, and a file with no rows.
     """
     others = set(optional) - set(columns)
 

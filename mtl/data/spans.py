@@ -24,8 +24,11 @@ def with_token_spans(
 ) -> tuple[Dataset, TokenizedTexts]:
     """The dataset with the token spans of its splits, and its texts as an encoder reads them.
 
-    texts: of the dataset, each cut to its first `max_length` tokens. Texts that are cut around spans are further texts of both.
     Warns, with counts, of texts that are cut and of spans without a token.
+
+    Args:
+        texts: of the dataset, each cut to its first `max_length` tokens. Texts that are cut around spans are further
+            texts of both.
     """
     placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
     splits = {
@@ -40,15 +43,22 @@ def with_token_spans(
 class SpanPlacer:
     """Finds the tokens of spans, and cuts long texts around their spans.
 
-    sources: for each text that is cut in this way, the text that it is cut from. Such a text is a further one: its number follows
-    those of the given texts. missed: how many spans share no character with a token.
+    Such a text is a further one: its number follows those of the given texts.
+
+    Args:
+        sources: for each text that is cut in this way, the text that it is cut from.
+        missed: how many spans share no character with a token.
     """
 
     def __init__(
         self, texts: TokenizedTexts, raw: Sequence[str], language: str, max_length: int, boundary_words: bool = False
     ) -> None:
-        """texts: each cut to its first `max_length` tokens. raw: the same texts as strings. boundary_words: whether an encoder reads
-        the words of `mtl.data.text.BOUNDARIES` around each text; `max_length` does not count them."""
+        """Args:
+        texts: each cut to its first `max_length` tokens.
+        raw: the same texts as strings.
+        boundary_words: whether an encoder reads the words of `mtl.data.text.BOUNDARIES` around each text;
+            `max_length` does not count them.
+        """
         self._texts, self._raw = texts, raw
         self._language, self._max_length, self._boundary_words = language, max_length, boundary_words
         self.sources: list[int] = []
@@ -112,9 +122,12 @@ class SpanPlacer:
 def token_characters(text: str, words: Sequence[str]) -> np.ndarray:
     """The characters of the text that each token consists of, from the first to before the last: int64 (tokens, 2).
 
-    words: all tokens of the text, at least one, none empty. A tokenizer splits a text and may drop characters; then the result is
-    exact. If it also changes characters (Moses turns a literal "DOTMULTI" into a dot), it is exact before the first change and after
-    the last one, and a token in between has all characters in between.
+    A tokenizer splits a text and may drop characters; then the result is exact. If it also changes characters (Moses
+    turns a literal "DOTMULTI" into a dot), it is exact before the first change and after the last one, and a token in
+    between has all characters in between.
+
+    Args:
+        words: all tokens of the text, at least one, none empty.
     """
     joined = "".join(words)
     letters = set(joined)
@@ -144,9 +157,12 @@ def _agreement(one: str, other: str) -> tuple[int, int]:
 
 
 def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, int]:
-    """The tokens of each span of a text, half-open, at least one: int64 (spans, 2); and the number of spans without a token.
+    """The tokens of each span of a text, half-open, at least one: int64 (spans, 2); and the number of spans without a
+    token.
 
-    spans: in characters, (spans, 2). characters: of each token, as from `token_characters`.
+    Args:
+        spans: in characters, (spans, 2).
+        characters: of each token, as from `token_characters`.
     """
     shares = (spans[:, :1] < characters[:, 1]) & (characters[:, 0] < spans[:, 1:])
     missed = ~shares.any(axis=1)
@@ -160,8 +176,12 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
     """The numbers of the `most` tokens that are nearest to a span, int64, ascending.
 
-    count: of the text's tokens. spans: in tokens, (spans, 2). Of tokens within spans, those near the start of their span come first, so
-    that a long span does not displace another one; of other tokens equally near, the earlier ones.
+    Of tokens within spans, those near the start of their span come first, so that a long span does not displace
+    another one; of other tokens equally near, the earlier ones.
+
+    Args:
+        count: of the text's tokens.
+        spans: in tokens, (spans, 2).
     """
     tokens = np.arange(count)
     start, stop = spans[:, :1], spans[:, 1:]

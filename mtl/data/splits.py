@@ -30,9 +30,13 @@ class TaskExamples:
 
 
 def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
-    """Read a task's files. share: of the training rows, to hold out if there is no dev file.
+    """Read a task's files.
 
-    Raises InputError as `mtl.data.examples.read_examples` does.
+    Args:
+        share: of the training rows, to hold out if there is no dev file.
+
+    Raises:
+        InputError: as `mtl.data.examples.read_examples` does.
     """
     rows = {}
     for split in SPLITS:

@@ -86,7 +86,8 @@ class TokenizedTexts:
     def __init__(self, texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> None:
         """Tokenize the distinct texts among `texts` (Moses); each keeps its first `max_length` tokens.
 
-        cache_dir: the folder for a cached result, whose file name is a hash of all inputs. None: no cache.
+        Args:
+            cache_dir: the folder for a cached result, whose file name is a hash of all inputs. None: no cache.
         """
         self.index = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         path = None
@@ -180,7 +181,11 @@ class TokenizedTexts:
         return [self.types[token] for token in self.tokens[self.starts[text] : self.starts[text + 1]]]
 
     def counts(self, texts: np.ndarray) -> np.ndarray:
-        """How often each of `types` occurs in these texts, int64 (types,). texts: int64 (texts,), distinct indices."""
+        """How often each of `types` occurs in these texts, int64 (types,).
+
+        Args:
+            texts: int64 (texts,), distinct indices.
+        """
         wanted = np.zeros(len(self), dtype=bool)
         wanted[texts] = True
         return np.bincount(self.tokens[np.repeat(wanted, self.lengths)], minlength=len(self.types))
@@ -189,7 +194,8 @@ class TokenizedTexts:
 def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: Path | None = None) -> TokenizedTexts:
     """Tokenize texts and cut each to its first `max_length` tokens. Log how many are cut, and how many have no token.
 
-    cache_dir: the folder for a cached result. None: no cache.
+    Args:
+        cache_dir: the folder for a cached result. None: no cache.
     """
     result = TokenizedTexts(texts, language, max_length, cache_dir)
     if result.empty:
@@ -206,7 +212,11 @@ def tokenized(texts: Sequence[str], language: str, max_length: int, cache_dir: P
 
 
 def packed_words(words: Sequence[str]) -> np.ndarray:
-    """Pack words into a uint8 array for np.savez. words: at least one, without line ends."""
+    """Pack words into a uint8 array for np.savez.
+
+    Args:
+        words: at least one, without line ends.
+    """
     return np.frombuffer("\n".join(words).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
 
@@ -221,9 +231,13 @@ def tokenized_lines(files: Sequence[Path], tokenize: Tokenizer) -> Iterator[list
 
 
 def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
-    """Yield each line of text files, plain or gzipped, without the white space around it. title: of the progress, as in "tokenizing".
+    """Yield each line of text files, plain or gzipped, without the white space around it.
 
-    Raises InputError for a file that cannot be read, and for a line of more than 16 MiB.
+    Args:
+        title: of the progress, as in "tokenizing".
+
+    Raises:
+        InputError: for a file that cannot be read, and for a line of more than 16 MiB.
     """
     for path in files:
         try:

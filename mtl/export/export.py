@@ -29,8 +29,10 @@ OWN_KEYS = ("words", "license")  # the other keys are those of a run's encoder
 class ExportSettings:
     """The settings of an export beside those of the encoder.
 
-    words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file of vectors. license: of
-    the exported model, for its card.
+    Args:
+        words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file
+            of vectors.
+        license: of the exported model, for its card.
     """
 
     words: str | None = None
@@ -39,7 +41,13 @@ class ExportSettings:
 
 @dataclass
 class TaskSettings:
-    """The settings of the export of a task's model. seed: None: the best on dev. task: None: the run's only one. license: for its card."""
+    """The settings of the export of a task's model.
+
+    Args:
+        seed: None: the best on dev.
+        task: None: the run's only one.
+        license: for its card.
+    """
 
     seed: int | None = None
     task: str | None = None
@@ -49,9 +57,14 @@ class TaskSettings:
 def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any], command: str) -> None:
     """Write the encoder of a finished run, or the model of one of its tasks, to a new folder.
 
-    format: a key of EXPORT_FORMATS. settings: of `ExportSettings`, and of `mtl.encoders.run.RunSettings`; or of `TaskSettings`. command: for the
-    model card. Raises InputError for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no models,
-    an encoder or a model that the format cannot express, and a package that is missing.
+    Args:
+        format: a key of EXPORT_FORMATS.
+        settings: of `ExportSettings`, and of `mtl.encoders.run.RunSettings`; or of `TaskSettings`.
+        command: for the model card.
+
+    Raises:
+        InputError: for a folder that is not empty, an unknown format or key, a run that is not finished or keeps no
+            models, an encoder or a model that the format cannot express, and a package that is missing.
     """
     if format not in EXPORT_FORMATS:
         raise InputError(f"must be one of {', '.join(EXPORT_FORMATS)}", key=f"--format {format}")

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 class Export:
     """An encoder to export, and what its model card says.
 
-    pooling: see `mtl.model.encoder.POOLINGS`. centre: float32 (dim,), subtracted from each vector; None: nothing is. summary: the
-    content of the run's summary.json. license: of the exported model; None: not stated. command: that exports it.
+    Args:
+        pooling: see `mtl.model.encoder.POOLINGS`.
+        centre: float32 (dim,), subtracted from each vector; None: nothing is.
+        summary: the content of the run's summary.json.
+        license: of the exported model; None: not stated.
+        command: that exports it.
     """
 
     parts: EncoderParts
@@ -38,7 +42,9 @@ class Export:
 class TaskExport:
     """A fine-tuned transformer with its head to export, and what its model card says. The fields are as in `Export`.
 
-    task: whose head it is. seed: of the run.
+    Args:
+        task: whose head it is.
+        seed: of the run.
     """
 
     model: "TrainedTransformer"

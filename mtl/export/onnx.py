@@ -60,7 +60,11 @@ def tokenizer_ids(path: Path, texts: Sequence[str]) -> list[np.ndarray]:
 
 
 def run_model(path: Path, rows: Sequence[np.ndarray]) -> np.ndarray:
-    """The vectors of texts by onnxruntime, float32 (texts, dim), in one padded batch. rows: the word ids of each text."""
+    """The vectors of texts by onnxruntime, float32 (texts, dim), in one padded batch.
+
+    Args:
+        rows: the word ids of each text.
+    """
     import onnxruntime
 
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])

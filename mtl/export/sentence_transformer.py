@@ -68,7 +68,11 @@ class Reference:
         return tokenized.with_boundaries() if parts.boundary_words else tokenized
 
     def check(self, encode: Encode) -> None:
-        """Raise InputError if an export gives other vectors for some texts. encode: its vectors of texts."""
+        """Raise InputError if an export gives other vectors for some texts.
+
+        Args:
+            encode: its vectors of texts.
+        """
         texts = probe_texts(self.export.parts.words, self.export.parts.max_length)
         difference = float(np.abs(encode(texts) - self.encode(texts)).max())
         if not difference <= TOLERANCE:
@@ -185,7 +189,11 @@ def _quiet() -> Iterator[None]:
 
 
 def sentence_transformers_card(export: Export, architecture: str) -> str:
-    """The card of a folder that sentence-transformers loads, with the sections that its own cards have. architecture: the modules."""
+    """The card of a folder that sentence-transformers loads, with the sections that its own cards have.
+
+    Args:
+        architecture: the modules.
+    """
     parts, description = export.parts, export.description
     front = {
         "language": [description.language],

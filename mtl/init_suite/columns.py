@@ -30,7 +30,12 @@ CATEGORIES = 100
 
 @dataclass(frozen=True)
 class TextColumns:
-    """The guess of a task's text columns. why: the reason. doubts: what the user has to decide."""
+    """The guess of a task's text columns.
+
+    Args:
+        why: the reason.
+        doubts: what the user has to decide.
+    """
 
     columns: list[str]
     why: str
@@ -40,9 +45,16 @@ class TextColumns:
 def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
     """The column that holds the targets, with the reason.
 
-    main: the rows that have targets. test: the test file, if it is another one. A column whose whole name is in TARGET_NAMES is the
-    target. Otherwise, only columns without values in the test file are considered, if there are any: the one whose name's last word
-    is in TARGET_NAMES, or else the last one that holds labels or numbers. Raises InputError if no column fits.
+    A column whose whole name is in TARGET_NAMES is the target.
+
+    Args:
+        main: the rows that have targets.
+        test: the test file, if it is another one. Otherwise, only columns without values in the test file are
+            considered, if there are any: the one whose name's last word is in TARGET_NAMES, or else the last one that
+            holds labels or numbers.
+
+    Raises:
+        InputError: if no column fits.
     """
     by_name = [
         column
@@ -192,7 +204,10 @@ RARE = 1 / 3  # if one of two labels is in a smaller share of the rows, the metr
 class Target:
     """The guess of a task's targets.
 
-    keys: of the suite file, with their values. why: by key, what the guess is based on. doubts: what the user has to decide.
+    Args:
+        keys: of the suite file, with their values.
+        why: by key, what the guess is based on.
+        doubts: what the user has to decide.
     """
 
     kind: str
@@ -204,10 +219,15 @@ class Target:
 def guess_target(main: Column, column: Column, candidates: Sequence[Column]) -> Target:
     """The kind of a target, its labels or range, and a metric.
 
-    main: the targets of the training rows (or of the scored rows, if there are no training rows); they decide the kind and the
-    metric. column: the targets of all files that have them; they decide the labels and the range. candidates: the columns of
-    candidates in the rows of `column`; empty if the task cannot be a choice. Raises InputError if a target is missing, for targets
-    that a suite file cannot declare, and if the column's name is one of its targets, which means that the file has no header.
+    Args:
+        main: the targets of the training rows (or of the scored rows, if there are no training rows); they decide the
+            kind and the metric.
+        column: the targets of all files that have them; they decide the labels and the range.
+        candidates: the columns of candidates in the rows of `column`; empty if the task cannot be a choice.
+
+    Raises:
+        InputError: if a target is missing, for targets that a suite file cannot declare, and if the column's name is
+            one of its targets, which means that the file has no header.
     """
     if empty := sum(rows for value, rows in column.counts.items() if not value.strip()):
         raise InputError(f"column {quoted(column.name)} is empty in {count(empty, 'row')}; fill or delete these rows")

@@ -84,9 +84,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A file's columns. incomplete: by column, why it cannot be read; often, it has no value in some rows.
+    """A file's columns.
 
-    nameless: how many columns are left out because their name is empty, as that of row numbers often is.
+    Args:
+        incomplete: by column, why it cannot be read; often, it has no value in some rows.
+        nameless: how many columns are left out because their name is empty, as that of row numbers often is.
     """
 
     path: Path
@@ -161,7 +163,12 @@ _STEM = re.compile(rf"(?:(?P<task>.+)[_.-])?(?P<split>{'|'.join(_SPLIT)})(?:-000
 
 @dataclass(frozen=True)
 class TaskFiles:
-    """A task's files. folder: below the data folder; "" for the data folder itself. unused: further files of the same splits."""
+    """A task's files.
+
+    Args:
+        folder: below the data folder; "" for the data folder itself.
+        unused: further files of the same splits.
+    """
 
     id: str
     folder: str
@@ -249,6 +256,10 @@ def _ids(names: list[str], positions: list[tuple[str, str]]) -> list[str]:
 
 
 def file_name(name: str, otherwise: str) -> str:
-    """The name with only letters, digits, ".", "_" and "-", which names of suites and tasks may have. otherwise: if none remain."""
+    """The name with only letters, digits, ".", "_" and "-", which names of suites and tasks may have.
+
+    Args:
+        otherwise: if none remain.
+    """
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or otherwise

@@ -48,9 +48,14 @@ from mtl.tasks.task import SPLITS
 class Guess:
     """A task as the suite file will declare it.
 
-    files: names by split; None for a split that does not exist. rows: of each file that was read. keys: the other keys of the
-    suite file, with their values. why: by key, what the guess is based on. doubts: what the user has to decide, as "key: message".
-    notes: what the user should know. problem: why the task cannot be declared yet, or None; a task with a problem becomes a comment.
+    Args:
+        files: names by split; None for a split that does not exist.
+        rows: of each file that was read.
+        keys: the other keys of the suite file, with their values.
+        why: by key, what the guess is based on.
+        doubts: what the user has to decide, as "key: message".
+        notes: what the user should know.
+        problem: why the task cannot be declared yet, or None; a task with a problem becomes a comment.
     """
 
     id: str
@@ -322,11 +327,17 @@ class Initialized:
 def init_suite(
     data_dir: Path, language: str | None = None, name: str | None = None, out: Path | None = None
 ) -> Initialized:
-    """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is based on.
+    """Guess the tasks of the data files below a folder, and write a suite file whose comments say what each guess is
+    based on.
 
-    language: of the tokenizer, as in "sv"; None: "en", with a comment. name: of the suite; None: the folder's name. out: the file
-    to write; None: the suite's name and ".yaml" in the working directory. Raises InputError if there is no folder or no usable
-    file, for a name that is not valid in file names, and if `out` already exists: nothing is overwritten.
+    Args:
+        language: of the tokenizer, as in "sv"; None: "en", with a comment.
+        name: of the suite; None: the folder's name.
+        out: the file to write; None: the suite's name and ".yaml" in the working directory.
+
+    Raises:
+        InputError: if there is no folder or no usable file, for a name that is not valid in file names, and if `out`
+            already exists: nothing is overwritten.
     """
     if not data_dir.is_dir():
         raise InputError("no such folder", path=data_dir)

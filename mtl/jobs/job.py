@@ -49,9 +49,12 @@ def read_named(kind: str, name: str, folder: Path) -> dict[str, Any]:
 
 
 def read_settings(kind: str, name: str, folder: Path, embeddings: str) -> dict[str, Any]:
-    """The settings of the architecture or preset with this name or path. kind: "architecture" or "preset".
+    """The settings of the architecture or preset with this name or path.
 
     Its section `embeddings` has a section for each kind of embeddings; only that of `embeddings` applies.
+
+    Args:
+        kind: "architecture" or "preset".
     """
     content = read_named(kind, name, folder)
     _check_choices(f"{kind}={name}", [key for key in CHOICES if key in content and key != kind])
@@ -80,7 +83,12 @@ METHODS_KEY = "methods"  # in a suite file's `config`: settings for runs of sing
 
 
 def chosen_suite(given: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
-    """The name or path of the suite. given: the settings of a run, by dotted key. baseline: the content of baseline.yaml."""
+    """The name or path of the suite.
+
+    Args:
+        given: the settings of a run, by dotted key.
+        baseline: the content of baseline.yaml.
+    """
     name = str(given.get("suite", baseline.get("suite")))
     data_dir = given.get("data_dir")
     return _default_suite(Path(str(data_dir)) if data_dir else None) if name == "auto" else name

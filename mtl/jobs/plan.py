@@ -25,7 +25,12 @@ from mtl.settings.layers import flatten
 
 @dataclass(frozen=True)
 class SeedTime:
-    """How long a seed takes. stage1: seconds of stage 1, also where another run has trained it. rest: of everything else."""
+    """How long a seed takes.
+
+    Args:
+        stage1: seconds of stage 1, also where another run has trained it.
+        rest: of everything else.
+    """
 
     stage1: float
     rest: float
@@ -34,12 +39,16 @@ class SeedTime:
 def expected_seconds(
     runs: Sequence[NamedRun], measured: Mapping[str, float] = MappingProxyType({})
 ) -> dict[str, dict[int, float]]:
-    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones or is measured.
+    """Seconds by run and by seed, of the seeds that are not done and whose time can be told from finished ones or is
+    measured.
 
-    Finished ones are other seeds of the run, or else seeds of finished runs beside it with the same title and the same size of the
-    encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the same stage 1, only the first trains it,
-    and none if it is finished. measured: as `measured_seconds` returns; of these runs nothing else is known, so those of their seeds that
-    do not train stage 1 are left out.
+    Finished ones are other seeds of the run, or else seeds of finished runs beside it with the same title and the
+    same size of the encoder; the time of their stage 1 is scaled to this run's number of steps. Of seeds with the
+    same stage 1, only the first trains it, and none if it is finished.
+
+    Args:
+        measured: as `measured_seconds` returns; of these runs nothing else is known, so those of their seeds that do
+            not train stage 1 are left out.
     """
     parts = {run.name: run.job.shared_part for run in runs}
     waiting = {run.name: [seed for seed in run.job.config.seeds if not _is_done(run, seed)] for run in runs}
@@ -177,8 +186,14 @@ CLOCKS = 300.0  # seconds by which the clocks of this machine and of the file sy
 
 @dataclass(frozen=True)
 class SeedState:
-    """How far a seed is. state: FINISHED, WAITING, "running" or "interrupted". detail: the average × 100 that it has reached, where it runs
-    and the stage. seconds: how long it took or is expected to take in all; None: unknown. stage1: whether they are those of stage 1 alone."""
+    """How far a seed is.
+
+    Args:
+        state: FINISHED, WAITING, "running" or "interrupted".
+        detail: the average × 100 that it has reached, where it runs and the stage.
+        seconds: how long it took or is expected to take in all; None: unknown.
+        stage1: whether they are those of stage 1 alone.
+    """
 
     run: str
     seed: int
@@ -189,7 +204,11 @@ class SeedState:
 
 
 def seed_states(runs: Sequence[NamedRun], measured: Mapping[str, float] = MappingProxyType({})) -> list[SeedState]:
-    """How far each seed of these runs is, run by run. measured: as `mtl.jobs.plan.measured_seconds` returns."""
+    """How far each seed of these runs is, run by run.
+
+    Args:
+        measured: as `mtl.jobs.plan.measured_seconds` returns.
+    """
     expected = expected_seconds(runs, measured)
     states = [state for run in runs for state in _states(run, expected[run.name])]
     return [
@@ -257,7 +276,11 @@ def _validations(log: Path) -> Iterator[tuple[int, float]]:
 
 
 def plan_text(runs: Sequence[NamedRun], at_a_time: int | None) -> str:
-    """The units of a sweep, what is finished, and the hours that the others are expected to take. at_a_time: seeds at once."""
+    """The units of a sweep, what is finished, and the hours that the others are expected to take.
+
+    Args:
+        at_a_time: seeds at once.
+    """
     states = seed_states(runs, measured_seconds(runs))
     lines = [_line(state) for state in states]
     left = [state for state in states if state.state != FINISHED]

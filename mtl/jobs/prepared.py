@@ -34,10 +34,15 @@ logger = logging.getLogger("mtl")
 class Prepared:
     """What is known of a run before its seeds are trained, in plain values.
 
-    inputs: fingerprints by name. rows: the number of rows by task and split. changed: by task, the splits whose files differ from those
-    whose checksums the suite names. constants: by task, the score × 100 of the best constant
-    answer. held_out: by task, the number of held-out rows. facts: as `mtl.methods.method.Method.facts`. shared: by seed, the key of the
-    part of its training that other runs may share; without seeds that share nothing.
+    Args:
+        inputs: fingerprints by name.
+        rows: the number of rows by task and split.
+        changed: by task, the splits whose files differ from those whose checksums the suite names.
+        constants: by task, the score × 100 of the best constant answer.
+        held_out: by task, the number of held-out rows.
+        facts: as `mtl.methods.method.Method.facts`.
+        shared: by seed, the key of the part of its training that other runs may share; without seeds that share
+            nothing.
     """
 
     inputs: dict[str, str]

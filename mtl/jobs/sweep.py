@@ -60,9 +60,13 @@ class Sweep:
 def load_sweep(name: str, given: Mapping[str, Any] | None = None, only: Sequence[str] = ()) -> Sweep:
     """The sweep of the file with this name or path.
 
-    given: settings for every run, which replace those of the file. only: the names of the runs to choose; empty: all.
-    Raises InputError for every error that can be found before the first run starts: bad settings, runs with the same name,
-    missing data or vectors, folders with another configuration.
+    Args:
+        given: settings for every run, which replace those of the file.
+        only: the names of the runs to choose; empty: all.
+
+    Raises:
+        InputError: for every error that can be found before the first run starts: bad settings, runs with the same
+            name, missing data or vectors, folders with another configuration.
     """
     path = find_yaml("sweep", name, shipped("configs") / "sweep")
     title, entries = _read(path)

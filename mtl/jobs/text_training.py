@@ -23,7 +23,9 @@ from mtl.tasks.suite import load_suite
 class TrainingText:
     """What is trained on: text files in a language, the training text of a suite, or both.
 
-    held_out: the share of training rows that the runs that use the result hold out; None: that of configs/baseline.yaml.
+    Args:
+        held_out: the share of training rows that the runs that use the result hold out; None: that of
+            configs/baseline.yaml.
     """
 
     texts: str | Sequence[str] | None = None
@@ -48,7 +50,11 @@ class TrainingText:
         )
 
     def check(self, command: str) -> None:
-        """Raise InputError if there is no text, or a setting makes no sense with the others. command: its words, for the message."""
+        """Raise InputError if there is no text, or a setting makes no sense with the others.
+
+        Args:
+            command: its words, for the message.
+        """
         if self.texts is None and self.suite is None:
             raise InputError(f"{command}: name what to train on: texts=[FILE,…], suite=NAME, or both")
         for key, value in (("data_dir", self.data_dir), ("suite_held_out", self.held_out)):
@@ -85,10 +91,15 @@ logger = logging.getLogger("mtl")
 def train_embeddings(
     name: str, text: TrainingText, settings: Mapping[str, Any], out: str | None = None, accelerator: str = "auto"
 ) -> Path:
-    """Train vectors of the kind `name` and return their path. Raises InputError.
+    """Train vectors of the kind `name` and return their path.
 
-    settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
-    out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the suite.
+    Args:
+        settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
+        out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the
+            suite.
+
+    Raises:
+        InputError: if it cannot be done.
     """
     text.check("embeddings train")
     if text.texts is not None and out is None:
@@ -118,9 +129,14 @@ def train_embeddings(
 
 
 def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str = "embeddings") -> Path:
-    """Download the pretrained vectors of a recipe and return their path. Raises InputError.
+    """Download the pretrained vectors of a recipe and return their path.
 
-    recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them, KLEJ's if there are several.
+    Args:
+        recipe: a name or a path; None: the recipe for this kind of embeddings that says where to download them,
+            KLEJ's if there are several.
+
+    Raises:
+        InputError: if it cannot be done.
     """
     if recipe is None:
         recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
@@ -138,10 +154,14 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
 def pretrain_transformer(
     text: TrainingText, settings: Mapping[str, Any], out: str | None, config: str = "small", accelerator: str = "auto"
 ) -> Path:
-    """Pre-train a BERT and return its folder, `out`. Raises InputError, and DivergedError if the training diverges.
+    """Pre-train a BERT and return its folder, `out`.
 
-    config: a name in configs/pretrain, or a path. settings: fields of `mtl.pretraining.settings.PretrainingSettings`, which replace those
-    of the file.
+    Args:
+        config: a name in configs/pretrain, or a path.
+        settings: fields of `mtl.pretraining.settings.PretrainingSettings`, which replace those of the file.
+
+    Raises:
+        InputError: and DivergedError if the training diverges.
     """
     text.check("pretrain transformer")
     if out is None:

@@ -27,8 +27,12 @@ logger = logging.getLogger("mtl")
 def run_baseline(job: Job, command: str = "") -> Summary:
     """Run the job, or the part of it that is not done yet. Return the summary.
 
-    command: the command line that the summary records. Raises InputError for bad data, for a run folder with another
-    configuration, and for one that another process uses; DivergedError for training that diverges.
+    Args:
+        command: the command line that the summary records.
+
+    Raises:
+        InputError: for bad data, for a run folder with another configuration, and for one that another process uses;
+            DivergedError for training that diverges.
     """
     # Also a last seed that is left: with all threads, its scores would have other last digits.
     if job.config.runs_apart:
@@ -46,11 +50,17 @@ def run_baseline(job: Job, command: str = "") -> Summary:
 
 
 def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[NamedRun], None]) -> None:
-    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their configuration.
+    """Make these runs: first prepare all of them, then train their seeds, several at a time, on the engine of their
+    configuration.
 
-    What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their seeds would train
-    exactly alike is trained once. finished: called after each run whose summary is written. The runs must have the same `engine` and
-    `seeds_in_parallel`. Raises UserError as a run does, of a unit that fails only when all other runs have ended.
+    What several runs need (data, caches, vectors) is made once while they are prepared, and what several of their
+    seeds would train exactly alike is trained once. The runs must have the same `engine` and `seeds_in_parallel`.
+
+    Args:
+        finished: called after each run whose summary is written.
+
+    Raises:
+        UserError: as a run does, of a unit that fails only when all other runs have ended.
     """
     allow_open_files(len(runs))  # a lock for each run
     with ExitStack() as held:
@@ -155,7 +165,11 @@ def needs(config: Config) -> Needs:
 
 
 def preparation_unit(job: Job, run: str) -> Unit:
-    """What is done before the seeds of a run. run: its name; empty if there is only one run."""
+    """What is done before the seeds of a run.
+
+    Args:
+        run: its name; empty if there is only one run.
+    """
     return Unit(
         name=f"{run}, preparation" if run else "preparation",
         call=begin_apart,
@@ -169,7 +183,9 @@ def preparation_unit(job: Job, run: str) -> Unit:
 def seed_units(job: Job, run: str, expected: Mapping[int, float]) -> list[Unit]:
     """The seeds of a run that are not done yet, as units.
 
-    run: its name; empty if there is only one run. expected: seconds by seed, where they are known.
+    Args:
+        run: its name; empty if there is only one run.
+        expected: seconds by seed, where they are known.
     """
     waiting = [seed for seed in job.config.seeds if not job.folder.scores(seed).exists()]
     return [

@@ -33,7 +33,9 @@ from mtl.training.module import TaskScore
 class Coded:
     """A dataset with its targets as codes (`mtl.tasks.target_kind`).
 
-    overlap: whether the rows of pairs have their overlap. scale: how progress shows scores.
+    Args:
+        overlap: whether the rows of pairs have their overlap.
+        scale: how progress shows scores.
     """
 
     dataset: Dataset
@@ -89,13 +91,19 @@ class Coded:
 class JointBatches:
     """Batches of the training and dev rows of every trained task; each batch has rows of one task.
 
-    parts: the rows by "train" or "dev" and task id.
+    Args:
+        parts: the rows by "train" or "dev" and task id.
     """
 
     def __init__(
         self, config: Config, data: Coded, sequences: Sequences, seed: int, batch_size: int, dev_batch_size: int
     ) -> None:
-        """sequences: the texts. seed: of rows that are drawn for training. Batch sizes: see `batch_rows`."""
+        """Batch sizes: see `batch_rows`.
+
+        Args:
+            sequences: the texts.
+            seed: of rows that are drawn for training.
+        """
         tasks = data.dataset.trained_tasks
         self.parts = {
             "train": {task.id: data.train(task, config.loss, seed) for task in tasks},

@@ -42,7 +42,11 @@ BUCKETS = 1 << 22  # of n-grams
 
 
 def with_overlap(split: Split, texts: Sequence[str]) -> Split:
-    """The rows of a task on pairs, with the overlap of each pair. texts: of the dataset."""
+    """The rows of a task on pairs, with the overlap of each pair.
+
+    Args:
+        texts: of the dataset.
+    """
     pairs, inverse = np.unique(split.texts, axis=0, return_inverse=True)
     return replace(split, overlap=overlap(texts, pairs)[inverse.ravel()])
 
@@ -50,7 +54,10 @@ def with_overlap(split: Split, texts: Sequence[str]) -> Split:
 def overlap(texts: Sequence[str], pairs: np.ndarray) -> np.ndarray:
     """FEATURES of each pair of texts, in lower case, float32 (pairs, features), each from 0 to 1.
 
-    pairs: int64 (pairs, 2), indices in `texts`. Counts of n-grams are on a logarithmic scale. An empty text overlaps with nothing.
+    Counts of n-grams are on a logarithmic scale. An empty text overlaps with nothing.
+
+    Args:
+        pairs: int64 (pairs, 2), indices in `texts`.
     """
     if not len(pairs):
         return np.empty((0, len(FEATURES)), dtype=np.float32)
@@ -98,9 +105,14 @@ FLOAT = 4  # bytes of a weight
 
 
 def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], dim: int) -> Heads:
-    """The heads of these tasks that the configuration describes. dim: the size of the encoder's outputs.
+    """The heads of these tasks that the configuration describes.
 
-    outputs: by task id, the number of outputs of its head for one input. Raises InputError for heads that no memory of this machine holds.
+    Args:
+        dim: the size of the encoder's outputs.
+        outputs: by task id, the number of outputs of its head for one input.
+
+    Raises:
+        InputError: for heads that no memory of this machine holds.
     """
     attention_size = config.head.attention_size if config.head.attention else None
     make = partial(
@@ -128,9 +140,12 @@ def new_heads(config: Config, tasks: Sequence[Task], outputs: Mapping[str, int],
 class TaskInput:
     """What one task's head reads in stage 2.
 
-    encoder: runs in each step, either trained with the head or with dropout; None if the texts are already encoded.
-    sequences: texts for the encoder, or its token outputs. vectors: float32 (texts, dim), for heads that read vectors of whole texts.
-    lengths: int64 (texts,), in tokens, if batches hold rows of similar length; None if rows are shuffled freely.
+    Args:
+        encoder: runs in each step, either trained with the head or with dropout; None if the texts are already
+            encoded.
+        sequences: texts for the encoder, or its token outputs.
+        vectors: float32 (texts, dim), for heads that read vectors of whole texts.
+        lengths: int64 (texts,), in tokens, if batches hold rows of similar length; None if rows are shuffled freely.
     """
 
     encoder: Encoder | None

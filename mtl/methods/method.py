@@ -30,7 +30,11 @@ FORMAT = "3"
 
 
 def seed_folder(folder: Path, seed: int) -> Path:
-    """The folder of a seed. folder: the run's."""
+    """The folder of a seed.
+
+    Args:
+        folder: the run's.
+    """
     return folder / f"seed-{seed}"
 
 
@@ -45,8 +49,12 @@ def finetune_folder(seed_folder: Path, task: str) -> Path:
 
 
 class StageRecord(TypedDict):
-    """The content of a finished stage's done.json: seconds, peak_memory (bytes), and a row of the learning curve for each validation,
-    with scores × 100 by `dev/TASK`. key, trained_in: see `mtl.methods.lstm.stage1`."""
+    """The content of a finished stage's done.json: seconds, peak_memory (bytes), and a row of the learning curve for
+    each validation, with scores × 100 by `dev/TASK`.
+
+    Args:
+        key, trained_in: see `mtl.methods.lstm.stage1`.
+    """
 
     seconds: Amount
     peak_memory: Count
@@ -69,7 +77,11 @@ def chosen_file(seed_folder: Path, task: str) -> Path:
 
 
 class Chosen(TypedDict):
-    """The settings that were best, and what it took to choose them. peak_memory: in bytes."""
+    """The settings that were best, and what it took to choose them.
+
+    Args:
+        peak_memory: in bytes.
+    """
 
     settings: dict[str, Any]
     seconds: Amount
@@ -82,8 +94,9 @@ Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,
 class Method(Protocol):
     """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
 
-    fingerprints: hashes, by name, of everything except the data that its predictions depend on. facts: entries that it adds to the
-    summary; sentences under "notes" are printed below the table.
+    Args:
+        fingerprints: hashes, by name, of everything except the data that its predictions depend on.
+        facts: entries that it adds to the summary; sentences under "notes" are printed below the table.
     """
 
     fingerprints: dict[str, str]
@@ -99,19 +112,25 @@ class Method(Protocol):
         """A hash that is equal for seeds of other runs that train a part of the seed exactly alike, which they share; None: nothing."""
 
     def cost(self, seed: int, folder: Path) -> dict[str, Any]:
-        """The cost of a seed. It is known only after `predictions`. folder: the seed's.
+        """The cost of a seed. It is known only after `predictions`.
 
         parameters, parameters_without_embeddings (numbers), pretrain_seconds (None where there is no stage 1),
         finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
+
+        Args:
+            folder: the seed's.
         """
 
 
 class Model(Protocol):
     """The trained models of one seed of a finished run.
 
-    dim: the size of a text's vector. parameters: of the encoder, without heads. parameters_without_embeddings: those of them that are
-    not in word vectors. pooling: that of text vectors unless another is asked for. trained_on: ids of the suite's tasks whose training
-    rows the encoder has seen, with labels or without.
+    Args:
+        dim: the size of a text's vector.
+        parameters: of the encoder, without heads.
+        parameters_without_embeddings: those of them that are not in word vectors.
+        pooling: that of text vectors unless another is asked for.
+        trained_on: ids of the suite's tasks whose training rows the encoder has seen, with labels or without.
     """
 
     pooling: str
@@ -121,13 +140,25 @@ class Model(Protocol):
     trained_on: Sequence[str]
 
     def predict(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
-        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+        """Predicted targets (rows,).
+
+        Args:
+            rows: at least one.
+
+        Raises:
+            ValueError: for a row that is not one of this task.
+        """
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up what `encode` needs of these texts at once. Without it, each block of texts reads a file of vectors again."""
 
     def encode(self, texts: Sequence[str], pooling: str) -> np.ndarray:
-        """Text vectors, float32 (texts, dim). texts: at least one. pooling: how the vectors of tokens become one: max or mean."""
+        """Text vectors, float32 (texts, dim).
+
+        Args:
+            texts: at least one.
+            pooling: how the vectors of tokens become one: max or mean.
+        """
 
     def fingerprint(self) -> str:
         """A hash of everything that text vectors depend on, apart from the pooling and the software."""
@@ -136,13 +167,23 @@ class Model(Protocol):
         """The versions of the software that text vectors depend on, by name: mtl, and what makes tokens."""
 
     def parts(self, words: Sequence[str]) -> "EncoderParts":
-        """The encoder's weights, for other programs. words: get vectors if they have one. Raises InputError if it has no fixed vector
-        for each word."""
+        """The encoder's weights, for other programs.
+
+        Args:
+            words: get vectors if they have one.
+
+        Raises:
+            InputError: if it has no fixed vector for each word.
+        """
 
 
 @dataclass(frozen=True)
 class BuildRequest:
-    """What a method is built from. folder: the run's."""
+    """What a method is built from.
+
+    Args:
+        folder: the run's.
+    """
 
     config: Config
     suite: Suite
@@ -153,10 +194,16 @@ class BuildRequest:
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """What the models of one seed are loaded from. folder: the run's. seed_folder: the seed's. inputs: the run's fingerprints.
+    """What the models of one seed are loaded from.
 
-    tasks: ids of the run's tasks. answers: see `mtl.data.dataset.Dataset`. task: the task whose own encoder encodes texts, where each
-    task has one; None: the encoder that all tasks share.
+    Args:
+        folder: the run's.
+        seed_folder: the seed's.
+        inputs: the run's fingerprints.
+        tasks: ids of the run's tasks.
+        answers: see `mtl.data.dataset.Dataset`.
+        task: the task whose own encoder encodes texts, where each task has one; None: the encoder that all tasks
+            share.
     """
 
     config: Config
@@ -183,16 +230,26 @@ def _nothing(config: Config, suite: Suite) -> None:
 class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
 
-    family: the group of its rows in tables (floor, lstm, transformer, …). title: the title of its rows. folder: the name of a run's
-    folder, below the suite's. reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means
-    all keys that begin with it. unread: those of them that only other variants of a configuration read. describe: the summary's values of
-    `embeddings`, `variant`, `architecture` and `preset`, if the method has them. chosen_on_dev: returns what is chosen on dev, as tables
-    name it; empty: nothing. check: called before any data is read; raises InputError if the run could not find a file that it needs.
-    sources: the files and folders beside the data that a run is made from, whose paths the configuration or the suite names; they need not exist.
-    load: loads the models of a finished run; None if they are not kept. is_constant: whether it is the best constant answer itself, with
-    which tables compare the other methods. answers: whether it can answer a task; its runs leave out the others. shared: `Method.shared`
-    of any seed, estimated from the configuration alone, before any data is read; None: seeds share nothing. measured: the seconds of a
-    seed's first stage, told by measuring a part of it on this machine; None: it cannot be told.
+    Args:
+        family: the group of its rows in tables (floor, lstm, transformer, …).
+        title: the title of its rows.
+        folder: the name of a run's folder, below the suite's.
+        reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all
+            keys that begin with it.
+        unread: those of them that only other variants of a configuration read.
+        describe: the summary's values of `embeddings`, `variant`, `architecture` and `preset`, if the method has
+            them.
+        chosen_on_dev: returns what is chosen on dev, as tables name it; empty: nothing.
+        check: called before any data is read; raises InputError if the run could not find a file that it needs.
+        sources: the files and folders beside the data that a run is made from, whose paths the configuration or the
+            suite names; they need not exist.
+        load: loads the models of a finished run; None if they are not kept.
+        is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
+        answers: whether it can answer a task; its runs leave out the others.
+        shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
+            seeds share nothing.
+        measured: the seconds of a seed's first stage, told by measuring a part of it on this machine; None: it cannot
+            be told.
     """
 
     family: str

@@ -48,7 +48,11 @@ LEAST = 1e-6  # margins that differ by less are equal: another CPU may order the
 def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
     """What to add to the outputs of `label` so that its F1 over these rows is highest; 0 if nothing is better than 0.
 
-    outputs: (rows, labels). gold: the indices of the right labels, (rows,). Among equal scores, the shift nearest to 0 is taken.
+    Among equal scores, the shift nearest to 0 is taken.
+
+    Args:
+        outputs: (rows, labels).
+        gold: the indices of the right labels, (rows,).
     """
     others = np.delete(outputs, label, axis=1).max(axis=1).astype(np.float64)
     margins = others - outputs[:, label]  # the label is predicted if the shift is greater
@@ -92,7 +96,12 @@ logger = logging.getLogger("mtl")
 
 @dataclass(frozen=True)
 class Finetuning:
-    """Stage 2 of one task and seed. folder: receives what `fit` writes. start: what the first validation comes after, for messages."""
+    """Stage 2 of one task and seed.
+
+    Args:
+        folder: receives what `fit` writes.
+        start: what the first validation comes after, for messages.
+    """
 
     config: Config
     data: Coded

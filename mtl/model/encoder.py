@@ -19,10 +19,15 @@ from mtl.model.sequences import Embedder, Sequences
 class EncoderParts:
     """The weights of an encoder, float32 on the CPU, and how it splits texts.
 
-    words: those with a vector of their own, in the order of their ids, from `Vocabulary.FIRST`. vectors: (ids, dim), of padding (zero), of
-    the unknown word, and of `words`. lstm: a state dict of `torch.nn.LSTM(bidirectional=True)`. join_input: see
-    `mtl.model.encoder.Encoder`. language: of the Moses tokenizer. max_length: in tokens, without boundary words. boundary_words: whether
-    `mtl.data.text.BOUNDARIES` stand around each text. all_words: whether the run looks new words up in its file of vectors.
+    Args:
+        words: those with a vector of their own, in the order of their ids, from `Vocabulary.FIRST`.
+        vectors: (ids, dim), of padding (zero), of the unknown word, and of `words`.
+        lstm: a state dict of `torch.nn.LSTM(bidirectional=True)`.
+        join_input: see `mtl.model.encoder.Encoder`.
+        language: of the Moses tokenizer.
+        max_length: in tokens, without boundary words.
+        boundary_words: whether `mtl.data.text.BOUNDARIES` stand around each text.
+        all_words: whether the run looks new words up in its file of vectors.
     """
 
     words: list[str]
@@ -63,10 +68,11 @@ class Encoder(nn.Module):
         dropout: float,
         join_input: bool = False,
     ) -> None:
-        """embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim). hidden_size: units per direction.
-
-        join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout follows. This
-        is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
+        """Args:
+        embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim).
+        hidden_size: units per direction.
+        join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout
+            follows. This is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
         """
         super().__init__()
         self.embedder = embedder
@@ -98,9 +104,14 @@ class Encoder(nn.Module):
     def encode(
         self, sequences: Sequences, texts: Tensor, title: str = "encoding texts", pooling: str = "max"
     ) -> Tensor:
-        """The vectors of these texts (int64 indices into `sequences`), float32 on the CPU, (texts, output_size), without dropout.
+        """The vectors of these texts (int64 indices into `sequences`), float32 on the CPU, (texts, output_size), without
+        dropout.
 
-        Texts of similar length share a batch. title: shown with the progress. pooling: a name in POOLINGS.
+        Texts of similar length share a batch.
+
+        Args:
+            title: shown with the progress.
+            pooling: a name in POOLINGS.
         """
         vectors = torch.empty(len(texts), self.output_size)
         for indices, states, lengths in self._encoded(sequences, texts, title):

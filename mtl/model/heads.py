@@ -32,9 +32,14 @@ class Head(nn.Module):
         overlap: int = 0,
         spans: Sequence[int] = (),
     ) -> None:
-        """dim: of a sentence vector. outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
-        overlap: the number of features of a pair's overlap (`mtl.methods.coded`) that a head for pairs reads beside the vectors.
-        spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a pair's second."""
+        """Args:
+        dim: of a sentence vector.
+        outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
+        overlap: the number of features of a pair's overlap (`mtl.methods.coded`) that a head for pairs reads
+            beside the vectors.
+        spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a
+            pair's second.
+        """
         super().__init__()
         self.pair = pair
         self.spans = list(spans)
@@ -108,7 +113,12 @@ class ProjectingHead(nn.Module):
         overlap: int = 0,
         spans: Sequence[int] = (),
     ) -> None:
-        """dim: of an encoder output. projection: the projected size. The other arguments are as in `Head`."""
+        """The other arguments are as in `Head`.
+
+        Args:
+            dim: of an encoder output.
+            projection: the projected size.
+        """
         super().__init__()
         self.projection = nn.Linear(dim, projection)
         self.head = Head(projection, outputs, pair, hidden_size, dropout, overlap, spans)
@@ -142,7 +152,9 @@ class CosineHead(nn.Module):
     steps: Tensor
 
     def __init__(self, dim: int) -> None:
-        """dim: of a sentence vector."""
+        """Args:
+        dim: of a sentence vector.
+        """
         super().__init__()
         self.register_buffer("mean", torch.zeros(dim))
         self.register_buffer("steps", torch.tensor(0.0))
@@ -209,8 +221,12 @@ class AttentionHead(nn.Module):
         overlap: int = 0,
         spans: Sequence[int] = (),
     ) -> None:
-        """dim: of an encoder output. hidden_size: units of the MLP. attention_size: units of the BiLSTM per direction.
-        overlap, spans: as in `Head`."""
+        """Args:
+        dim: of an encoder output.
+        hidden_size: units of the MLP.
+        attention_size: units of the BiLSTM per direction.
+        overlap, spans: as in `Head`.
+        """
         super().__init__()
         self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)
         self.dropout = nn.Dropout(dropout)
@@ -241,7 +257,9 @@ class AttentionHead(nn.Module):
 def attend(scores: Tensor, others: Tensor, past: Tensor) -> Tensor:
     """For each word the mean of the other sentence's words, weighted with the softmax of its scores: (rows, time, dim).
 
-    scores: (rows, time, other time). others: (rows, other time, dim). past: bool (rows, other time), true past the other
-    sentence's end.
+    Args:
+        scores: (rows, time, other time).
+        others: (rows, other time, dim).
+        past: bool (rows, other time), true past the other sentence's end.
     """
     return torch.bmm(scores.masked_fill(past[:, None, :], -math.inf).softmax(dim=2), others)

@@ -65,11 +65,16 @@ class Packing:
     """Which packed column holds which step of which sequence of a batch.
 
     A step's columns are its sequences, the longest first, then 0 to 15 padding columns.
-    sizes: the number of sequences that have each step, descending.
+
+    Args:
+        sizes: the number of sequences that have each step, descending.
     """
 
     def __init__(self, lengths: Tensor, time: int) -> None:
-        """lengths: int64 (batch,), at least 1. time: steps of the padded batch."""
+        """Args:
+        lengths: int64 (batch,), at least 1.
+        time: steps of the padded batch.
+        """
         order = torch.argsort(lengths, descending=True, stable=True).numpy()
         sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
         widths = -(-sizes // WIDTH_MULTIPLE) * WIDTH_MULTIPLE
@@ -140,10 +145,15 @@ class PackedBiLSTMLayer(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, data: Tensor, sizes: list[int], *weights: Tensor) -> Tensor:
-        """sizes: the number of sequences that have each step, descending; a step's columns are padded to a multiple of WIDTH_MULTIPLE.
+        """Padding columns are zero in the output.
 
-        weights: w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one. Padding columns are zero in the output.
-        The output and the gradients of data, w_ih and w_hh have the dtype of data; the rest is computed in that of the biases.
+        The output and the gradients of data, w_ih and w_hh have the dtype of data; the rest is computed in that of
+        the biases.
+
+        Args:
+            sizes: the number of sequences that have each step, descending; a step's columns are padded to a multiple
+                of WIDTH_MULTIPLE.
+            weights: w_ih, w_hh, b_ih, b_hh of the forward direction, then of the backward one.
         """
         hidden = weights[1].shape[1]
         output = data.new_empty(2 * hidden, data.shape[1])
@@ -307,7 +317,9 @@ class BiLSTM(nn.LSTM):
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:
-        """hidden_size: units per direction; the output is twice as wide."""
+        """Args:
+        hidden_size: units per direction; the output is twice as wide.
+        """
         super().__init__(input_size, hidden_size, num_layers, bidirectional=True, batch_first=True)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:  # type: ignore[override]

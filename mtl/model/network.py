@@ -18,16 +18,22 @@ from mtl.tasks.task import Task
 class Batch:
     """Rows of one task. A row has one input, or in a choice one for each candidate.
 
-    A pair's two texts are two sequences: first all inputs' first texts, then all their second texts.
-    Either tokens and lengths are set (texts to encode, or their encoded tokens), or vectors (texts encoded before).
+    A pair's two texts are two sequences: first all inputs' first texts, then all their second texts. Either tokens
+    and lengths are set (texts to encode, or their encoded tokens), or vectors (texts encoded before).
 
-    rows: int64 (rows,), their numbers in the split. targets: float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown.
-    tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
-    lengths: int64 (sides * inputs,), tokens. vectors: (sides * inputs, dim). sizes: int64 (rows,), inputs of each row; None: one each.
-    overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
-    spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads that read them.
-    marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
-    firsts: int64 (inputs,), of each candidate the first one of its row with the same texts; None if no two are equal.
+    Args:
+        rows: int64 (rows,), their numbers in the split.
+        targets: float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown.
+        tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
+        lengths: int64 (sides * inputs,), tokens.
+        vectors: (sides * inputs, dim).
+        sizes: int64 (rows,), inputs of each row; None: one each.
+        overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
+        spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads
+            that read them.
+        marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
+        firsts: int64 (inputs,), of each candidate the first one of its row with the same texts; None if no two are
+            equal.
     """
 
     task: str
@@ -114,7 +120,11 @@ AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
 
 
 class TaskNetwork(nn.Module):
-    """A network that answers some tasks: what training and prediction need of it. kinds: what heads need of the tasks' targets, by task id."""
+    """A network that answers some tasks: what training and prediction need of it.
+
+    Args:
+        kinds: what heads need of the tasks' targets, by task id.
+    """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
@@ -182,10 +192,16 @@ class Heads(nn.Module):
         overlap: int = 0,
         cosine: bool = False,
     ) -> None:
-        """outputs: of a head for one input, by task id. dim: of an encoder output. attention_size: None: pair tasks have no
-        attention between their sentences. projection: the size to which each token is projected before pooling, except where a
-        pair has attention, as in jiant; None: no projection. overlap: the number of features of a pair's overlap. cosine: whether the head of a pair
-        without marked spans whose target is a number gives the cosine of the two texts' centred vectors."""
+        """Args:
+        outputs: of a head for one input, by task id.
+        dim: of an encoder output.
+        attention_size: None: pair tasks have no attention between their sentences.
+        projection: the size to which each token is projected before pooling, except where a pair has attention,
+            as in jiant; None: no projection.
+        overlap: the number of features of a pair's overlap.
+        cosine: whether the head of a pair without marked spans whose target is a number gives the cosine of the
+            two texts' centred vectors.
+        """
         super().__init__()
         self.dim = dim
         self.outputs = dict(outputs)

@@ -31,10 +31,14 @@ class ProjectedLSTMLayer(torch.autograd.Function):
         cell_clip: float | None,
         state_clip: float | None,
     ) -> Tensor:
-        """sizes: the number of sequences that have each step, descending. reverse: from the last step to the first.
+        """w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size) and bias (4 * hidden,) have their
+        gates in the order o, i, f, g. w_projection (projection_size, hidden).
 
-        w_input (4 * hidden, input_size), w_state (4 * hidden, projection_size) and bias (4 * hidden,) have their gates in
-        the order o, i, f, g. w_projection (projection_size, hidden). A clip of None: no clipping.
+        A clip of None: no clipping.
+
+        Args:
+            sizes: the number of sequences that have each step, descending.
+            reverse: from the last step to the first.
         """
         hidden = w_projection.shape[1]
         steps = packed_steps(sizes, reverse)

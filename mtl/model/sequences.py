@@ -8,12 +8,20 @@ from torch import Tensor
 
 
 class Sequences(Protocol):
-    """Texts that can be gathered into padded batches. lengths: int64 (texts,), tokens."""
+    """Texts that can be gathered into padded batches.
+
+    Args:
+        lengths: int64 (texts,), tokens.
+    """
 
     lengths: Tensor
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """The padded batch of these texts, (batch, time, …), with 0 past their ends, and their lengths, (batch,). texts: indices, (batch,)."""
+        """The padded batch of these texts, (batch, time, …), with 0 past their ends, and their lengths, (batch,).
+
+        Args:
+            texts: indices, (batch,).
+        """
 
 
 class Embedder(Protocol):
@@ -34,7 +42,9 @@ class Rows(Protocol):
 class ArraySequences:
     """Texts as slices of one long array of word ids or token vectors.
 
-    rows: int64 (all tokens,), or floating-point (all tokens, width). starts, lengths: of each text's slice, int64 (texts,).
+    Args:
+        rows: int64 (all tokens,), or floating-point (all tokens, width).
+        starts, lengths: of each text's slice, int64 (texts,).
     """
 
     def __init__(self, rows: Rows, starts: np.ndarray, lengths: np.ndarray) -> None:
@@ -43,7 +53,11 @@ class ArraySequences:
         self.lengths = torch.from_numpy(lengths)
 
     def gather(self, texts: Tensor) -> tuple[Tensor, Tensor]:
-        """The texts' word ids (batch, time) or vectors (batch, time, width), and their lengths (batch,). texts: indices, (batch,)."""
+        """The texts' word ids (batch, time) or vectors (batch, time, width), and their lengths (batch,).
+
+        Args:
+            texts: indices, (batch,).
+        """
         lengths = self.lengths[texts]
         steps = np.arange(int(lengths.max()))
         inside = steps < lengths.numpy()[:, None]

@@ -22,7 +22,9 @@ from mtl.settings.layers import find_yaml, shipped
 class ModelFacts:
     """What mteb's model metadata asks for and no encoder knows; the keys `model.…`. None: not said.
 
-    name: as in "organization/name"; None: mtl/{the encoder's name}, with a run's seed. release_date: of the weights, as in 2026-11-22.
+    Args:
+        name: as in "organization/name"; None: mtl/{the encoder's name}, with a run's seed.
+        release_date: of the weights, as in 2026-11-22.
     """
 
     name: str | None = None
@@ -52,7 +54,11 @@ class ModelFacts:
 
 @dataclass
 class MtebSettings:
-    """The keys of `mtl mteb` itself. data_dir: the folder with a folder for each task; None: data/{benchmark}, if it is there."""
+    """The keys of `mtl mteb` itself.
+
+    Args:
+        data_dir: the folder with a folder for each task; None: data/{benchmark}, if it is there.
+    """
 
     benchmark: str = "pl-mteb"
     tasks: list[str] | None = None
@@ -98,8 +104,10 @@ def unknown_key(error: UnknownKey) -> UnknownKey:
 class BenchmarkTask:
     """A task, under mteb's name for it.
 
-    split: the one that is scored. seen_in: the tasks of suites, as in "klej/cbd", whose training rows are rows of this task.
-    not_comparable: why scores by today's mteb do not belong beside published ones; None: they do.
+    Args:
+        split: the one that is scored.
+        seen_in: the tasks of suites, as in "klej/cbd", whose training rows are rows of this task.
+        not_comparable: why scores by today's mteb do not belong beside published ones; None: they do.
     """
 
     split: str = "test"
@@ -109,7 +117,11 @@ class BenchmarkTask:
 
 @dataclass
 class TaskType:
-    """Tasks that are scored alike. metric: the name of the score in mteb's result files that the benchmark reports."""
+    """Tasks that are scored alike.
+
+    Args:
+        metric: the name of the score in mteb's result files that the benchmark reports.
+    """
 
     title: str = MISSING
     metric: str = MISSING
@@ -119,7 +131,11 @@ class TaskType:
 
 @dataclass
 class PublishedRow:
-    """Published scores × 100 by task, and the averages as printed. source: where they were published."""
+    """Published scores × 100 by task, and the averages as printed.
+
+    Args:
+        source: where they were published.
+    """
 
     model: str = MISSING
     family: str = MISSING
@@ -133,8 +149,10 @@ class PublishedRow:
 class Benchmark:
     """A benchmark of mteb's tasks.
 
-    languages: mteb's codes; of a task in several languages only these parts are evaluated. model_languages: by the language code of an
-    encoder, the one that mteb's model metadata has. types: in the order of the table.
+    Args:
+        languages: mteb's codes; of a task in several languages only these parts are evaluated.
+        model_languages: by the language code of an encoder, the one that mteb's model metadata has.
+        types: in the order of the table.
     """
 
     name: str = MISSING

@@ -28,7 +28,11 @@ class MissingSplit(InputError):
 
 
 def check_files(folder: Path, split: str) -> None:
-    """Raise MissingSplit for a folder without files, and InputError for a line of a .jsonl file that is not a row. split: one that is needed."""
+    """Raise MissingSplit for a folder without files, and InputError for a line of a .jsonl file that is not a row.
+
+    Args:
+        split: one that is needed.
+    """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     if not files:
         raise MissingSplit(f"{folder}: has no files; put the task's rows there, as in {folder / split}.jsonl")
@@ -53,7 +57,8 @@ def _check_jsonl(path: Path) -> None:
 def check_columns(task: AbsTask, rows: Dataset, path: Path) -> None:
     """Raise InputError for rows that lack a column of the task, a value of one, or a number where the task has numbers.
 
-    path: where the rows are, for messages.
+    Args:
+        path: where the rows are, for messages.
     """
     if not isinstance(rows, Dataset):  # those of retrieval have other parts
         return
@@ -93,7 +98,12 @@ SHOWN = 3  # the most differences that are recorded of a split
 
 @dataclass(frozen=True)
 class TaskRows:
-    """The rows of a task. folder: None: on the hub. revision: mteb's name for the version of the rows."""
+    """The rows of a task.
+
+    Args:
+        folder: None: on the hub.
+        revision: mteb's name for the version of the rows.
+    """
 
     folder: Path | None
     revision: str
@@ -101,7 +111,10 @@ class TaskRows:
 
 @dataclass(frozen=True)
 class Comparison:
-    """data: EXACT, REDUCED (fewer rows) or OTHER. differences: from mteb's descriptive statistics, as in "test: 90 samples, not 100"."""
+    """Args:
+    data: EXACT, REDUCED (fewer rows) or OTHER.
+    differences: from mteb's descriptive statistics, as in "test: 90 samples, not 100".
+    """
 
     data: str
     differences: tuple[str, ...]
@@ -184,7 +197,11 @@ def _linked_folder(folder: Path, revision: str) -> Path:
 def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | None = None) -> AbsTask:
     """A new task object of mteb that scores this split; an evaluation changes the object, so each needs its own.
 
-    rows: those of a local folder replace the hub's. Raises InputError if mteb has no such task in the benchmark's languages.
+    Args:
+        rows: those of a local folder replace the hub's.
+
+    Raises:
+        InputError: if mteb has no such task in the benchmark's languages.
     """
     try:
         # Of a task in pairs of languages, such as STS22, only those parts count in which all texts are in the benchmark's languages.
@@ -201,7 +218,11 @@ def fresh_task(benchmark: Benchmark, name: str, split: str, rows: TaskRows | Non
 def local_task(name: str, data_dir: str | Path, benchmark: str = "pl-mteb") -> AbsTask:
     """A task of a benchmark with the rows in `data_dir/NAME`, for `mteb.evaluate`.
 
-    benchmark: as in `benchmark=`. Raises InputError if there is no such task or folder, and for rows that cannot be read.
+    Args:
+        benchmark: as in `benchmark=`.
+
+    Raises:
+        InputError: if there is no such task or folder, and for rows that cannot be read.
     """
     benchmark_found = load_benchmark(find_benchmark(benchmark))
     benchmark_found.choose([name])
@@ -247,7 +268,11 @@ def _split_file(folder: Path, split: str) -> Path:
 
 
 def unreadable(task: AbsTask, rows: TaskRows, error: Exception) -> InputError:
-    """The error of rows with which mteb fails, as one line. error: what mteb raised."""
+    """The error of rows with which mteb fails, as one line.
+
+    Args:
+        error: what mteb raised.
+    """
     path, reason = task.metadata.dataset["path"], _line(error.__cause__ or error)
     if rows.folder is None:
         where = f"the hub's {path}"

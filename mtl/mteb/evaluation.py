@@ -38,7 +38,11 @@ from mtl.mteb.results import (
 
 
 class EncoderModel(AbsEncoder):
-    """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take. encoding: whether the encoder is at work."""
+    """Gives mteb an encoder's vectors, and counts the texts and the seconds that they take.
+
+    Args:
+        encoding: whether the encoder is at work.
+    """
 
     def __init__(self, encoder: SentenceEncoder, meta: ModelMeta) -> None:
         self.mteb_model_meta = meta
@@ -48,9 +52,14 @@ class EncoderModel(AbsEncoder):
         self.encoding = False
 
     def encode(self, inputs: Any, **kwargs: Any) -> np.ndarray:
-        """The vectors of batches of texts, float32 (texts, dim). inputs: batches with a list `text`; kwargs: what mteb says of them.
+        """The vectors of batches of texts, float32 (texts, dim).
 
-        Raises InputError for vectors that are not finite, which no task can score.
+        Args:
+            inputs: batches with a list `text`.
+            kwargs: what mteb says of them.
+
+        Raises:
+            InputError: for vectors that are not finite, which no task can score.
         """
         texts = [text for batch in inputs for text in batch["text"]]
         start, self.encoding = time.monotonic(), True
@@ -112,7 +121,11 @@ ENCODING = {"batch_size": 256, "show_progress_bar": False}
 
 @dataclass(frozen=True)
 class Evaluator:
-    """What an evaluation of an encoder needs. data_dir: with a folder for each task; None: all rows are on the hub."""
+    """What an evaluation of an encoder needs.
+
+    Args:
+        data_dir: with a folder for each task; None: all rows are on the hub.
+    """
 
     encoder: SentenceEncoder
     benchmark: Benchmark
@@ -131,10 +144,17 @@ class Evaluator:
         split: str | None = None,
         finished: Callable[[Mapping[str, Record]], None] = lambda records: None,
     ) -> dict[str, Record]:
-        """The record of each task, by name; its score is None if it is not a finite number. split: to evaluate on, instead of the one
-        that the benchmark scores. finished: called after each task with the records so far.
+        """The record of each task, by name; its score is None if it is not a finite number.
 
-        A task that was evaluated with these versions of the software, on the same rows, by the same metric is not evaluated again. Raises InputError.
+        A task that was evaluated with these versions of the software, on the same rows, by the same metric is not
+        evaluated again.
+
+        Args:
+            split: to evaluate on, instead of the one that the benchmark scores.
+            finished: called after each task with the records so far.
+
+        Raises:
+            InputError: if it cannot be done.
         """
         records: dict[str, Record] = {}
         if waiting := [name for name in tasks if self._recorded(name, split)[1] is None]:
@@ -155,8 +175,12 @@ class Evaluator:
         return records
 
     def with_earlier(self, records: Mapping[str, Record]) -> dict[str, Record]:
-        """The records with a score: these, and for other tasks those of earlier commands that are still what the benchmark and these
-        versions of the software would record, preferably on exact data. records: of this command, by task."""
+        """The records with a score: these, and for other tasks those of earlier commands that are still what the
+        benchmark and these versions of the software would record, preferably on exact data.
+
+        Args:
+            records: of this command, by task.
+        """
         earlier = {
             name: best_record(self.folder, name, record_key(self.benchmark, name, self.versions))
             for name in self.benchmark.tasks

@@ -57,7 +57,11 @@ class EvaluationFolder:
         return self.path / "results"
 
     def record(self, task: str, revision: str, split: str | None = None) -> Path:
-        """What was evaluated on a version of a task's rows. split: None: the one that the benchmark scores."""
+        """What was evaluated on a version of a task's rows.
+
+        Args:
+            split: None: the one that the benchmark scores.
+        """
         return self.path / (split or "tasks") / task / revision / "record.json"
 
     def records(self, task: str) -> list[Path]:
@@ -91,7 +95,11 @@ def seen_by(description: Description, benchmark: Benchmark) -> dict[str, list[st
 
 
 def is_comparable(benchmark: Benchmark, task: str, data: str) -> bool:
-    """Whether a score may stand beside published ones: on exact data, and scored as they were. data: as EXACT."""
+    """Whether a score may stand beside published ones: on exact data, and scored as they were.
+
+    Args:
+        data: as EXACT.
+    """
     return data == EXACT and benchmark.tasks[task].not_comparable is None
 
 
@@ -103,12 +111,16 @@ def summarize(
     records: Mapping[str, Mapping[str, Any]],
     choice: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
-    """The summary of an evaluation. records: the content of `tasks/NAME.json`, by task.
+    """The summary of an evaluation.
 
-    Scores are × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over the tasks that
-    have scores, on any data. `partial` is true if a task of the benchmark is missing. `not_comparable` lists the tasks whose scores do
-    not belong beside published ones; `seen` those with training rows that the encoder was trained on. choice: what was tried to choose
-    the settings.
+    Scores are × 100. `average` is the mean over the tasks, `average_by_type` that of the types' means; both are over
+    the tasks that have scores, on any data. `partial` is true if a task of the benchmark is missing. `not_comparable`
+    lists the tasks whose scores do not belong beside published ones; `seen` those with training rows that the encoder
+    was trained on.
+
+    Args:
+        records: the content of `tasks/NAME.json`, by task.
+        choice: what was tried to choose the settings.
     """
     tasks = {name: dict(records[name]) for name in benchmark.tasks if name in records}
     scores = {name: float(record["score"]) for name, record in tasks.items()}
@@ -244,7 +256,9 @@ Record = dict[str, Any]
 def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str], split: str | None = None) -> Record:
     """What a record must say so that its score is that of the benchmark now.
 
-    versions: of the software that scores depend on, by name. split: None: the scored one.
+    Args:
+        versions: of the software that scores depend on, by name.
+        split: None: the scored one.
     """
     return {
         "versions": dict(versions),
@@ -315,7 +329,11 @@ class EvaluationSummary(TypedDict):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """An encoder's scores on a benchmark. name: of its folder."""
+    """An encoder's scores on a benchmark.
+
+    Args:
+        name: of its folder.
+    """
 
     name: str
     folder: EvaluationFolder

@@ -60,7 +60,10 @@ Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Combination:
-    """values: of the settings that are chosen. settings: of the encoder with these values."""
+    """Args:
+    values: of the settings that are chosen.
+    settings: of the encoder with these values.
+    """
 
     values: dict[str, Any]
     settings: Mapping[str, Any]
@@ -110,12 +113,17 @@ def choose(
     open_encoder: Callable[[Mapping[str, Any]], SentenceEncoder],
     validate: Validate,
 ) -> tuple[SentenceEncoder, Mapping[str, Any], dict[str, Any]]:
-    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the record of
-    the choice.
+    """The encoder with the best mean score × 100 on the validation rows (of equal ones the first), its settings, and the
+    record of the choice.
 
-    settings: the encoder's, of which some are CHOOSE. choices: those that can be chosen, with their values. tasks: those with validation
-    rows. open_encoder: makes an encoder from settings. validate: returns its scores by task; a score that is not finite is None. A
-    combination with such a score is not chosen; raises InputError if all have one.
+    A combination with such a score is not chosen; raises InputError if all have one.
+
+    Args:
+        settings: the encoder's, of which some are CHOOSE.
+        choices: those that can be chosen, with their values.
+        tasks: those with validation rows.
+        open_encoder: makes an encoder from settings.
+        validate: returns its scores by task; a score that is not finite is None.
     """
     tried: list[dict[str, Any]] = []
     best: tuple[float, SentenceEncoder, Combination] | None = None
@@ -146,8 +154,14 @@ def run_mteb(
 ) -> EvaluationFolder:
     """Evaluate an encoder on a benchmark of mteb's tasks; return the folder with the results.
 
-    open_encoder: makes the encoder from its settings. choices: those that can be chosen, with their values. given: the settings
-    of `mtl mteb` and of the encoder. about: further keys of the summary: the command, versions, the machine. Raises InputError.
+    Args:
+        open_encoder: makes the encoder from its settings.
+        choices: those that can be chosen, with their values.
+        given: the settings of `mtl mteb` and of the encoder.
+        about: further keys of the summary: the command, versions, the machine.
+
+    Raises:
+        InputError: if it cannot be done.
     """
     settings, encoder_settings = read_settings(given)
     check_values(encoder_settings, choices)

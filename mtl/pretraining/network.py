@@ -20,8 +20,14 @@ MASKED, RANDOM = 0.8, 0.1  # of the chosen tokens: shares replaced by the mask, 
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """A batch to predict tokens in. inputs: int64 (segments, time). places: int64 (chosen,), positions in the flattened inputs,
-    in rising order. labels: int64 (chosen,), the tokens that stood there. padding: bool (segments, time)."""
+    """A batch to predict tokens in.
+
+    Args:
+        inputs: int64 (segments, time).
+        places: int64 (chosen,), positions in the flattened inputs, in rising order.
+        labels: int64 (chosen,), the tokens that stood there.
+        padding: bool (segments, time).
+    """
 
     inputs: np.ndarray
     places: np.ndarray
@@ -38,13 +44,21 @@ class Masking:
     """
 
     def __init__(self, begins: np.ndarray, share: float, whole_words: bool, mask: int) -> None:
-        """begins: whether each entry of the vocabulary begins a word, bool (vocabulary,). mask: the token that replaces others."""
+        """Args:
+        begins: whether each entry of the vocabulary begins a word, bool (vocabulary,).
+        mask: the token that replaces others.
+        """
         self.begins = begins if whole_words else np.ones_like(begins)
         self.share = share
         self.mask = mask
 
     def apply(self, ids: np.ndarray, is_text: np.ndarray, padding: np.ndarray, rng: np.random.Generator) -> MaskedBatch:
-        """Mask a batch. ids: int64 (segments, time). is_text, padding: bool, the same shape. At least one word is chosen."""
+        """Mask a batch. At least one word is chosen.
+
+        Args:
+            ids: int64 (segments, time).
+            is_text, padding: bool, the same shape.
+        """
         positions = np.flatnonzero(is_text)
         tokens = ids.reshape(-1)[positions]
         # A word cannot go on across a special token, which every segment begins with.
@@ -72,7 +86,14 @@ class Masking:
 
 
 def new_bert(settings: PretrainingSettings, vocabulary: int) -> "BertForMaskedLM":
-    """A BERT with random weights that follow from the seed. vocabulary: its number of entries. Raises InputError if it is too large."""
+    """A BERT with random weights that follow from the seed.
+
+    Args:
+        vocabulary: its number of entries.
+
+    Raises:
+        InputError: if it is too large.
+    """
     from transformers import BertConfig, BertForMaskedLM
 
     config = BertConfig(
@@ -111,9 +132,13 @@ def parameter_count(settings: PretrainingSettings) -> int:
 
 
 def masked_outputs(model: "BertForMaskedLM", inputs: Tensor, positions: Tensor, padding: Tensor | None) -> Tensor:
-    """The outputs over the vocabulary, (places, vocabulary), at these places alone: elsewhere they would not enter the loss.
+    """The outputs over the vocabulary, (places, vocabulary), at these places alone: elsewhere they would not enter the
+    loss.
 
-    inputs: int64 (segments, time). positions: int64 (places,), in the flattened inputs. padding: bool (segments, time), or None for none.
+    Args:
+        inputs: int64 (segments, time).
+        positions: int64 (places,), in the flattened inputs.
+        padding: bool (segments, time), or None for none.
     """
     attended = None if padding is None else ~padding
     hidden = model.bert(input_ids=inputs, attention_mask=attended).last_hidden_state

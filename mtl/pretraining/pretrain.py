@@ -63,7 +63,12 @@ model = AutoModelForMaskedLM.from_pretrained("FOLDER")
 def training_log(
     settings: PretrainingSettings, texts: PretrainingTexts, figures: dict[str, Any], rows: list[dict[str, float]]
 ) -> dict[str, Any]:
-    """What training.json holds. figures: of the text and the model, by name. rows: of the validations."""
+    """What training.json holds.
+
+    Args:
+        figures: of the text and the model, by name.
+        rows: of the validations.
+    """
     packages = {name: version(name) for name in ("torch", "transformers", "tokenizers")}
     return {
         "settings": asdict(settings),
@@ -284,9 +289,14 @@ def _threads(threads: int) -> Iterator[None]:
 def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: str = "tiny") -> Path:
     """The folder of a small BERT that was trained on these texts; it is trained first if it is not there.
 
-    It is a folder below `folder`, whose name has a hash of the texts, the settings and the software. A training that was interrupted continues; a
-    second process waits. settings_name: a file in configs/pretrain, or a path. Raises InputError if transformers is not installed, and
-    as `pretrain` does.
+    It is a folder below `folder`, whose name has a hash of the texts, the settings and the software. A training that
+    was interrupted continues; a second process waits.
+
+    Args:
+        settings_name: a file in configs/pretrain, or a path.
+
+    Raises:
+        InputError: if transformers is not installed, and as `pretrain` does.
     """
     from mtl.base.loop import FORMAT
     from mtl.pretraining.settings import check_installed, library_versions, read_settings

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 class PretrainingTexts:
     """Text files, plain or gzipped, and texts that are documents of their own; the files come first.
 
-    language: its code, for the model card; None: not said.
+    Args:
+        language: its code, for the model card; None: not said.
     """
 
     files: Sequence[Path] = ()
@@ -72,14 +73,25 @@ class PretrainingTexts:
         return [path.name for path in self.files] + ([self.source or "texts"] if self.texts else [])
 
     def lines(self, title: str) -> Iterator[str]:
-        """All lines, for learning a vocabulary. title: of the progress, as in "reading". Raises InputError for an unreadable file."""
+        """All lines, for learning a vocabulary.
+
+        Args:
+            title: of the progress, as in "reading".
+
+        Raises:
+            InputError: for an unreadable file.
+        """
         yield from text_lines(self.files, title)
         yield from map(_valid, self.texts)
 
     def by_document(self, kind: str, title: str) -> Iterator[str]:
-        """The documents that are not empty. kind: `line`: each line is one; `block`: lines up to an empty one, or the file's end, are one.
+        """The documents that are not empty.
 
-        Raises InputError for a file that cannot be read.
+        Args:
+            kind: `line`: each line is one; `block`: lines up to an empty one, or the file's end, are one.
+
+        Raises:
+            InputError: for a file that cannot be read.
         """
         for path in self.files:
             lines = text_lines([path], title)
@@ -110,9 +122,13 @@ PAD, UNKNOWN, CLS, SEP, MASK = range(len(SPECIAL_TOKENS))
 
 
 def learn_tokenizer(lines: Iterable[str], again: Iterable[str], settings: PretrainingSettings) -> Tokenizer:
-    """Learn a vocabulary from lines of text. lines, again: the same lines twice, because the text need not fit into memory.
+    """Learn a vocabulary from lines of text.
 
-    Raises InputError if the text has more characters than the vocabulary may have entries.
+    Args:
+        lines, again: the same lines twice, because the text need not fit into memory.
+
+    Raises:
+        InputError: if the text has more characters than the vocabulary may have entries.
     """
     tokenizer = _tokenizer(_model(settings.vocabulary, {}, []), settings.lowercase)
     first, inner = _alphabet(_normalized(lines, tokenizer), tokenizer, settings.alphabet)
@@ -186,7 +202,11 @@ def _tokenizer(model: models.Model, lowercase: bool, complete: bool = False) -> 
 
 
 def portable_tokenizer(tokenizer: Tokenizer, max_length: int) -> "PreTrainedTokenizerFast":
-    """The tokenizer as transformers saves and loads it. max_length: the longest input, with special tokens."""
+    """The tokenizer as transformers saves and loads it.
+
+    Args:
+        max_length: the longest input, with special tokens.
+    """
     from transformers import PreTrainedTokenizerFast
 
     pad, unknown, cls, sep, mask = SPECIAL_TOKENS
@@ -217,7 +237,12 @@ TOKENS, ENDS = "tokens.bin", "documents.npy"
 
 @dataclass(frozen=True)
 class Tokens:
-    """The documents' tokens, each document followed by a separator. flat: (tokens,). ends: int64 (documents,), after the separator."""
+    """The documents' tokens, each document followed by a separator.
+
+    Args:
+        flat: (tokens,).
+        ends: int64 (documents,), after the separator.
+    """
 
     flat: np.ndarray
     ends: np.ndarray
@@ -266,9 +291,13 @@ def _encoded(documents: Iterable[str], tokenizer: Tokenizer) -> Iterator[list[in
 
 
 def read_tokens(folder: Path, vocabulary: int) -> Tokens:
-    """The tokens that `write_tokens` wrote, read through a memory map. vocabulary: its number of entries.
+    """The tokens that `write_tokens` wrote, read through a memory map.
 
-    Raises InputError for a damaged file.
+    Args:
+        vocabulary: its number of entries.
+
+    Raises:
+        InputError: for a damaged file.
     """
     file, dtype = folder / TOKENS, np.dtype(token_type(vocabulary))
     ends = _read_ends(folder / ENDS)
@@ -296,7 +325,9 @@ class Segments:
     """What training reads: parts of the text, each with the special tokens [CLS] and [SEP] around it."""
 
     def __init__(self, tokens: Tokens, starts: np.ndarray, lengths: np.ndarray) -> None:
-        """starts, lengths: of each segment in `tokens.flat`, int64 (segments,)."""
+        """Args:
+        starts, lengths: of each segment in `tokens.flat`, int64 (segments,).
+        """
         self.tokens, self.starts, self.lengths = tokens, starts, lengths
 
     def __len__(self) -> int:

@@ -44,7 +44,11 @@ COSTS = {
 
 
 def cost_cell(key: str, value: float | None) -> str:
-    """A cost with its unit. key: of COSTS."""
+    """A cost with its unit.
+
+    Args:
+        key: of COSTS.
+    """
     if value is None:
         return MISSING
     if "seconds" in key:

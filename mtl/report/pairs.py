@@ -14,8 +14,11 @@ MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of
 def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
     """The tests between the runs among these rows, with Holm's correction for all of them together.
 
-    references: names of runs to compare every run with. If the rows have none of them, every pair is compared; of more than
-    MOST_FOR_PAIRS runs, every run with the run that has the best average of its split.
+    If the rows have none of them, every pair is compared; of more than MOST_FOR_PAIRS runs, every run with the run
+    that has the best average of its split.
+
+    Args:
+        references: names of runs to compare every run with.
     """
     runs = [number for number, row in enumerate(rows) if row.run]
     named = [number for number in runs if rows[number].name in references]

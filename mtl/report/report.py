@@ -34,10 +34,17 @@ def write_report(
 ) -> Path:
     """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page.
 
-    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, settings.csv, costs.csv; where encoders were evaluated,
-    vectors.csv too. command: the command line that the report names. cache_dir: resamples are kept in its subfolder `resampled`; None: not
-    at all. references: names of the runs to test every run against (`mtl.report.leaderboard`). Raises InputError if there is neither a finished
-    run nor an evaluation, if there is no run of a reference's name, or if a run's files cannot be read.
+    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, settings.csv, costs.csv; where encoders
+    were evaluated, vectors.csv too.
+
+    Args:
+        command: the command line that the report names.
+        cache_dir: resamples are kept in its subfolder `resampled`; None: not at all.
+        references: names of the runs to test every run against (`mtl.report.leaderboard`).
+
+    Raises:
+        InputError: if there is neither a finished run nor an evaluation, if there is no run of a reference's name, or
+            if a run's files cannot be read.
     """
     cache = SampleCache(cache_dir and cache_dir / "resampled")
     runs = find_runs(runs_dir, cache.check)

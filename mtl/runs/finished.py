@@ -26,7 +26,11 @@ Finished = TypeVar("Finished")
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run. name: the path of its folder, relative to the folder that was searched, without the suite's folder."""
+    """A finished run.
+
+    Args:
+        name: the path of its folder, relative to the folder that was searched, without the suite's folder.
+    """
 
     name: str
     folder: RunFolder

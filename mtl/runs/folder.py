@@ -19,8 +19,14 @@ from mtl.settings.schema import Config
 
 
 class RecordedRows(TypedDict):
-    """The rows that a task is scored on. texts: a hash of their texts. groups: of rows that belong together, numbers; None: each row is
-    apart. candidates: of each row of a choice, their number. columns: the values that metrics and breakdowns read."""
+    """The rows that a task is scored on.
+
+    Args:
+        texts: a hash of their texts.
+        groups: of rows that belong together, numbers; None: each row is apart.
+        candidates: of each row of a choice, their number.
+        columns: the values that metrics and breakdowns read.
+    """
 
     texts: str
     groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
@@ -145,9 +151,14 @@ class RunFolder:
             )
 
     def claim(self, config: Config, inputs: dict[str, str], precision: str) -> None:
-        """Make a new folder belong to this configuration, these inputs and this precision; of an older folder, check the inputs.
+        """Make a new folder belong to this configuration, these inputs and this precision; of an older folder, check the
+        inputs.
 
-        inputs: fingerprints by name. Raises InputError that names the inputs that have changed.
+        Args:
+            inputs: fingerprints by name.
+
+        Raises:
+            InputError: which names the inputs that have changed.
         """
         if self.config.exists():
             self.check_inputs(inputs)

@@ -44,7 +44,11 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
 
 
 def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:
-    """The problems of files that do not belong into a submission: the first 10 by name. what: a file of the submission is."""
+    """The problems of files that do not belong into a submission: the first 10 by name.
+
+    Args:
+        what: a file of the submission is.
+    """
     problems = [f"{path}/{name}: not a file of {what} of suite {suite.name}" for name in names[:MOST_FOREIGN]]
     further = len(names) - MOST_FOREIGN
     return problems if further <= 0 else [*problems, f"{path}: {further} further files of other names"]
@@ -73,9 +77,11 @@ def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
 def file_problems(
     task: Task, lines: Sequence[str], rows: int | None, candidates: np.ndarray | None = None
 ) -> list[str]:
-    """The problems of a prediction file, as ":line: message". rows: the number of rows that it must have; None: unknown.
+    """The problems of a prediction file, as ":line: message".
 
-    candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
+    Args:
+        rows: the number of rows that it must have; None: unknown.
+        candidates: int64 (rows,), the number of candidates of each row of a choice; None: unknown.
     """
     if not lines:
         return [":1: the file is empty; it needs a header and one prediction for each row"]
@@ -125,12 +131,20 @@ def _rows(task: Task, data_dir: Path) -> int | None:
 def gold_and_predictions(
     path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float
 ) -> dict[str, tuple[str, np.ndarray, ScoredRows]]:
-    """By task id, for those of these tasks that have predictions: the split, the predictions (rows,) and the rows with gold targets.
+    """By task id, for those of these tasks that have predictions: the split, the predictions (rows,) and the rows with
+    gold targets.
 
-    path: a zip or folder of predictions. gold_dir: a data folder whose files have the target column (a test file may also be named
-    test.tsv), or the `gold` folder of a run. Test predictions are used if test has gold targets, otherwise dev predictions. If a
-    task has no dev file, its dev rows are the held-out rows. held_out: the share of training rows that is held out.
-    Raises InputError for missing folders, and for predictions that do not fit their gold rows.
+    Test predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev
+    rows are the held-out rows.
+
+    Args:
+        path: a zip or folder of predictions.
+        gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the
+            `gold` folder of a run.
+        held_out: the share of training rows that is held out.
+
+    Raises:
+        InputError: for missing folders, and for predictions that do not fit their gold rows.
     """
     if not gold_dir.is_dir():
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)

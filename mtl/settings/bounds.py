@@ -124,7 +124,11 @@ def check_bounds(settings: Any, section: str = "") -> None:
 
 
 def check_numbers(value: Any, key: str = "") -> None:
-    """Raise InputError for a whole number that no library takes, in a configuration or a part of it. key: of the part."""
+    """Raise InputError for a whole number that no library takes, in a configuration or a part of it.
+
+    Args:
+        key: of the part.
+    """
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:
         check_numbers(part, f"{key}.{name}".lstrip("."))
@@ -164,7 +168,11 @@ class UnknownKey(InputError):
 
 
 def unknown_message(key: str, known: Sequence[str], section: str = "") -> str:
-    """What to say of a key that does not exist: the key that is most like it; if none is, all keys. section: as in `UnknownKey`."""
+    """What to say of a key that does not exist: the key that is most like it; if none is, all keys.
+
+    Args:
+        section: as in `UnknownKey`.
+    """
     close = difflib.get_close_matches(key, known, 1)
     close = close or [other for other in known if other.rpartition(".")[2] == key]
     names = [f"{section}{name}" for name in close or known]
@@ -205,6 +213,10 @@ def typed_settings(kind: type[Settings], given: Mapping[str, Any], section: str 
 
 
 def check_known(given: Iterable[str], keys: set[str], section: str = "") -> None:
-    """Raise UnknownKey for a key that is not in `keys`. section: as in `typed_settings`."""
+    """Raise UnknownKey for a key that is not in `keys`.
+
+    Args:
+        section: as in `typed_settings`.
+    """
     if unknown := sorted(set(given) - keys):
         raise UnknownKey(unknown[0], keys, section)

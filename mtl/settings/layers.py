@@ -22,9 +22,14 @@ def shipped(folder: str) -> Path:
 
 
 def find_yaml(kind: str, name: str, folder: Path) -> Path:
-    """The path of a YAML file. name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`.
+    """The path of a YAML file.
 
-    kind: the key that messages name. Raises InputError if there is no such file.
+    Args:
+        name: a path (with a slash, or ending in .yaml or .yml), or the name of a file in `folder`.
+        kind: the key that messages name.
+
+    Raises:
+        InputError: if there is no such file.
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         if not Path(name).is_file():
@@ -64,9 +69,13 @@ def save_config(config: Config, path: Path) -> None:
 
 
 def read_config(path: Path, options: Callable[[str], type[EmbedderOptions]]) -> Config:
-    """Read what `save_config` wrote. options: returns the options class for a name of embeddings.
+    """Read what `save_config` wrote.
 
-    Raises InputError if it is not a configuration.
+    Args:
+        options: returns the options class for a name of embeddings.
+
+    Raises:
+        InputError: if it is not a configuration.
     """
     content = _read(path)
     try:

@@ -44,8 +44,11 @@ Resampled = Mapping[RowSet, np.ndarray]
 class Sample:
     """A run's scores × 100 on one task, or their average over tasks: what estimates and tests need.
 
-    by_seed: (seeds,), on the scored rows. means: for each set of scored rows, the mean over seeds of what its tasks contribute to the
-    score on each resample, (RESAMPLES,). counted_with_rows: I, the part of S² / n that the variance over rows already includes.
+    Args:
+        by_seed: (seeds,), on the scored rows.
+        means: for each set of scored rows, the mean over seeds of what its tasks contribute to the score on each
+            resample, (RESAMPLES,).
+        counted_with_rows: I, the part of S² / n that the variance over rows already includes.
     """
 
     by_seed: np.ndarray
@@ -61,7 +64,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score × 100 or the difference of two, with its standard error and degrees of freedom. groups: how many of scored rows."""
+    """A score × 100 or the difference of two, with its standard error and degrees of freedom.
+
+    Args:
+        groups: how many of scored rows.
+    """
 
     value: float
     error: float
@@ -91,7 +98,9 @@ class Estimate:
 class Comparison:
     """One run minus another: the difference × 100 of the means over seeds, its interval, and the result of the test.
 
-    p: None if either run has fewer than three seeds. p_holm: p with Holm's correction; None until `with_holm` has set it.
+    Args:
+        p: None if either run has fewer than three seeds.
+        p_holm: p with Holm's correction; None until `with_holm` has set it.
     """
 
     difference: float
@@ -171,10 +180,14 @@ def compare(one: Sample, other: Sample) -> Comparison:
 
 
 def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Comparison]:
-    """The comparisons with Holm's step-down correction (1979): the probability that any of the verdicts is false is at most 5 %.
+    """The comparisons with Holm's step-down correction (1979): the probability that any of the verdicts is false is at
+    most 5 %.
 
-    tests: the number of tests that the correction is for, where it is larger than that of these comparisons: the others were left out
-    because of the scores, and count as if they had p = 1. That can only raise the corrected p of these.
+    That can only raise the corrected p of these.
+
+    Args:
+        tests: the number of tests that the correction is for, where it is larger than that of these comparisons: the
+            others were left out because of the scores, and count as if they had p = 1.
     """
     tested = sorted(
         (comparison.p, number) for number, comparison in enumerate(family.values()) if comparison.p is not None

@@ -19,7 +19,12 @@ BLOCK = 2**22  # the most numbers in one block of weights
 
 @dataclass(frozen=True)
 class RowSet:
-    """A set of scored rows. key: equal for the same rows in the same groups. count: the number of groups."""
+    """A set of scored rows.
+
+    Args:
+        key: equal for the same rows in the same groups.
+        count: the number of groups.
+    """
 
     key: str
     count: int = field(compare=False)
@@ -39,7 +44,11 @@ def row_groups(key: str, groups: np.ndarray) -> RowGroups:
 
 
 def resampled_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, groups: RowGroups) -> np.ndarray:
-    """The task's metric × 100 of each seed on each resample, (seeds, RESAMPLES). predictions: (seeds, rows)."""
+    """The task's metric × 100 of each seed on each resample, (seeds, RESAMPLES).
+
+    Args:
+        predictions: (seeds, rows).
+    """
     scores = np.empty((len(predictions), RESAMPLES))
     done = 0
     for weights in row_weights(groups):

@@ -29,8 +29,11 @@ logger = logging.getLogger("mtl")
 class Reduced:
     """What remains of a run's resamples: about 8 KB a task.
 
-    rows: the set of scored rows of each task. means: float64 (tasks, RESAMPLES), the mean over seeds of each task's score × 100 on
-    each resample. counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an average.
+    Args:
+        rows: the set of scored rows of each task.
+        means: float64 (tasks, RESAMPLES), the mean over seeds of each task's score × 100 on each resample.
+        counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an
+            average.
     """
 
     rows: Sequence[RowSet]
@@ -39,7 +42,14 @@ class Reduced:
 
 
 def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
-    """Resample a run. groups: of each task's scored rows. Raises InputError for predictions that cannot be read."""
+    """Resample a run.
+
+    Args:
+        groups: of each task's scored rows.
+
+    Raises:
+        InputError: for predictions that cannot be read.
+    """
     samples, averaged = [], []
     for task, group in zip(run.tasks, groups, strict=True):
         scores = resampled_scores(task, run.predictions(task), run.rows(task), group)
@@ -105,7 +115,9 @@ class SampleCache:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """folder: of the files; None: nothing is remembered."""
+        """Args:
+        folder: of the files; None: nothing is remembered.
+        """
         self._folder = folder
         self._found: dict[Path, tuple[Path, Reduced | None]] = {}  # by run folder: the file, and what it holds
         self._is_warned = False

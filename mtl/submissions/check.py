@@ -59,7 +59,11 @@ def rows_name(task: Task, split: str) -> str:
 
 
 def submitted_rows(task: Task, contents: Mapping[str, bytes], path: Path) -> dict[str, RowFile]:
-    """The submission's files of rows of a task, by split. contents: the submission's content by name."""
+    """The submission's files of rows of a task, by split.
+
+    Args:
+        contents: the submission's content by name.
+    """
     names = {split: rows_name(task, split) for split in SPLITS}
     return {
         split: RowFile(task, f"{path}/{name}", split_lines(contents[name], f"{path}/{name}"))
@@ -254,7 +258,9 @@ def content_problems(
 ) -> list[str]:
     """The problems, as "key: message". What the empty entry has is never one, except that the system needs a name.
 
-    submitted: the ids of the tasks that the submission has. figures: those that its predictions give.
+    Args:
+        submitted: the ids of the tasks that the submission has.
+        figures: those that its predictions give.
     """
     return [
         *_name_problems(suite, entry),

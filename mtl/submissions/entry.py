@@ -32,8 +32,12 @@ SPLITS = ("dev", "test")  # of a submission
 
 @dataclass(frozen=True)
 class RowFile:
-    """The lines of a task's file of rows, without line ends. name: the file's, for messages. changed: whether the suite names another
-    checksum for the file."""
+    """The lines of a task's file of rows, without line ends.
+
+    Args:
+        name: the file's, for messages.
+        changed: whether the suite names another checksum for the file.
+    """
 
     task: Task
     name: str
@@ -228,8 +232,9 @@ def _measured(task: Task, metrics: Sequence[str]) -> str | None:
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
     """The entry with these facts and figures, and under `left_out` the tasks that have no files.
 
-    entry: the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept. figures: for each task
-    of the submission its splits, with no figures where none are known.
+    Args:
+        entry: the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept.
+        figures: for each task of the submission its splits, with no figures where none are known.
     """
     filled: dict[str, Any] = {**json.loads(json.dumps(entry)), TASKS: _emptied(entry.get(TASKS, {}))}
     for key, fact in suite.submission.fill.items():

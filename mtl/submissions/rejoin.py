@@ -45,11 +45,17 @@ def rejoin(
 ) -> Checked:
     """Write to `out` the submission in `path` with the rows of `data_dir`'s files, unless there are problems.
 
-    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same id. It may stand
-    in another split's file of the submission: there, dev may be a part of the official test. A file with the same rows in the same order
-    gets their predictions one by one. A row without such a prediction, or with several different ones, is a problem.
-    tasks: those to write, as far as the submission and the data folder have them. name: of the system; else the entry stays as it is.
-    Raises InputError if `out` exists, for a name that no file can have, and for files that cannot be read.
+    A row gets the prediction of the row that has the same texts and, if the task has ids (`Submission.ids`), the same
+    id. It may stand in another split's file of the submission: there, dev may be a part of the official test. A file
+    with the same rows in the same order gets their predictions one by one. A row without such a prediction, or with
+    several different ones, is a problem.
+
+    Args:
+        tasks: those to write, as far as the submission and the data folder have them.
+        name: of the system; else the entry stays as it is.
+
+    Raises:
+        InputError: if `out` exists, for a name that no file can have, and for files that cannot be read.
     """
     try:
         check_bounds(SubmissionConfig("task", name), "submission.")
@@ -140,11 +146,18 @@ def row_keys(file: RowFile, id: str | None) -> list[str]:
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
-    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their average.
+    """A Markdown table of the metrics of the predictions in a zip or folder, as the suite shows scores, and their
+    average.
 
-    A task's further metrics are below its metric; the average does not include them. Below the average, a line for each task with
-    predicted numbers outside its range. path: prediction files, or a submission of rows.
-    Raises InputError as `mtl.runs.predictions.gold_and_predictions` does, and for rows that are not those of the gold file.
+    A task's further metrics are below its metric; the average does not include them. Below the average, a line for
+    each task with predicted numbers outside its range.
+
+    Args:
+        path: prediction files, or a submission of rows.
+
+    Raises:
+        InputError: as `mtl.runs.predictions.gold_and_predictions` does, and for rows that are not those of the gold
+            file.
     """
     pairs = _of_rows(path, suite, tasks, gold_dir) or gold_and_predictions(path, suite, tasks, gold_dir, held_out)
     show = suite.shown.show

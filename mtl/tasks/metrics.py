@@ -160,9 +160,11 @@ TIE = 1e-9
 class Metric:
     """One metric.
 
-    kinds: names of the target kinds that it fits; it fits kinds derived from them, too. lowest: the lowest score × 100, or a
-    function that returns it for a task; the highest is 100. problem: returns the error in a task's declaration for this metric, as
-    "key: message", or None. one_label: whether it scores one label, the task's `positive`.
+    Args:
+        kinds: names of the target kinds that it fits; it fits kinds derived from them, too.
+        lowest: the lowest score × 100, or a function that returns it for a task; the highest is 100.
+        problem: returns the error in a task's declaration for this metric, as "key: message", or None.
+        one_label: whether it scores one label, the task's `positive`.
     """
 
     title: str
@@ -180,10 +182,16 @@ def lowest_score(task: Task) -> float:
 
 
 def score(task: Task, predictions: np.ndarray, rows: ScoredRows) -> float:
-    """The task's metric × 100 over all rows. predictions: targets, (rows,), see `mtl.tasks.target_kind`.
+    """The task's metric × 100 over all rows.
 
-    A correlation with a constant is 0. F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such labels out.
-    Raises ValueError for predictions or targets that are not finite: no metric is defined for them.
+    A correlation with a constant is 0. F1 of a label that neither occurs nor is predicted is 0; macro F1 leaves such
+    labels out.
+
+    Args:
+        predictions: targets, (rows,), see `mtl.tasks.target_kind`.
+
+    Raises:
+        ValueError: for predictions or targets that are not finite: no metric is defined for them.
     """
     return float(weighted_scores(task, predictions, rows, np.ones((1, len(predictions))))[0])
 
@@ -194,7 +202,14 @@ def further_scores(task: Task, predictions: np.ndarray, rows: ScoredRows) -> dic
 
 
 def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
-    """The task's metric × 100 for each set of weights: (sets,). weights: float64 (sets, rows). Raises ValueError as `score`."""
+    """The task's metric × 100 for each set of weights: (sets,).
+
+    Args:
+        weights: float64 (sets, rows).
+
+    Raises:
+        ValueError: as `score`.
+    """
     for name, values in (("predictions", predictions), ("gold targets", rows.targets)):
         if values.dtype != object and (wrong := int((~np.isfinite(values)).sum())):
             raise ValueError(f"task {task.id}: {wrong} of {len(values)} {name} are not finite")
@@ -366,7 +381,8 @@ DIGITS = 9  # decimals to which scores are compared, so that rounding errors do 
 def best_constant(task: Task, train: ScoredRows) -> Target:
     """The answer with the best score by the task's metric if every row gets it; among equal scores, the first answer.
 
-    train: the training rows.
+    Args:
+        train: the training rows.
     """
     candidates = target_kind(task).simple.constants(train.targets)
     return max(candidates, key=lambda answer: round(constant_score(task, answer, train), DIGITS))

@@ -19,13 +19,18 @@ from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, Scale, Source, T
 
 @dataclass
 class Submission:
-    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to know.
+    """The format of a suite's submissions, a key of `mtl.submissions.SUBMISSION_FORMATS`, and what the format needs to
+    know.
 
-    zip has no further keys. The others are those of rows:
-    template: the leaderboard's empty entry, a JSON file in the data folder. template_source: where `mtl data` gets it. fill: by dotted
-    key of the entry, the fact of a run that stands there (`mtl.submissions.entry.FACTS`). measures: by name in the entry, metrics, or
-    "rows" for the number of rows; the first stands there if the task has it, those after it only if they are the task's own `metric`.
-    ids: keys that identify rows; a task has the first of them that all its rows have.
+    zip has no further keys. The others are those of rows: template: the leaderboard's empty entry, a JSON file in the
+    data folder.
+
+    Args:
+        template_source: where `mtl data` gets it.
+        fill: by dotted key of the entry, the fact of a run that stands there (`mtl.submissions.entry.FACTS`).
+        measures: by name in the entry, metrics, or "rows" for the number of rows; the first stands there if the task
+            has it, those after it only if they are the task's own `metric`.
+        ids: keys that identify rows; a task has the first of them that all its rows have.
     """
 
     format: str = "zip"

@@ -51,7 +51,14 @@ class Cells(ABC):
 
     @abstractmethod
     def parse(self, cell: str, candidates: int | None = None) -> Target:
-        """The target in a cell. candidates: how many the row has, if known. Raises ValueError that says what is wrong."""
+        """The target in a cell.
+
+        Args:
+            candidates: how many the row has, if known.
+
+        Raises:
+            ValueError: which says what is wrong.
+        """
 
     def parse_prediction(self, cell: str, candidates: int | None = None) -> Target:
         """The prediction in a cell, of a trained model or of another system. candidates and errors: as in `parse`."""
@@ -93,7 +100,11 @@ class HeadTargets(ABC):
         self.task = task
 
     def answers(self, train: np.ndarray) -> list[str]:
-        """The words that the outputs of a head mean. train: the targets of the training rows, (rows,)."""
+        """The words that the outputs of a head mean.
+
+        Args:
+            train: the targets of the training rows, (rows,).
+        """
         return []
 
     @abstractmethod
@@ -110,10 +121,19 @@ class HeadTargets(ABC):
 
     @abstractmethod
     def loss(self, outputs: "Tensor", codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The mean loss of a batch. outputs: (inputs, outputs). codes: (rows,)."""
+        """The mean loss of a batch.
+
+        Args:
+            outputs: (inputs, outputs).
+            codes: (rows,).
+        """
 
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights. codes: (rows,)."""
+        """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights.
+
+        Args:
+            codes: (rows,).
+        """
         return codes.new_tensor(len(codes))
 
     def balanced(self, codes: np.ndarray, power: float) -> Self:
@@ -136,7 +156,11 @@ class HeadTargets(ABC):
 
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
-        """The codes (rows,) that a head predicts. outputs: (inputs, outputs)."""
+        """The codes (rows,) that a head predicts.
+
+        Args:
+            outputs: (inputs, outputs).
+        """
 
 
 class SimpleAnswers:
@@ -151,11 +175,19 @@ class SimpleAnswers:
         self.task = cells.task
 
     def fit_targets(self, targets: np.ndarray, sizes: np.ndarray | None) -> np.ndarray:
-        """The targets (inputs,) that a scikit-learn estimator is trained on. targets: (rows,)."""
+        """The targets (inputs,) that a scikit-learn estimator is trained on.
+
+        Args:
+            targets: (rows,).
+        """
         return targets
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
-        """The targets (rows,) that a trained scikit-learn estimator predicts. features: (inputs, features)."""
+        """The targets (rows,) that a trained scikit-learn estimator predicts.
+
+        Args:
+            features: (inputs, features).
+        """
         predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.cells.dtype)
         return predicted
 

@@ -19,7 +19,13 @@ from mtl.base.untrusted import is_web_address
 
 @dataclass(frozen=True)
 class Scale:
-    """One way to show scores. divisor: of a score × 100. decimals: of a score as shown. unit: what notes and axes call a score."""
+    """One way to show scores.
+
+    Args:
+        divisor: of a score × 100.
+        decimals: of a score as shown.
+        unit: what notes and axes call a score.
+    """
 
     divisor: float
     decimals: int
@@ -71,10 +77,14 @@ SCORES_DEPEND_ON = (
 
 @dataclass
 class Source:
-    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's name.
+    """Where a task's official data is: the address of a zip, or one with `{file}`, which stands for a single file's
+    name.
 
-    `{folder}` in the address stands for the task's folder. size: of a zip, in bytes, and sha256: of a zip, where they are known. The
-    checksums of single files are the task's (`Task.checksums`).
+    `{folder}` in the address stands for the task's folder. The checksums of single files are the task's
+    (`Task.checksums`).
+
+    Args:
+        size: of a zip, in bytes, and sha256: of a zip, where they are known.
     """
 
     url: str = MISSING
@@ -230,8 +240,10 @@ class Task:
 class ScoredRows:
     """The rows that predictions are compared with.
 
-    targets: (rows,), see `mtl.tasks.target_kind`. candidates: int64 (rows,), the number of candidates of each row; None unless the task is
-    a choice. columns: the values of the task's `further_columns` by name, one string per row.
+    Args:
+        targets: (rows,), see `mtl.tasks.target_kind`.
+        candidates: int64 (rows,), the number of candidates of each row; None unless the task is a choice.
+        columns: the values of the task's `further_columns` by name, one string per row.
     """
 
     targets: np.ndarray

@@ -30,7 +30,10 @@ class BatchDataset(Dataset[Batch]):
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        """splits: by task id, with codes as targets (`mtl.tasks.target_kind`). vectors: (texts, dim)."""
+        """Args:
+        splits: by task id, with codes as targets (`mtl.tasks.target_kind`).
+        vectors: (texts, dim).
+        """
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
         self.targets = {task: torch.from_numpy(split.targets).float() for task, split in splits.items()}
@@ -86,9 +89,11 @@ class Schedule:
         sampling: float = 1.0,
         pool: int = POOL,
     ) -> None:
-        """lengths: by task, the lengths of its training rows in tokens, int64 (rows,). batch_sizes: by task, rows in a batch.
-
-        pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled freely.
+        """Args:
+        lengths: by task, the lengths of its training rows in tokens, int64 (rows,).
+        batch_sizes: by task, rows in a batch.
+        pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled
+            freely.
         """
         self.lengths = lengths
         self.batch_sizes = batch_sizes
@@ -128,8 +133,13 @@ def pool_size(batches: int) -> int:
 
 
 def pooled_batches(lengths: np.ndarray, size: int, rng: np.random.Generator, pool: int = POOL) -> list[np.ndarray]:
-    """Every row once, in batches of rows of similar length, in random order. lengths: int64 (rows,). size: rows in a batch; the last
-    one drawn may have fewer. pool: from how many batches' rows a batch is made."""
+    """Every row once, in batches of rows of similar length, in random order.
+
+    Args:
+        lengths: int64 (rows,).
+        size: rows in a batch; the last one drawn may have fewer.
+        pool: from how many batches' rows a batch is made.
+    """
     batches = []
     order = rng.permutation(len(lengths))
     for start in range(0, len(order), pool * size):
@@ -157,7 +167,10 @@ class SortedSampler(Sampler[Chosen]):
     """Every row of every task once, in order of length, so that batches need little padding."""
 
     def __init__(self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> None:
-        """lengths: by task, the lengths of its rows in tokens, int64 (rows,). batch_sizes: by task, rows in a batch."""
+        """Args:
+        lengths: by task, the lengths of its rows in tokens, int64 (rows,).
+        batch_sizes: by task, rows in a batch.
+        """
         self.batches = [
             (task, rows)
             for task, sizes in lengths.items()
@@ -174,7 +187,11 @@ class SortedSampler(Sampler[Chosen]):
 
 
 def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
-    """The length of the longest text of each row, in tokens, int64 (rows,). lengths: of all texts, int64 (texts,)."""
+    """The length of the longest text of each row, in tokens, int64 (rows,).
+
+    Args:
+        lengths: of all texts, int64 (texts,).
+    """
     of_inputs: np.ndarray = lengths[split.texts].max(axis=1)
     if split.sizes is None:
         return of_inputs

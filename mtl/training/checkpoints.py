@@ -42,13 +42,24 @@ def load_finished(network: nn.Module, folder: Path, checkpoint: str = "best") ->
 def load_weights(network: nn.Module, path: Path, remedy: str = RESTORE) -> None:
     """Load the weights that a stage saved into the network. Weights that the file lacks stay unchanged.
 
-    remedy: what the user can do. Raises InputError as `read_weights` and `fill` do.
+    Args:
+        remedy: what the user can do.
+
+    Raises:
+        InputError: as `read_weights` and `fill` do.
     """
     fill(network, {**network.state_dict(), **read_weights(path, remedy)}, path, remedy)
 
 
 def fill(network: nn.Module, weights: Mapping[str, Tensor], path: Path, remedy: str = RESTORE) -> None:
-    """Load all weights of the network, in place. path: where they are from. Raises InputError if they are those of another network."""
+    """Load all weights of the network, in place.
+
+    Args:
+        path: where they are from.
+
+    Raises:
+        InputError: if they are those of another network.
+    """
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
@@ -74,7 +85,11 @@ def are_weights_of(network: nn.Module, weights: Mapping[str, Tensor]) -> bool:
 
 
 class Checkpoint(TypedDict):
-    """The file of the weights that a stage saves. threshold_shift: see `mtl.methods.stage2`."""
+    """The file of the weights that a stage saves.
+
+    Args:
+        threshold_shift: see `mtl.methods.stage2`.
+    """
 
     state_dict: dict[str, Any]
     threshold_shift: NotRequired[float]

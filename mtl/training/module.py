@@ -22,7 +22,9 @@ from mtl.tasks.task import ScoredRows, Task
 class Optimization:
     """How a stage changes the weights.
 
-    optimizer: makes the optimizer of a network's trained weights. factor: of all its learning rates at a step; steps are counted from 0.
+    Args:
+        optimizer: makes the optimizer of a network's trained weights.
+        factor: of all its learning rates at a step; steps are counted from 0.
     """
 
     optimizer: Callable[[nn.Module], torch.optim.Optimizer]
@@ -34,7 +36,8 @@ def falling_adam(
 ) -> Optimization:
     """Adam with AMSGrad (jiant), its learning rate falling linearly over `total_steps` steps.
 
-    warmup_steps: the first steps, in which it is multiplied with a factor that rises linearly to 1.
+    Args:
+        warmup_steps: the first steps, in which it is multiplied with a factor that rises linearly to 1.
     """
     last = final_learning_rate / learning_rate
 
@@ -71,7 +74,11 @@ class Adam(torch.optim.Adam):
 
     @torch.no_grad()
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step. closure: computes the loss and the gradients, and returns the loss."""
+        """One step.
+
+        Args:
+            closure: computes the loss and the gradients, and returns the loss.
+        """
         loss = None
         if closure is not None:
             with torch.enable_grad():
@@ -128,7 +135,9 @@ class TaskScore(torchmetrics.Metric):
     full_state_update = False
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str]) -> None:
-        """answers: the words that the head's outputs mean, see `mtl.tasks.target_kind`."""
+        """Args:
+        answers: the words that the head's outputs mean, see `mtl.tasks.target_kind`.
+        """
         super().__init__()
         self.task, self.dev, self.answers = task, dev, answers
         self.codes: list[Tensor]
@@ -138,7 +147,12 @@ class TaskScore(torchmetrics.Metric):
             self.add_state(name, [], dist_reduce_fx="cat")
 
     def update(self, codes: Tensor, rows: Tensor, finite: Tensor) -> None:
-        """Add a batch. codes, rows: the predicted codes and the indices of their dev rows, (rows,). finite: whether all outputs are, ()."""
+        """Add a batch.
+
+        Args:
+            codes, rows: the predicted codes and the indices of their dev rows, (rows,).
+            finite: whether all outputs are, ().
+        """
         self.codes.append(codes)
         self.rows.append(rows)
         self.finite.append(finite[None])
@@ -167,8 +181,11 @@ class MultitaskModule(pl.LightningModule):
         optimization: Optimization,
         parts: int = 1,
     ) -> None:
-        """scores: by task id. parts: in how many a batch is computed, at most: more take less memory and, without dropout,
-        give the same step up to rounding."""
+        """Args:
+        scores: by task id.
+        parts: in how many a batch is computed, at most: more take less memory and, without dropout, give the same
+            step up to rounding.
+        """
         super().__init__()
         self.network = network
         self.scores = dict(scores)

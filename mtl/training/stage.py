@@ -48,9 +48,12 @@ logger = logging.getLogger("mtl")
 class Stage:
     """What one call of `fit` trains.
 
-    section: the section of the configuration with the stage's learning rate. train: returns the loader of an epoch's batches for
-    the epoch's number. epochs: the maximum. validate_first: whether to validate before the first step too, so that the initial
-    weights can be the best ones.
+    Args:
+        section: the section of the configuration with the stage's learning rate.
+        train: returns the loader of an epoch's batches for the epoch's number.
+        epochs: the maximum.
+        validate_first: whether to validate before the first step too, so that the initial weights can be the best
+            ones.
     """
 
     title: str
@@ -234,8 +237,9 @@ class StageProgress(ProgressBar):
     """A progress bar for a stage on a terminal; elsewhere, one line for each validation, and one after each minute without any."""
 
     def __init__(self, title: str, total_steps: int, lines: bool = True, scale: Scale = PERCENT) -> None:
-        """title: the text before the bar, as in "seed 1 · stage 1". lines: whether to print lines if there is no terminal.
-
+        """Args:
+        title: the text before the bar, as in "seed 1 · stage 1".
+        lines: whether to print lines if there is no terminal.
         scale: how scores are shown.
         """
         super().__init__()

@@ -98,7 +98,11 @@ class Sizes:
 
 
 def false_claims(sheet: Sheet, task: Task, files: dict[str, Part]) -> list[Problem]:
-    """What the sheet says about the task's data and what is not true of it. files: the files that can be read, by split."""
+    """What the sheet says about the task's data and what is not true of it.
+
+    Args:
+        files: the files that can be read, by split.
+    """
     sizes = Sizes(task, files)
 
     def values(*fields: str) -> list[tuple[int, str]]:

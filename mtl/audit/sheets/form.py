@@ -65,7 +65,8 @@ class Entry:
 class Problem:
     """What is wrong with a sheet, and the line that it is about.
 
-    undecided: whether it may be right, since the files that it disagrees with are not complete.
+    Args:
+        undecided: whether it may be right, since the files that it disagrees with are not complete.
     """
 
     line: int

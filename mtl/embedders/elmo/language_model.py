@@ -110,7 +110,8 @@ class LanguageModel(nn.Module):
     def __init__(self, bilm: BiLM, corpus: Corpus, min_count: int, draws: int) -> None:
         """Words that occur less than `min_count` times in the corpus share one class, the unknown word.
 
-        draws: the number of draws for a sample of the classes.
+        Args:
+            draws: the number of draws for a sample of the classes.
         """
         super().__init__()
         self.bilm = bilm
@@ -183,7 +184,11 @@ class SampledSoftmax(nn.Module):
     log_expected: Tensor
 
     def __init__(self, counts: np.ndarray, dim: int, draws: int) -> None:
-        """counts: the occurrences of each class. The biases start at the log frequencies, which would take long to learn."""
+        """The biases start at the log frequencies, which would take long to learn.
+
+        Args:
+            counts: the occurrences of each class.
+        """
         super().__init__()
         classes = len(counts)
         # Embeddings with sparse gradients: a step changes only the rows of its sample and targets.

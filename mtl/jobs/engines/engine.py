@@ -16,7 +16,10 @@ logger = logging.getLogger("mtl")
 class Needs:
     """What a unit asks of the machine that executes it. None: an equal share of what there is.
 
-    threads: CPU threads. gpu: the share of a GPU. memory: bytes.
+    Args:
+        threads: CPU threads.
+        gpu: the share of a GPU.
+        memory: bytes.
     """
 
     threads: int | None = None
@@ -28,10 +31,14 @@ class Needs:
 class Unit:
     """A piece of work: one call, in a process of its own.
 
-    name: as in "random-frozen, seed 1"; different for all units. prefix: before each line that the unit logs, if the engine
-    does not name it there itself. call: a function of a module, so that another process finds it; its arguments and its result are
-    pickled. It raises UserError for what its user can mend. folder: where it writes. after: the names of units that
-    must end first. seconds: how long it is expected to take; None: unknown.
+    Args:
+        name: as in "random-frozen, seed 1"; different for all units.
+        prefix: before each line that the unit logs, if the engine does not name it there itself.
+        call: a function of a module, so that another process finds it; its arguments and its result are pickled. It
+            raises UserError for what its user can mend.
+        folder: where it writes.
+        after: the names of units that must end first.
+        seconds: how long it is expected to take; None: unknown.
     """
 
     name: str
@@ -60,7 +67,11 @@ class Engine(Protocol):
 
 
 def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:
-    """The first of the waiting units that may begin. ended: the names of the units that have ended."""
+    """The first of the waiting units that may begin.
+
+    Args:
+        ended: the names of the units that have ended.
+    """
     return next((unit for unit in waiting if unit.after <= ended), None)
 
 
@@ -87,13 +98,19 @@ class Failures:
     """The errors of several runs."""
 
     def __init__(self, runs: int) -> None:
-        """runs: how many there are."""
+        """Args:
+        runs: how many there are.
+        """
         self.runs = runs
         self.failed: set[str] = set()  # the names of runs
         self.errors: dict[str, UserError] = {}  # by the name of what failed: a run or a unit of it
 
     def add(self, run: str, name: str, error: UserError) -> None:
-        """Count the run as failed. name: of what has failed, which the error then names: the run, or a unit of it."""
+        """Count the run as failed.
+
+        Args:
+            name: of what has failed, which the error then names: the run, or a unit of it.
+        """
         part = f"{run}, {error.unit}" if run and error.unit else error.unit
         named = error.located(unit=part or name)
         if self.runs > 1:

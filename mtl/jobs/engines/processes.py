@@ -26,7 +26,11 @@ EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
 
 @dataclass(frozen=True)
 class Running:
-    """A unit that is being executed. slot: its place among the units that run at the same time, from 0."""
+    """A unit that is being executed.
+
+    Args:
+        slot: its place among the units that run at the same time, from 0.
+    """
 
     unit: Unit
     slot: int
@@ -74,7 +78,9 @@ class BarLock:
     others wait a second and write without it."""
 
     def __init__(self, lock: Any) -> None:
-        """lock: a reentrant one of multiprocessing."""
+        """Args:
+        lock: a reentrant one of multiprocessing.
+        """
         self._lock = lock
 
     def acquire(self, *_: Any, **__: Any) -> None:

@@ -75,7 +75,11 @@ class CosineInRange(BaseEstimator):
         return self
 
     def predict(self, features: np.ndarray) -> np.ndarray:
-        """Numbers between low and high, (rows,). features: (rows, features)."""
+        """Numbers between low and high, (rows,).
+
+        Args:
+            features: (rows, features).
+        """
         return self.low + (self.high - self.low) * features[:, -1]
 
 
@@ -105,9 +109,12 @@ def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
 
 
 def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Every combination of the grid's values, for the settings that the estimator has. estimator: classifier or regressor.
+    """Every combination of the grid's values, for the settings that the estimator has.
 
     A setting whose values are None has its default.
+
+    Args:
+        estimator: classifier or regressor.
     """
     parameters = ESTIMATORS[method][estimator]().get_params()
     keys = [key for key, values in grid.items() if key in parameters and values is not None]
@@ -116,7 +123,12 @@ def settings(method: str, estimator: str, grid: Mapping[str, Sequence[Any]]) -> 
 
 
 def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int, threads: int) -> Any:
-    """An untrained estimator. values: its settings. threads: how many a forest uses."""
+    """An untrained estimator.
+
+    Args:
+        values: its settings.
+        threads: how many a forest uses.
+    """
     kind = ESTIMATORS[method][target_kind(task).simple.estimator]
     fixed: dict[str, Any] = {"random_state": seed}
     if kind is CosineInRange:

@@ -50,9 +50,14 @@ class Tfidf:
         self._vectorizers = dict(zip(KINDS, (words, characters), strict=True))
 
     def fit(self, documents: Collection[Document], title: str) -> Vectors:
-        """Choose the n-grams and their weights from these documents; return the documents' vectors, (documents, n-grams) each.
+        """Choose the n-grams and their weights from these documents; return the documents' vectors, (documents, n-grams)
+        each.
 
-        title: of the progress bar. Raises ValueError if no n-gram occurs in enough documents.
+        Args:
+            title: of the progress bar.
+
+        Raises:
+            ValueError: if no n-gram occurs in enough documents.
         """
         return {
             kind: vectorizer.fit_transform(progress(documents, f"{title} · n-grams of {kind}", "texts"))
@@ -67,7 +72,8 @@ class Tfidf:
 class TaskFeatures:
     """The features that a method reads for the rows of one task: PAIR_FEATURES for pairs, `bag` for all others.
 
-    problem: the error to report if no n-gram is left.
+    Args:
+        problem: the error to report if no n-gram is left.
     """
 
     def __init__(self, method: str, config: FloorConfig, task: Task) -> None:
@@ -80,7 +86,11 @@ class TaskFeatures:
     def fit(self, rows: Sequence[Sequence[Document]]) -> Matrix:
         """Choose the n-grams and their weights from the distinct texts of training rows; return the rows' features.
 
-        rows: the documents of each row, equally many. Raises ValueError if no n-gram occurs in enough texts.
+        Args:
+            rows: the documents of each row, equally many.
+
+        Raises:
+            ValueError: if no n-gram occurs in enough texts.
         """
         documents, indices = _distinct(rows)
         sides = _sides(self._tfidf.fit(documents, self._title), indices)
@@ -207,7 +217,10 @@ class JoinedFeatures:
     problem = "its training texts have no word of two letters or digits"
 
     def __init__(self, vectorizer: str, separator: str) -> None:
-        """vectorizer: counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2". separator: between the texts."""
+        """Args:
+        vectorizer: counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2".
+        separator: between the texts.
+        """
         weights, shortest, longest = vectorizer.split("-")
         self._vectorizer = VECTORIZERS[weights](ngram_range=(int(shortest), int(longest)), lowercase=False)
         self._separator = separator
@@ -215,7 +228,11 @@ class JoinedFeatures:
     def fit(self, rows: Sequence[Sequence[Document]]) -> csr_matrix:
         """Choose the n-grams, and their weights, from training rows; return the rows' features, (rows, n-grams).
 
-        rows: the texts of each row, in the order in which they are joined. Raises ValueError if they have no word.
+        Args:
+            rows: the texts of each row, in the order in which they are joined.
+
+        Raises:
+            ValueError: if they have no word.
         """
         return self._vectorizer.fit_transform(self._joined(rows))
 
@@ -228,7 +245,10 @@ class JoinedFeatures:
 
 
 class TrainingInputs(NamedTuple):
-    """places: int64 (inputs,), in the split's `texts`. targets: (inputs,), as scikit-learn's estimators take them."""
+    """Args:
+    places: int64 (inputs,), in the split's `texts`.
+    targets: (inputs,), as scikit-learn's estimators take them.
+    """
 
     places: np.ndarray
     targets: np.ndarray
@@ -237,7 +257,9 @@ class TrainingInputs(NamedTuple):
 def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: bool) -> TrainingInputs:
     """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file.
 
-    in_pairs: of a choice, each row has two inputs: its right candidate, and a wrong one that is drawn at random, equally for all seeds.
+    Args:
+        in_pairs: of a choice, each row has two inputs: its right candidate, and a wrong one that is drawn at random,
+            equally for all seeds.
     """
     rows = np.arange(len(train))
     if most_rows is not None and most_rows < len(train):

@@ -34,8 +34,11 @@ _END = re.compile(
 def sentences(text: str, language: str) -> list[str]:
     """The sentences of a text, without white space around them. Lines are sentences of their own, too.
 
-    A full stop ends no sentence after an abbreviation of the language (Moses's list; none for other languages), after a single
-    letter, and before a small letter. language: its code.
+    A full stop ends no sentence after an abbreviation of the language (Moses's list; none for other languages), after
+    a single letter, and before a small letter.
+
+    Args:
+        language: its code.
     """
     parts, start = [], 0
     for end in _END.finditer(text):

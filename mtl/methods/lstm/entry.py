@@ -60,14 +60,20 @@ def check(config: Config, suite: Suite) -> None:
 def check_trainable(config: Config, dim: int, embeddings: int) -> None:
     """Raise InputError if an encoder of this configuration cannot be trained in this machine's memory.
 
-    dim: the size of a word's vector, or the least that it can be. embeddings: the weights of all word vectors, or 0 if they are not known.
+    Args:
+        dim: the size of a word's vector, or the least that it can be.
+        embeddings: the weights of all word vectors, or 0 if they are not known.
     """
     trained = getattr(config.embeddings, "trainable", False)
     check_fits_memory(config, dim, TRAINED * lstm_weights(config, dim) + (TRAINED if trained else 1) * embeddings)
 
 
 def lstm_weights(config: Config, dim: int) -> int:
-    """The number of weights of the encoder's LSTM, as `torch.nn.LSTM(bidirectional=True)` has them. dim: the size of a word's vector."""
+    """The number of weights of the encoder's LSTM, as `torch.nn.LSTM(bidirectional=True)` has them.
+
+    Args:
+        dim: the size of a word's vector.
+    """
     size, later = config.encoder.hidden_size, config.encoder.num_layers - 1
     return 2 * 4 * size * ((dim + size + 2) + later * (2 * size + size + 2))
 

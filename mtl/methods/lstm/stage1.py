@@ -129,8 +129,11 @@ UNREAD = ("finetune.", "submission.", "variant", "architecture", "preset", "suit
 def stage1_key(config: Config, tasks: Sequence[str], inputs: Mapping[str, str], seed: int) -> str:
     """The hash of all that a seed's stage 1 depends on.
 
-    tasks: their ids, in the order that the network's heads and their first weights have. inputs: fingerprints of the data, the
-    embeddings and the tokenizer, by name. The number of threads does not count, as it does not when a run continues.
+    The number of threads does not count, as it does not when a run continues.
+
+    Args:
+        tasks: their ids, in the order that the network's heads and their first weights have.
+        inputs: fingerprints of the data, the embeddings and the tokenizer, by name.
     """
     left_out = (*UNREAD, *INDIFFERENT, "trainer.threads", "trainer.precision", "trainer.accelerator")
     settings = {
@@ -165,9 +168,13 @@ def records_beside(run: Path) -> Path:
 
 @dataclass(frozen=True)
 class SharedStage1:
-    """A seed's stage 1 as other runs share it. records: the folder of the records. key: as `stage1_key` returns.
+    """A seed's stage 1 as other runs share it.
 
     Where the folder of the records cannot be written to, nothing is shared.
+
+    Args:
+        records: the folder of the records.
+        key: as `stage1_key` returns.
     """
 
     records: Path
@@ -175,7 +182,11 @@ class SharedStage1:
 
     @contextmanager
     def reserved(self, title: str) -> Iterator[None]:
-        """Within the block, no other process trains this stage 1. title: of the stage, in messages."""
+        """Within the block, no other process trains this stage 1.
+
+        Args:
+            title: of the stage, in messages.
+        """
         if not self._writable:
             yield
             return
@@ -185,8 +196,10 @@ class SharedStage1:
     def take(self, folder: Path, checkpoint: str, network: nn.Module, title: str) -> bool:
         """If another run has finished this stage 1, put its weights and its record into `folder`. Return whether it has.
 
-        checkpoint: the validation whose weights are kept. They are linked, so they need no further space on one file system.
-        network: the weights must fit it.
+        Args:
+            checkpoint: the validation whose weights are kept. They are linked, so they need no further space on one
+                file system.
+            network: the weights must fit it.
         """
         weights = WEIGHTS[checkpoint]
         finished = (self._resolved(record) for record in self._recorded())
@@ -273,7 +286,12 @@ def mean_batch(config: Config, dataset: Dataset) -> tuple[int, int]:
 
 
 def step_seconds(config: Config, texts: int, words: int) -> float:
-    """Measured seconds of a training step of the encoder on random vectors: forward, backward, Adam. texts: in a batch. words: in a text."""
+    """Measured seconds of a training step of the encoder on random vectors: forward, backward, Adam.
+
+    Args:
+        texts: in a batch.
+        words: in a text.
+    """
     device = device_of(config.trainer.accelerator)
     dim = getattr(config.embeddings, "dim", None) or DIM
     encoder = new_encoder(config, nn.Identity(), dim).to(device)

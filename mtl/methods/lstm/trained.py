@@ -43,9 +43,13 @@ from mtl.training.precision import mixed_precision, used_precision
 def new_network(
     config: Config, tasks: Sequence[Task], outputs: Mapping[str, int], embeddings: Embeddings, seed: int
 ) -> Network:
-    """The network before training, the same for the same seed. outputs: by task id, outputs of its head for one input.
+    """The network before training, the same for the same seed.
 
-    Raises InputError for a network that cannot be trained in this machine's memory.
+    Args:
+        outputs: by task id, outputs of its head for one input.
+
+    Raises:
+        InputError: for a network that cannot be trained in this machine's memory.
     """
     check_trainable(config, embeddings.dim, embeddings.parameters())
     torch.manual_seed(seed)
@@ -54,9 +58,13 @@ def new_network(
 
 
 def new_encoder(config: Config, embedder: Any, dim: int) -> Encoder:
-    """The encoder that the configuration describes. dim: the size of the embedder's vectors.
+    """The encoder that the configuration describes.
 
-    Raises InputError for an encoder that no memory of this machine holds.
+    Args:
+        dim: the size of the embedder's vectors.
+
+    Raises:
+        InputError: for an encoder that no memory of this machine holds.
     """
     check_fits_memory(config, dim, lstm_weights(config, dim))
     return Encoder(
@@ -79,15 +87,21 @@ logger = logging.getLogger("mtl")
 class Encoded:
     """The frozen encoder's output for all texts, the same for all tasks.
 
-    vectors: float32 (texts, dim), for heads that read vectors of whole texts. tokens: the token outputs, for heads that read tokens:
-    computed once, or in each step. None if no head reads them.
+    Args:
+        vectors: float32 (texts, dim), for heads that read vectors of whole texts.
+        tokens: the token outputs, for heads that read tokens: computed once, or in each step. None if no head reads
+            them.
     """
 
     vectors: Tensor | None
     tokens: Sequences | None
 
     def for_head(self, reads_tokens: bool) -> TaskInput:
-        """The input of a head. reads_tokens: whether it reads tokens, not vectors of whole texts."""
+        """The input of a head.
+
+        Args:
+            reads_tokens: whether it reads tokens, not vectors of whole texts.
+        """
         if reads_tokens:
             assert self.tokens is not None
             return TaskInput(None, self.tokens, None, self.tokens.lengths.numpy())
@@ -102,7 +116,11 @@ class ComputedOutputs:
     """
 
     def __init__(self, encoder: Encoder, sequences: Sequences, trainer: TrainerConfig, kept: str) -> None:
-        """kept: `finetune.token_outputs`. For float16, outputs are rounded as they would be on disk."""
+        """For float16, outputs are rounded as they would be on disk.
+
+        Args:
+            kept: `finetune.token_outputs`.
+        """
         self.encoder = encoder
         self.trainer = trainer
         self.dtype = torch.float16 if kept == "float16" else torch.float32
@@ -136,10 +154,14 @@ def running_input(config: Config, encoder: Encoder, sequences: Sequences, reads_
 def encode_once(
     config: Config, dataset: Dataset, sequences: Sequences, network: Network, seed: int, folder: Path
 ) -> Encoded:
-    """The frozen encoder's output for the texts of all tasks: vectors of whole texts, and token outputs if a head reads them.
+    """The frozen encoder's output for the texts of all tasks: vectors of whole texts, and token outputs if a head reads
+    them.
 
-    Token outputs are computed in each step instead if `finetune.token_outputs` says so, or if the disk has too little space.
-    folder: they are in an unnamed temporary file on the disk of this folder while they are used.
+    Token outputs are computed in each step instead if `finetune.token_outputs` says so, or if the disk has too little
+    space.
+
+    Args:
+        folder: they are in an unnamed temporary file on the disk of this folder while they are used.
     """
     encoder, heads = network.encoder, network.heads
     assert encoder is not None
@@ -229,9 +251,15 @@ class TrainedLstm:
         trained_on: Sequence[str] = (),
         learn: Callable[[Sequence[str]], None] = lambda words: None,
     ) -> None:
-        """folder: the seed's. encoder: from stage 1, on the device to compute on. sequences: turns tokenized texts, whose words may
-        be new, into the encoder's input. embeddings: those that the embedder belongs to. answers: see `mtl.data.dataset.Dataset`.
-        table: see `Reader.table`; needed for `parts` only. trained_on: ids of the tasks of stage 1. learn: see `Reader.learn`.
+        """Args:
+        folder: the seed's.
+        encoder: from stage 1, on the device to compute on.
+        sequences: turns tokenized texts, whose words may be new, into the encoder's input.
+        embeddings: those that the embedder belongs to.
+        answers: see `mtl.data.dataset.Dataset`.
+        table: see `Reader.table`; needed for `parts` only.
+        trained_on: ids of the tasks of stage 1.
+        learn: see `Reader.learn`.
         """
         self.config = config
         self.language = language
@@ -249,7 +277,14 @@ class TrainedLstm:
         self._networks: dict[str, Network] = {}  # of the last task that was predicted
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+        """Predicted targets (rows,).
+
+        Args:
+            rows: at least one.
+
+        Raises:
+            ValueError: for a row that is not one of this task.
+        """
         head = task.answered_by or task.id
         kind, answers = target_kind(task), self.answers.get(head, [])
         examples = [make_example(task, row) for row in rows]
@@ -277,10 +312,13 @@ class TrainedLstm:
             self._learn_words(TokenizedTexts(texts, self.language, self.config.max_length).types)
 
     def encode(self, texts: Sequence[str], pooling: str = "max") -> np.ndarray:
-        """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1: all tasks share this encoder.
+        """Text vectors, float32 (texts, dim), the pooled outputs of the encoder of stage 1: all tasks share this
+        encoder.
 
-        dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set. pooling: see
-        `mtl.model.encoder.POOLINGS`.
+        dim: 2 * hidden_size, and the size of a word's vector more if `encoder.join_input` is set.
+
+        Args:
+            pooling: see `mtl.model.encoder.POOLINGS`.
         """
         with hidden_progress():
             tokenized = TokenizedTexts(texts, self.language, self.config.max_length)

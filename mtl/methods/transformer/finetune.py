@@ -102,8 +102,11 @@ PREDICTED = "predicted.npz"  # in a task's folder: the codes of its predictions,
 class FineTuning:
     """Fine-tuning on one task with one seed.
 
-    data: with model inputs in place of texts. sequences: of all model inputs. folder: receives what `fit` writes, and PREDICTED.
-    validate_first: whether the weights before the first step can be the best ones, too.
+    Args:
+        data: with model inputs in place of texts.
+        sequences: of all model inputs.
+        folder: receives what `fit` writes, and PREDICTED.
+        validate_first: whether the weights before the first step can be the best ones, too.
     """
 
     config: Config

@@ -153,9 +153,12 @@ def text_vectors(
     sequences: ArraySequences,
     splits: Sequence[tuple[Task, Split]],
 ) -> tuple[Tensor, dict[Mark, int]]:
-    """The vectors of all texts and then of all marked words, float32 (texts + words, dim), and the number of each word's vector.
+    """The vectors of all texts and then of all marked words, float32 (texts + words, dim), and the number of each word's
+    vector.
 
-    sequences: of the texts, as `read_texts` returns them. splits: whose words are marked.
+    Args:
+        sequences: of the texts, as `read_texts` returns them.
+        splits: whose words are marked.
     """
     device, pooling = next(body.parameters()).device, TransformerEncoder.pooling
     marks = list(dict.fromkeys(mark for task, split in splits for row in marks_of(task, split) for mark in row))
@@ -178,14 +181,24 @@ class TrainedFrozen(TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """heads: returns heads of which one is the task's, with its weights. answers: see `mtl.data.dataset.Dataset`."""
+        """Args:
+        heads: returns heads of which one is the task's, with its weights.
+        answers: see `mtl.data.dataset.Dataset`.
+        """
         super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
         self.config = config
         self.answers = answers
         self._open_heads = heads
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+        """Predicted targets (rows,).
+
+        Args:
+            rows: at least one.
+
+        Raises:
+            ValueError: for a row that is not one of this task.
+        """
         head = task.answered_by or task.id
         kind, answers = target_kind(task), self.answers.get(head, [])
         split, texts = new_split(task, rows)

@@ -23,13 +23,19 @@ Parts = tuple[str, ...]
 class InputReader:
     """Turns texts into token ids with a transformer's tokenizer.
 
-    One or two texts are read as the tokenizer reads a text or a pair; where they are too long, the longer one is cut at its end.
-    Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's protocol). They are not cut:
-    they are short, marked words. seen: how many inputs were read. cut: how many of them were too long.
+    One or two texts are read as the tokenizer reads a text or a pair; where they are too long, the longer one is cut
+    at its end. Further texts follow, each after the tokenizer's separator, as parts of the second text (Superlim's
+    protocol). They are not cut: they are short, marked words.
+
+    Args:
+        seen: how many inputs were read.
+        cut: how many of them were too long.
     """
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
-        """max_length: of an input, in tokens (`longest_input`)."""
+        """Args:
+        max_length: of an input, in tokens (`longest_input`).
+        """
         self.tokenizer = pretrained.tokenizer
         self.name = pretrained.name
         self.padding = pretrained.padding
@@ -158,7 +164,11 @@ def encodable(text: str) -> str:
 
 
 def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
-    """The texts of each model input of a split: those of the row, then what is marked in them. texts: of the dataset."""
+    """The texts of each model input of a split: those of the row, then what is marked in them.
+
+    Args:
+        texts: of the dataset.
+    """
     rows = [tuple(texts[number] for number in row) for row in split.texts.tolist()]
     if not task.marked:
         return rows
@@ -166,7 +176,11 @@ def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
 
 
 def with_inputs(split: Split, inputs: Sequence[Parts], index: dict[Parts, int]) -> Split:
-    """The split with one sequence for each model input, in place of its texts. index: the number of each input."""
+    """The split with one sequence for each model input, in place of its texts.
+
+    Args:
+        index: the number of each input.
+    """
     return replace(split, texts=np.array([[index[parts]] for parts in inputs], dtype=np.int64).reshape(-1, 1))
 
 

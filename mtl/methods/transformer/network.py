@@ -26,7 +26,11 @@ class TransformerNetwork(TaskNetwork):
     def __init__(
         self, tasks: Sequence[Task], models: Sequence[Any], padding: int, has_types: bool, number_loss: str
     ) -> None:
-        """padding: the token past an input's end. has_types: whether the body reads token types. number_loss: `transformer.number_loss`."""
+        """Args:
+        padding: the token past an input's end.
+        has_types: whether the body reads token types.
+        number_loss: `transformer.number_loss`.
+        """
         super().__init__(tasks)
         self.tasks = [task.id for task in tasks]
         self.models = nn.ModuleList(models)
@@ -56,7 +60,12 @@ class TransformerNetwork(TaskNetwork):
 
 
 def body_input(tokens: Tensor, lengths: Tensor, padding: int, has_types: bool) -> dict[str, Tensor]:
-    """What a body reads. tokens: (inputs, time, 2), as `InputReader.sequences` gives them. lengths: (inputs,)."""
+    """What a body reads.
+
+    Args:
+        tokens: (inputs, time, 2), as `InputReader.sequences` gives them.
+        lengths: (inputs,).
+    """
     outside = past_end(tokens, lengths)
     given = {
         "input_ids": tokens[..., 0].long().masked_fill(outside, padding),
@@ -76,7 +85,9 @@ def new_network(
 ) -> TransformerNetwork:
     """The network before training, on the CPU: one body for all these tasks. The heads are the same for the same seed.
 
-    outputs: by task id, outputs of its head for one input. trainer, device: in which precision it will compute, and where.
+    Args:
+        outputs: by task id, outputs of its head for one input.
+        trainer, device: in which precision it will compute, and where.
     """
     models: list[Any] = []
     for task in tasks:

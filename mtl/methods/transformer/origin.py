@@ -52,5 +52,9 @@ def tasks_seen(request: LoadRequest, trained_on: Sequence[str]) -> list[str]:
 
 
 def model_folder(folder: Path) -> Path:
-    """Where a run keeps the transformer's configuration and tokenizer. folder: the run's."""
+    """Where a run keeps the transformer's configuration and tokenizer.
+
+    Args:
+        folder: the run's.
+    """
     return folder / "transformer"

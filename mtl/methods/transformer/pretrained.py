@@ -40,8 +40,10 @@ Opened = TypeVar("Opened")
 class Pretrained:
     """A transformer's body and tokenizer.
 
-    name: as messages name it. body: transformers' model without a head, float32, on the CPU. Where the files lack a pooler, which stands
-    between a body and a head, its weights are drawn, always the same.
+    Args:
+        name: as messages name it.
+        body: transformers' model without a head, float32, on the CPU. Where the files lack a pooler, which stands
+            between a body and a head, its weights are drawn, always the same.
     """
 
     name: str
@@ -161,9 +163,15 @@ class ExactLinear(nn.Linear):
 
 
 def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
-    """The transformer in a folder, or with a name on the Hub. tokenizer: of the tokenizer; None: the same.
+    """The transformer in a folder, or with a name on the Hub.
 
-    Weights are read as tensors only, and no code of others runs. Raises InputError, which says what is wrong and what to do.
+    Weights are read as tensors only, and no code of others runs.
+
+    Args:
+        tokenizer: of the tokenizer; None: the same.
+
+    Raises:
+        InputError: which says what is wrong and what to do.
     """
     import_transformers()
     check_place("transformer.path", path)
@@ -299,10 +307,14 @@ def check_place(key: str, name: str) -> None:
 
 
 def opened(name: str, part: str, read: Callable[..., Opened], *arguments: Any, **options: Any) -> Opened:
-    """`read(…)`, without running code that a folder or a repository brings along: transformers would ask on standard input.
+    """`read(…)`, without running code that a folder or a repository brings along: transformers would ask on standard
+    input.
 
-    part: what is read of the folder, for messages. Raises InputError with the beginning of what transformers says, which raises errors of
-    many kinds.
+    Args:
+        part: what is read of the folder, for messages.
+
+    Raises:
+        InputError: with the beginning of what transformers says, which raises errors of many kinds.
     """
     try:
         return read(*arguments, trust_remote_code=False, **options)

@@ -49,8 +49,11 @@ def encode_texts(
 ) -> Tensor:
     """The vectors of all sequences, float32 on the CPU, (texts, dim), without dropout.
 
-    body: on the device to compute on. pretrained: says what the body reads. pooling: a name in `mtl.model.encoder.POOLINGS`; over all
-    tokens of a text, also those that the tokenizer puts around it, as in sentence-transformers.
+    Args:
+        body: on the device to compute on.
+        pretrained: says what the body reads.
+        pooling: a name in `mtl.model.encoder.POOLINGS`; over all tokens of a text, also those that the tokenizer puts
+            around it, as in sentence-transformers.
     """
     vectors = torch.empty(len(sequences.lengths), pretrained.dim)
     for indices, states, lengths in _outputs(body, pretrained, sequences, title):
@@ -68,8 +71,13 @@ def encode_marks(
 ) -> Tensor:
     """The vectors of marked spans, each in its text, float32 on the CPU, (marks, dim).
 
-    sequences: of the texts, each read alone. A span that has no token, because its text is cut before it, has the vector of the token
-    that is nearest to it. Raises InputError for a tokenizer that does not say which characters a token has.
+    A span that has no token, because its text is cut before it, has the vector of the token that is nearest to it.
+
+    Args:
+        sequences: of the texts, each read alone.
+
+    Raises:
+        InputError: for a tokenizer that does not say which characters a token has.
     """
     by_text: dict[int, list[int]] = {}
     for number, mark in enumerate(marks):
@@ -115,7 +123,11 @@ def marks_of(task: Task, split: Split) -> list[list[Mark]]:
 
 
 def with_marks(task: Task, split: Split, numbers: dict[Mark, int]) -> Split:
-    """The split with the numbers of its spans' vectors. numbers: of each span's vector."""
+    """The split with the numbers of its spans' vectors.
+
+    Args:
+        numbers: of each span's vector.
+    """
     if split.spans is None:
         return split
     numbered = [[numbers[mark] for mark in marks] for marks in marks_of(task, split)]
@@ -151,9 +163,14 @@ class TransformerEncoder:
         body: Callable[[], Any],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """pretrained: what the tokenizer and the sizes are read from. max_length: of an input, in tokens; less if the transformer takes
-        less. trainer: says in which precision to compute. device: to compute on. body: returns the body that encodes texts, with its
-        weights. trained_on: see `mtl.methods.method.Model`."""
+        """Args:
+        pretrained: what the tokenizer and the sizes are read from.
+        max_length: of an input, in tokens; less if the transformer takes less.
+        trainer: says in which precision to compute.
+        device: to compute on.
+        body: returns the body that encodes texts, with its weights.
+        trained_on: see `mtl.methods.method.Model`.
+        """
         self.pretrained = pretrained
         self.trainer = trainer
         self.device = device
@@ -213,7 +230,10 @@ class TrainedTransformer(TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """network: returns the network with a task's head, with its weights. answers: see `mtl.data.dataset.Dataset`."""
+        """Args:
+        network: returns the network with a task's head, with its weights.
+        answers: see `mtl.data.dataset.Dataset`.
+        """
         super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
         self.config = config
         self.answers = answers
@@ -221,7 +241,14 @@ class TrainedTransformer(TransformerEncoder):
         self._networks: dict[str, TransformerNetwork] = {}  # of the last task that was predicted
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,). rows: at least one. Raises ValueError for a row that is not one of this task."""
+        """Predicted targets (rows,).
+
+        Args:
+            rows: at least one.
+
+        Raises:
+            ValueError: for a row that is not one of this task.
+        """
         head = task.answered_by or task.id
         kind, answers = target_kind(task), self.answers.get(head, [])
         split, texts = new_split(task, rows)

@@ -29,8 +29,10 @@ from mtl.tasks.task import Task
 class Expressions:
     """Texts of one or more words.
 
-    vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has. words: the words of each
-    text. source: where each word's vector is from: FOUND, FROM_NGRAMS or NO_VECTOR.
+    Args:
+        vectors: float32 (texts, dim), the mean of the vectors of those words that have one; zeros if none has.
+        words: the words of each text.
+        source: where each word's vector is from: FOUND, FROM_NGRAMS or NO_VECTOR.
     """
 
     vectors: np.ndarray
@@ -61,10 +63,12 @@ FOUND, FROM_NGRAMS, NO_VECTOR = "found", "from n-grams", "no vector"
 def expressions(
     texts: Sequence[str], tokenize: Tokenizer, read: Callable[[Sequence[str]], WordVectors], ignore_case: bool
 ) -> Expressions:
-    """The vectors of texts. read: returns the vectors of words.
+    """The vectors of texts.
 
-    ignore_case: a word that is not in the file is looked up in lower case, capitalized and in upper case as well, in this order; only
-    then is its vector computed from its n-grams, if the file has any.
+    Args:
+        read: returns the vectors of words.
+        ignore_case: a word that is not in the file is looked up in lower case, capitalized and in upper case as well,
+            in this order; only then is its vector computed from its n-grams, if the file has any.
     """
     words = [tokenize(text) for text in texts]
     distinct = dict.fromkeys(word for of_text in words for word in of_text)
@@ -113,11 +117,16 @@ def nearest_words(
     excluded: Sequence[Iterable[str]],
     fold: Callable[[str], str],
 ) -> list[str | None]:
-    """For each query, the word whose vector has the highest cosine with it; among equals, the first. None if no word is left.
+    """For each query, the word whose vector has the highest cosine with it; among equals, the first.
 
-    blocks: words and their vectors, float32 (words, dim); the vectors are overwritten. queries: float32 (queries, dim), not zero.
-    excluded: for each query, words that are no answer. fold: words that it maps to one string are equal. Words that are no target
-    (`mtl.tasks.targets.is_word`) are no answer to any query.
+    None if no word is left.
+
+    Args:
+        blocks: words and their vectors, float32 (words, dim); the vectors are overwritten.
+        queries: float32 (queries, dim), not zero.
+        excluded: for each query, words that are no answer.
+        fold: words that it maps to one string are equal. Words that are no target (`mtl.tasks.targets.is_word`) are
+            no answer to any query.
     """
     directions = unit_rows(queries).T
     barred: dict[str, list[int]] = {}
