@@ -40,7 +40,7 @@ def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) ->
 def _scores(board: Leaderboard) -> str:
     """The scores, and below each task its metric."""
     columns = board.table or board.columns
-    caption = f"{board.title}. {' '.join(board.marks)}"
+    caption = " ".join([f"{board.title}.", *board.marks])
     titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
     titles.append(["", "", *(escape(column.metric) for column in columns.values())])
     lines = [(row, [_cell(board, row, column) for column in columns]) for row in board.rows]
@@ -59,7 +59,7 @@ def _group(board: Leaderboard, group: Group) -> str:
         lines.append((line.row, [*([mean] if group.has_mean else []), *scores]))
     columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
     titles = [["Model", "Split", *(["mean"] if group.has_mean else []), *columns]]
-    return _table(board, lines, titles, f"{board.title}, {group.title}. {board.marks[0]}", f"-{group.id}")
+    return _table(board, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}")
 
 
 def _table(

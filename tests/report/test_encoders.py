@@ -108,6 +108,10 @@ def test_two_versions_of_a_task_leave_no_average_partial(tmp_path: Path) -> None
     for row in own.rows:
         assert row.missing == [] and row.mark(AVERAGE) == row.mark("sts") == ""
         assert value(row.score("sts")) == pytest.approx(140 / 3) and row.score(BY_TYPE) is not None
+    assert (
+        own.marks == []
+        and r"\caption{PL-MTEB, local data: not comparable with published scores, STS" in render_latex([own], "now", "")
+    )
     (_, shown) = document([_, own], "now", "mtl report")["suites"]
     assert [(row["partial"], row["missing"], row["partial_groups"]) for row in shown["rows"]] == [(False, [], [])] * 2
 
