@@ -40,9 +40,10 @@ class ResumableTraining(ABC, Generic[Batch]):
         device: torch.device,
         validate_every: int,
     ) -> None:
-        """Args:
-        checkpoint: the file of the whole state, which may exist.
-        validate_every: steps between validations.
+        """
+        Args:
+            checkpoint: the file of the whole state, which may exist.
+            validate_every: steps between validations.
         """
         self.model = model
         self.optimizers = list(optimizers)

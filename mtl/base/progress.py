@@ -74,11 +74,12 @@ class Progress:
     """
 
     def __init__(self, title: str, total: int | None, unit: str, done: int = 0) -> None:
-        """Args:
-        title: such as "tokenizing".
-        total: units of the whole operation; None: unknown.
-        unit: a plural, or "B" for bytes.
-        done: units already done, when an interrupted operation continues.
+        """
+        Args:
+            title: such as "tokenizing".
+            total: units of the whole operation; None: unknown.
+            unit: a plural, or "B" for bytes.
+            done: units already done, when an interrupted operation continues.
         """
         self.title = title
         self.total = total

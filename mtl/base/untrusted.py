@@ -111,9 +111,10 @@ class Lines:
     """
 
     def __init__(self, path: Path, file: IO[bytes], limit: int) -> None:
-        """Args:
-        file: to read from its start.
-        limit: bytes of a line.
+        """
+        Args:
+            file: to read from its start.
+            limit: bytes of a line.
         """
         self._path = path
         self._raw = io.BufferedReader(cast(io.BufferedReader, file).raw, 2**20)

@@ -88,12 +88,13 @@ def _export(arguments: argparse.Namespace) -> None:
 
 def _mteb(arguments: argparse.Namespace) -> None:
     from mtl.base.device import device_of
+    from mtl.base.extras import check_installed
     from mtl.encoders import encoder_kind
     from mtl.jobs.job import parse_settings
     from mtl.jobs.seed import machine, versions
-    from mtl.mteb.run import check_installed, run_mteb
+    from mtl.mteb.run import run_mteb
 
-    check_installed()  # before minutes of loading
+    check_installed("mteb")  # before minutes of loading
     given, name = parse_settings(arguments.settings), arguments.encoder
     kind = encoder_kind(name)
     about = {

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.untrusted import open_regular
 
 Value = str | int | float | bool | list[str]
@@ -237,11 +238,10 @@ def _opened(path: Path) -> Iterator[Any]:
 @contextmanager
 def _errors(path: Path, what: str, remedy: str) -> Iterator[tuple[Any, Any]]:
     """The modules pyarrow and pyarrow.parquet; what fails in them becomes an InputError that says `what` and `remedy`."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise InputError("parquet files need pyarrow; install it: pip install pyarrow", path=path) from None
+    check_installed("parquet", path=path)
+    import pyarrow
+    from pyarrow import parquet
+
     try:
         yield pyarrow, parquet
     except FileNotFoundError:

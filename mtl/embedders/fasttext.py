@@ -253,6 +253,7 @@ FASTTEXT = EmbedderKind(
         exists=Path.exists,
         problem=lambda path: None,
         training="mtl.embedders.fasttext:FastTextTraining",
+        training_extra="fasttext",
         trained_name=lambda suite: f"{suite}.bin",
         by_word=True,
     ),

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.untrusted import read_yaml
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
@@ -82,6 +83,7 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
         the recipe to train them with if they do not exist yet, else None.
     """
     name = config.embeddings.name
+    EMBEDDERS[name].check_installed(name)
     path, recipe = find_vectors(config, suite)
     files = EMBEDDERS[name].files
     if path is None or files is None or files.exists(path):
@@ -90,6 +92,7 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
         message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
         raise InputError(message, key="embeddings.path", value=recipe.name)
     if recipe is not None and recipe.train:
+        check_installed(files.training_extra, key="embeddings.path", value=recipe.name)
         return recipe
     if problem := files.problem(path):
         raise InputError(problem, path=path)

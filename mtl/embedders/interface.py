@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from mtl.base.extras import check_installed
 from mtl.base.files import write_text
 from mtl.settings.schema import EmbedderOptions
 
@@ -202,6 +203,7 @@ class VectorFiles:
         exists: whether a path holds complete vectors.
         problem: the error to report for a path that holds none, or None.
         training: where the class of its `Training` is, for `mtl.base.lazy.resolve`.
+        training_extra: the extra of mtl-baselines with the packages that training needs (`mtl.base.extras`).
         trained_name: returns the name of the file or folder of vectors trained on a suite, for the suite's name.
         by_word: whether they are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
     """
@@ -209,6 +211,7 @@ class VectorFiles:
     exists: Callable[[Path], bool]
     problem: Callable[[Path], str | None]
     training: str
+    training_extra: str
     trained_name: Callable[[str], str]
     by_word: bool = False
 
@@ -226,6 +229,7 @@ class EmbedderKind:
         audit_note: for its options, what an audit says about unknown words.
         open: makes a reader of the vectors as they are without training; None if there are none.
         open_keys: the settings that `open` reads: of "embeddings.", "layer" and "seed".
+        extra: the extra of mtl-baselines with the packages that `build`, `load` and `open` need; None if there are none.
     """
 
     title: str
@@ -236,6 +240,12 @@ class EmbedderKind:
     audit_note: Callable[[Any], str]
     open: Callable[[VectorReaderRequest], Reader] | None = None
     open_keys: tuple[str, ...] = ()
+    extra: str | None = None
+
+    def check_installed(self, name: str) -> None:
+        """Raise InputError, which says what to install, if a package that these embeddings need is missing. name: of the kind."""
+        if self.extra is not None:
+            check_installed(self.extra, key="embeddings.name", value=name)
 
 
 def unknown_words(min_count: int, max_words: int | None) -> str:

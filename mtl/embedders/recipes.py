@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from omegaconf import MISSING
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.files import is_sha256, sha256
 from mtl.base.lazy import resolve
 from mtl.base.locks import waiting_lock
@@ -124,6 +125,7 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
     if files is None:
         trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files)
         raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
+    check_installed(files.training_extra, key="embeddings", value=embeddings)
     return cast(Training, typed_settings(resolve(files.training), given))
 
 

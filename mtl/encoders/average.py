@@ -304,6 +304,7 @@ def _open(settings: AverageSettings, options: EmbedderOptions, suite: Suite | No
         names = ", ".join(name for name, other in EMBEDDERS.items() if other.open)
         message = f"have no vectors without a run; averages take {names}"
         raise InputError(message, key="embeddings", value=options.name)
+    kind.check_installed(options.name)
     path = None
     if kind.files is not None:
         vectors = getattr(options, "path", None) or (suite.embeddings.get(options.name) if suite else None)

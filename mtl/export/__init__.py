@@ -9,7 +9,6 @@ EXPORT_FORMATS: dict[str, ExportFormat] = {
     # The encoder as modules of sentence-transformers.
     "sentence-transformers": ExportFormat(
         keys=ENCODER_KEYS,
-        packages=("sentence_transformers",),
         extra="sentence-transformers",
         problem=lazy("mtl.export.sentence_transformer:problem"),
         write=lazy("mtl.export.sentence_transformer:write"),
@@ -17,7 +16,6 @@ EXPORT_FORMATS: dict[str, ExportFormat] = {
     # The encoder as an ONNX graph, with its vocabulary.
     "onnx": ExportFormat(
         keys=ENCODER_KEYS,
-        packages=("onnx", "onnxruntime", "tokenizers"),
         extra="onnx",
         write=lazy("mtl.export.onnx:write"),
     ),
@@ -26,7 +24,6 @@ EXPORT_FORMATS: dict[str, ExportFormat] = {
     # A task's fine-tuned transformer with its head.
     "transformers": ExportFormat(
         keys=("seed", "task", "license"),
-        packages=("transformers", "tokenizers"),
         extra="transformers",
         problem=lambda parts: "holds a fine-tuned transformer, and this run has none",
         write_task=lazy("mtl.export.transformers_folder:write"),

@@ -3,11 +3,11 @@
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.files import check_new_folder, new_folder
 from mtl.data.text import UNKNOWN, moses, tokenized_lines
 from mtl.encoders.run import Predictor, open_run
@@ -76,11 +76,8 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
     if checked.words is not None and Path(checked.words).is_dir():
         raise InputError("is a folder; name a text file", key="words", value=checked.words)
     check_new_folder(out)
-    if missing := [name for name in kind.packages if find_spec(name) is None]:
-        raise InputError(
-            f"needs the package {missing[0]}; install it: pip install mtl-baselines[{kind.extra}]",
-            key=f"--format {format}",
-        )
+    if kind.extra is not None:
+        check_installed(kind.extra, key=f"--format {format}")
     if kind.write_task is not None:
         _export_task(run_dir, out, kind.write_task, settings, command)
         return

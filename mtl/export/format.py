@@ -62,15 +62,13 @@ class ExportFormat:
 
     Attributes:
         keys: the settings that it reads.
-        packages: those that it needs, by the names to import.
-        extra: the extra of mtl-baselines with these packages; None if there are none.
+        extra: the extra of mtl-baselines with the packages that it needs (`mtl.base.extras`); None if there are none.
         problem: says why an encoder cannot be exported, or returns None.
         write: writes an encoder's files to a folder. Raises InputError if they do not give the vectors of the encoder.
         write_task: writes a task's whole model to a folder. Raises InputError also if the format has no such head.
     """
 
     keys: tuple[str, ...]
-    packages: tuple[str, ...] = ()
     extra: str | None = None
     problem: Callable[[EncoderParts], str | None] = lambda parts: None
     write: Callable[[Export, Path], None] | None = None

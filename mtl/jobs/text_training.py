@@ -8,12 +8,13 @@ from typing import Any
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.data.dataset import training_texts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import fetch, load_recipe, train_on_files, train_on_suite, trained_path, training_settings
 from mtl.jobs.job import Job, load_job
 from mtl.pretraining.pretrain import pretrain
-from mtl.pretraining.settings import check_installed, read_settings
+from mtl.pretraining.settings import read_settings
 from mtl.pretraining.tokens import PretrainingTexts
 from mtl.settings.layers import find_suite, shipped
 from mtl.tasks.suite import load_suite
@@ -167,7 +168,7 @@ def pretrain_transformer(
     if out is None:
         raise InputError("pretrain transformer: name the folder to write: out=DIR")
     checked = read_settings(config, settings)
-    check_installed()
+    check_installed("transformers")
     device = device_of(accelerator, "accelerator")
     pretrain(_texts(text), checked, Path(out), device)
     return Path(out)

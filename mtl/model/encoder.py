@@ -68,11 +68,12 @@ class Encoder(nn.Module):
         dropout: float,
         join_input: bool = False,
     ) -> None:
-        """Args:
-        embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim).
-        hidden_size: units per direction.
-        join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout
-            follows. This is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
+        """
+        Args:
+            embedder: what `Sequences.gather` returns, such as word ids (batch, time) -> (batch, time, dim).
+            hidden_size: units per direction.
+            join_input: a token's output is [LSTM output; word embedding], each after its own dropout, and no dropout
+                follows. This is jiant's `skip_embs` (`SentenceEncoder.forward` in jiant 1.2.1).
         """
         super().__init__()
         self.embedder = embedder

@@ -32,13 +32,14 @@ class Head(nn.Module):
         overlap: int = 0,
         spans: Sequence[int] = (),
     ) -> None:
-        """Args:
-        dim: of a sentence vector.
-        outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
-        overlap: the number of features of a pair's overlap (`mtl.methods.coded`) that a head for pairs reads
-            beside the vectors.
-        spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a
-            pair's second.
+        """
+        Args:
+            dim: of a sentence vector.
+            outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
+            overlap: the number of features of a pair's overlap (`mtl.methods.coded`) that a head for pairs reads
+                beside the vectors.
+            spans: for each marked span that the head reads beside the vectors, the text that it is in: 0, or 1 for a
+                pair's second.
         """
         super().__init__()
         self.pair = pair
@@ -152,8 +153,9 @@ class CosineHead(nn.Module):
     steps: Tensor
 
     def __init__(self, dim: int) -> None:
-        """Args:
-        dim: of a sentence vector.
+        """
+        Args:
+            dim: of a sentence vector.
         """
         super().__init__()
         self.register_buffer("mean", torch.zeros(dim))
@@ -221,11 +223,12 @@ class AttentionHead(nn.Module):
         overlap: int = 0,
         spans: Sequence[int] = (),
     ) -> None:
-        """Args:
-        dim: of an encoder output.
-        hidden_size: units of the MLP.
-        attention_size: units of the BiLSTM per direction.
-        overlap, spans: as in `Head`.
+        """
+        Args:
+            dim: of an encoder output.
+            hidden_size: units of the MLP.
+            attention_size: units of the BiLSTM per direction.
+            overlap, spans: as in `Head`.
         """
         super().__init__()
         self.lstm = BiLSTM(2 * dim, attention_size, num_layers=1)

@@ -71,9 +71,10 @@ class Packing:
     """
 
     def __init__(self, lengths: Tensor, time: int) -> None:
-        """Args:
-        lengths: int64 (batch,), at least 1.
-        time: steps of the padded batch.
+        """
+        Args:
+            lengths: int64 (batch,), at least 1.
+            time: steps of the padded batch.
         """
         order = torch.argsort(lengths, descending=True, stable=True).numpy()
         sizes = len(order) - np.searchsorted(np.sort(lengths.numpy()), np.arange(int(lengths.max())), side="right")
@@ -317,8 +318,9 @@ class BiLSTM(nn.LSTM):
     """
 
     def __init__(self, input_size: int, hidden_size: int, num_layers: int = 2) -> None:
-        """Args:
-        hidden_size: units per direction; the output is twice as wide.
+        """
+        Args:
+            hidden_size: units per direction; the output is twice as wide.
         """
         super().__init__(input_size, hidden_size, num_layers, bidirectional=True, batch_first=True)
 

@@ -192,15 +192,16 @@ class Heads(nn.Module):
         overlap: int = 0,
         cosine: bool = False,
     ) -> None:
-        """Args:
-        outputs: of a head for one input, by task id.
-        dim: of an encoder output.
-        attention_size: None: pair tasks have no attention between their sentences.
-        projection: the size to which each token is projected before pooling, except where a pair has attention,
-            as in jiant; None: no projection.
-        overlap: the number of features of a pair's overlap.
-        cosine: whether the head of a pair without marked spans whose target is a number gives the cosine of the
-            two texts' centred vectors.
+        """
+        Args:
+            outputs: of a head for one input, by task id.
+            dim: of an encoder output.
+            attention_size: None: pair tasks have no attention between their sentences.
+            projection: the size to which each token is projected before pooling, except where a pair has attention,
+                as in jiant; None: no projection.
+            overlap: the number of features of a pair's overlap.
+            cosine: whether the head of a pair without marked spans whose target is a number gives the cosine of the
+                two texts' centred vectors.
         """
         super().__init__()
         self.dim = dim

@@ -111,9 +111,10 @@ class TaskRows:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Args:
-    data: EXACT, REDUCED (fewer rows) or OTHER.
-    differences: from mteb's descriptive statistics, as in "test: 90 samples, not 100".
+    """
+    Args:
+        data: EXACT, REDUCED (fewer rows) or OTHER.
+        differences: from mteb's descriptive statistics, as in "test: 90 samples, not 100".
     """
 
     data: str

@@ -3,7 +3,6 @@
 mteb is an optional package, and importing it takes seconds: only what evaluates imports it.
 """
 
-import importlib.util
 import itertools
 import logging
 import os
@@ -16,6 +15,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.files import write_json, write_text
 from mtl.base.untrusted import read_json
 from mtl.encoders.encoder import Choices, SentenceEncoder
@@ -27,18 +27,12 @@ if TYPE_CHECKING:
     from mtl.mteb.evaluation import Evaluator
 
 
-def check_installed() -> None:
-    """Raise InputError if mteb is not installed."""
-    if importlib.util.find_spec("mteb") is None:
-        raise InputError("mteb is not installed; install it: pip install 'mtl-baselines[mteb]'")
-
-
 def import_mteb(folder: Path) -> None:
     """Import mteb, so that it makes its folder of results here and writes no bars and notes of its own on standard error.
 
     Its notes say that tasks of a benchmark have newer versions, which are other data. Raises InputError if it is not installed.
     """
-    check_installed()
+    check_installed("mteb")
     os.environ.setdefault("MTEB_CACHE", str(folder))
     import datasets
     import mteb  # noqa: F401
@@ -60,9 +54,10 @@ Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]
 
 @dataclass(frozen=True)
 class Combination:
-    """Args:
-    values: of the settings that are chosen.
-    settings: of the encoder with these values.
+    """
+    Args:
+        values: of the settings that are chosen.
+        settings: of the encoder with these values.
     """
 
     values: dict[str, Any]

@@ -44,9 +44,10 @@ class Masking:
     """
 
     def __init__(self, begins: np.ndarray, share: float, whole_words: bool, mask: int) -> None:
-        """Args:
-        begins: whether each entry of the vocabulary begins a word, bool (vocabulary,).
-        mask: the token that replaces others.
+        """
+        Args:
+            begins: whether each entry of the vocabulary begins a word, bool (vocabulary,).
+            mask: the token that replaces others.
         """
         self.begins = begins if whole_words else np.ones_like(begins)
         self.share = share

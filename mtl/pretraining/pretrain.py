@@ -17,6 +17,7 @@ import torch
 import mtl
 from mtl.base.device import exact_arithmetic
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.files import check_new_folder, check_space, new_folder, replacing, write_json, write_text
 from mtl.base.locks import waiting_lock
 from mtl.base.loop import check_claim, claim_of
@@ -299,10 +300,10 @@ def own_body(texts: Sequence[str], language: str, folder: Path, settings_name: s
         InputError: if transformers is not installed, and as `pretrain` does.
     """
     from mtl.base.loop import FORMAT
-    from mtl.pretraining.settings import check_installed, library_versions, read_settings
+    from mtl.pretraining.settings import library_versions, read_settings
     from mtl.pretraining.tokens import PretrainingTexts
 
-    check_installed()
+    check_installed("transformers")
     settings = read_settings(settings_name, {})
     source = PretrainingTexts(texts=texts, language=language, source="training texts of a suite")
     software = {**library_versions(), "torch": version("torch"), "format": FORMAT}

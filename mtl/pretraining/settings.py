@@ -3,7 +3,6 @@
 transformers is an optional package, and importing it takes seconds: only what trains with it imports it.
 """
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,16 +10,10 @@ from importlib.metadata import version
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.untrusted import read_yaml
 from mtl.settings.bounds import PART, SHARE, Interval, bounded, check_known, one_of, typed_settings
 from mtl.settings.layers import find_yaml, shipped
-
-
-def check_installed() -> None:
-    """Raise InputError if transformers or tokenizers is not installed."""
-    for package in ("transformers", "tokenizers"):
-        if importlib.util.find_spec(package) is None:
-            raise InputError(f"{package} is not installed; install it: pip install 'mtl-baselines[transformers]'")
 
 
 def library_versions() -> dict[str, str]:
@@ -30,7 +23,7 @@ def library_versions() -> dict[str, str]:
 
 def import_transformers() -> None:
     """Import transformers, so that it writes no bars and notes of its own on standard error. Raises InputError if it is not installed."""
-    check_installed()
+    check_installed("transformers")
     # Processes that are forked later would else print a warning; here all tokenizing ends before.
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
     import huggingface_hub

@@ -325,8 +325,9 @@ class Segments:
     """What training reads: parts of the text, each with the special tokens [CLS] and [SEP] around it."""
 
     def __init__(self, tokens: Tokens, starts: np.ndarray, lengths: np.ndarray) -> None:
-        """Args:
-        starts, lengths: of each segment in `tokens.flat`, int64 (segments,).
+        """
+        Args:
+            starts, lengths: of each segment in `tokens.flat`, int64 (segments,).
         """
         self.tokens, self.starts, self.lengths = tokens, starts, lengths
 

@@ -115,8 +115,9 @@ class SampleCache:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """Args:
-        folder: of the files; None: nothing is remembered.
+        """
+        Args:
+            folder: of the files; None: nothing is remembered.
         """
         self._folder = folder
         self._found: dict[Path, tuple[Path, Reduced | None]] = {}  # by run folder: the file, and what it holds

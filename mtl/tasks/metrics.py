@@ -25,7 +25,7 @@ from unicodedata import category
 
 import numpy as np
 
-from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.tasks.target_kind import Target
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Formula, ScoredRows, Task
@@ -129,12 +129,9 @@ def _google_f1(target: str, predicted: str) -> float:
 
 @cache
 def google_scorer() -> Callable[[str, str], dict[str, Any]]:
-    try:
-        from rouge_score.rouge_scorer import RougeScorer  # not at the top: it is optional, and imports nltk
-    except ImportError:
-        raise InputError(
-            "metric rouge1: needs the package rouge_score; install it: pip install 'mtl-baselines[rouge]', or take rouge1_words"
-        ) from None
+    check_installed("rouge", key="metric", value="rouge1")
+    from rouge_score.rouge_scorer import RougeScorer  # not at the top: it is optional, and imports nltk
+
     score: Callable[[str, str], dict[str, Any]] = RougeScorer(["rouge1"]).score
     return score
 

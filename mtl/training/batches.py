@@ -30,9 +30,10 @@ class BatchDataset(Dataset[Batch]):
     def __init__(
         self, splits: Mapping[str, Split], sequences: Sequences | None = None, vectors: Tensor | None = None
     ) -> None:
-        """Args:
-        splits: by task id, with codes as targets (`mtl.tasks.target_kind`).
-        vectors: (texts, dim).
+        """
+        Args:
+            splits: by task id, with codes as targets (`mtl.tasks.target_kind`).
+            vectors: (texts, dim).
         """
         self.splits = splits
         self.texts = {task: torch.from_numpy(split.texts) for task, split in splits.items()}
@@ -89,11 +90,12 @@ class Schedule:
         sampling: float = 1.0,
         pool: int = POOL,
     ) -> None:
-        """Args:
-        lengths: by task, the lengths of its training rows in tokens, int64 (rows,).
-        batch_sizes: by task, rows in a batch.
-        pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled
-            freely.
+        """
+        Args:
+            lengths: by task, the lengths of its training rows in tokens, int64 (rows,).
+            batch_sizes: by task, rows in a batch.
+            pool: from how many batches' rows a batch with rows of similar length is made; 1: rows are shuffled
+                freely.
         """
         self.lengths = lengths
         self.batch_sizes = batch_sizes
@@ -167,9 +169,10 @@ class SortedSampler(Sampler[Chosen]):
     """Every row of every task once, in order of length, so that batches need little padding."""
 
     def __init__(self, lengths: Mapping[str, np.ndarray], batch_sizes: Mapping[str, int]) -> None:
-        """Args:
-        lengths: by task, the lengths of its rows in tokens, int64 (rows,).
-        batch_sizes: by task, rows in a batch.
+        """
+        Args:
+            lengths: by task, the lengths of its rows in tokens, int64 (rows,).
+            batch_sizes: by task, rows in a batch.
         """
         self.batches = [
             (task, rows)

@@ -135,8 +135,9 @@ class TaskScore(torchmetrics.Metric):
     full_state_update = False
 
     def __init__(self, task: Task, dev: ScoredRows, answers: Sequence[str]) -> None:
-        """Args:
-        answers: the words that the head's outputs mean, see `mtl.tasks.target_kind`.
+        """
+        Args:
+            answers: the words that the head's outputs mean, see `mtl.tasks.target_kind`.
         """
         super().__init__()
         self.task, self.dev, self.answers = task, dev, answers
@@ -181,10 +182,11 @@ class MultitaskModule(pl.LightningModule):
         optimization: Optimization,
         parts: int = 1,
     ) -> None:
-        """Args:
-        scores: by task id.
-        parts: in how many a batch is computed, at most: more take less memory and, without dropout, give the same
-            step up to rounding.
+        """
+        Args:
+            scores: by task id.
+            parts: in how many a batch is computed, at most: more take less memory and, without dropout, give the same
+                step up to rounding.
         """
         super().__init__()
         self.network = network

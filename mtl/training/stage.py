@@ -23,11 +23,12 @@ import pytorch_lightning as pl
 import torch
 from lightning_fabric.plugins.io.torch_io import TorchCheckpointIO
 from pytorch_lightning.callbacks import Callback, EarlyStopping, ModelCheckpoint, ProgressBar
-from pytorch_lightning.loggers import CSVLogger, TensorBoardLogger
+from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
 from mtl.base.errors import DivergedError, InputError, resource_problem
+from mtl.base.extras import missing_package
 from mtl.base.files import naming, write_checkpoint, write_json
 from mtl.base.progress import format_duration, prefixed
 from mtl.base.untrusted import Count, read_checkpoint
@@ -148,6 +149,9 @@ def _trainer(
     last = ModelCheckpoint(
         stage.folder, RESUME.removesuffix(".ckpt"), save_on_train_epoch_end=True, enable_version_counter=False
     )
+    loggers: list[Logger] = [CSVLogger(stage.folder, name="log", version=f"from-epoch-{start}")]
+    if missing_package("tensorboard") is None:
+        loggers.append(TensorBoardLogger(stage.folder, name="tensorboard", version=""))
     return pl.Trainer(
         accelerator=config.accelerator,
         devices=1,
@@ -159,10 +163,7 @@ def _trainer(
         # Lightning calls a validation before the first step a sanity check; -1 means all batches.
         num_sanity_val_steps=-1 if stage.validate_first and not start else 0,
         log_every_n_steps=50,
-        logger=[
-            CSVLogger(stage.folder, name="log", version=f"from-epoch-{start}"),
-            TensorBoardLogger(stage.folder, name="tensorboard", version=""),
-        ],
+        logger=loggers,
         callbacks=[
             OwnSigterm(),
             SeedEachEpoch(stage.seed, stage.folder.name),
@@ -237,10 +238,11 @@ class StageProgress(ProgressBar):
     """A progress bar for a stage on a terminal; elsewhere, one line for each validation, and one after each minute without any."""
 
     def __init__(self, title: str, total_steps: int, lines: bool = True, scale: Scale = PERCENT) -> None:
-        """Args:
-        title: the text before the bar, as in "seed 1 · stage 1".
-        lines: whether to print lines if there is no terminal.
-        scale: how scores are shown.
+        """
+        Args:
+            title: the text before the bar, as in "seed 1 · stage 1".
+            lines: whether to print lines if there is no terminal.
+            scale: how scores are shown.
         """
         super().__init__()
         self.title = prefixed(title)

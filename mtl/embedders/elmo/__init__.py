@@ -46,7 +46,9 @@ ELMO = EmbedderKind(
             "is a file; embeddings.path must name the folder that holds the ELMo's files" if path.is_file() else None
         ),
         training="mtl.embedders.elmo.training:ELMoTraining",
+        training_extra="elmo",
         trained_name=lambda suite: f"{suite}-elmo",
     ),
     audit_note=lambda options: "ELMo, which has a vector for any word",
+    extra="elmo",
 )

@@ -202,8 +202,9 @@ class ElmoLayer(nn.Module):
     """One layer of each token."""
 
     def __init__(self, projection_dim: int, layer: int) -> None:
-        """Args:
-        layer: from 0, the token layer.
+        """
+        Args:
+            layer: from 0, the token layer.
         """
         super().__init__()
         self.projection_dim = projection_dim
@@ -242,8 +243,9 @@ class LayerCache:
     """
 
     def __init__(self, folder: Path, elmo: ELMo, dtype: np.dtype) -> None:
-        """Args:
-        folder: must belong to this ELMo and this dtype only.
+        """
+        Args:
+            folder: must belong to this ELMo and this dtype only.
         """
         self.folder = folder
         self.elmo = elmo
@@ -332,8 +334,9 @@ class ShardRows:
     """Memory-mapped shards that can be indexed as one array of rows."""
 
     def __init__(self, shards: Sequence[np.ndarray]) -> None:
-        """Args:
-        shards: (rows, width) each, all with the same width and dtype.
+        """
+        Args:
+            shards: (rows, width) each, all with the same width and dtype.
         """
         self.shards = shards
         self.bounds = np.cumsum([0, *(len(shard) for shard in shards)])

@@ -208,8 +208,9 @@ class BiLM(nn.Module):
     """The bidirectional language model without its softmax."""
 
     def __init__(self, options: Options, dropout: float = 0.0) -> None:
-        """Args:
-        dropout: on the input of each LSTM layer.
+        """
+        Args:
+            dropout: on the input of each LSTM layer.
         """
         super().__init__()
         self.options = options

@@ -98,8 +98,9 @@ class Failures:
     """The errors of several runs."""
 
     def __init__(self, runs: int) -> None:
-        """Args:
-        runs: how many there are.
+        """
+        Args:
+            runs: how many there are.
         """
         self.runs = runs
         self.failed: set[str] = set()  # the names of runs

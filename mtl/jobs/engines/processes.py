@@ -78,8 +78,9 @@ class BarLock:
     others wait a second and write without it."""
 
     def __init__(self, lock: Any) -> None:
-        """Args:
-        lock: a reentrant one of multiprocessing.
+        """
+        Args:
+            lock: a reentrant one of multiprocessing.
         """
         self._lock = lock
 

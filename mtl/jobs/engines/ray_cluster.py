@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError, UserError
+from mtl.base.extras import check_installed
 from mtl.base.files import format_bytes
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import standard_streams
@@ -42,10 +43,9 @@ class RayCluster:
             "RAY_worker_niceness", "0"
         )  # Ray's 15 leaves training a few per cent of a CPU that others use, too
         os.environ.setdefault("RAY_COLOR_PREFIX", "0")  # standard output shows control characters as text
-        try:
-            import ray
-        except ImportError:
-            raise InputError("needs Ray: pip install 'mtl-baselines[ray]'", key="engine", value="ray") from None
+        check_installed("ray", key="engine", value="ray")
+        import ray
+
         self.ray = ray
 
     def run(self, units: Sequence[Unit], at_a_time: int, done: Done) -> None:

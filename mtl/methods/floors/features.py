@@ -217,9 +217,10 @@ class JoinedFeatures:
     problem = "its training texts have no word of two letters or digits"
 
     def __init__(self, vectorizer: str, separator: str) -> None:
-        """Args:
-        vectorizer: counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2".
-        separator: between the texts.
+        """
+        Args:
+            vectorizer: counts or tfidf with its shortest and longest n-gram, as in "tfidf-1-2".
+            separator: between the texts.
         """
         weights, shortest, longest = vectorizer.split("-")
         self._vectorizer = VECTORIZERS[weights](ngram_range=(int(shortest), int(longest)), lowercase=False)
@@ -245,9 +246,10 @@ class JoinedFeatures:
 
 
 class TrainingInputs(NamedTuple):
-    """Args:
-    places: int64 (inputs,), in the split's `texts`.
-    targets: (inputs,), as scikit-learn's estimators take them.
+    """
+    Args:
+        places: int64 (inputs,), in the split's `texts`.
+        targets: (inputs,), as scikit-learn's estimators take them.
     """
 
     places: np.ndarray

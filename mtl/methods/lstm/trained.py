@@ -251,15 +251,16 @@ class TrainedLstm:
         trained_on: Sequence[str] = (),
         learn: Callable[[Sequence[str]], None] = lambda words: None,
     ) -> None:
-        """Args:
-        folder: the seed's.
-        encoder: from stage 1, on the device to compute on.
-        sequences: turns tokenized texts, whose words may be new, into the encoder's input.
-        embeddings: those that the embedder belongs to.
-        answers: see `mtl.data.dataset.Dataset`.
-        table: see `Reader.table`; needed for `parts` only.
-        trained_on: ids of the tasks of stage 1.
-        learn: see `Reader.learn`.
+        """
+        Args:
+            folder: the seed's.
+            encoder: from stage 1, on the device to compute on.
+            sequences: turns tokenized texts, whose words may be new, into the encoder's input.
+            embeddings: those that the embedder belongs to.
+            answers: see `mtl.data.dataset.Dataset`.
+            table: see `Reader.table`; needed for `parts` only.
+            trained_on: ids of the tasks of stage 1.
+            learn: see `Reader.learn`.
         """
         self.config = config
         self.language = language
@@ -394,9 +395,11 @@ def load_trained(request: LoadRequest) -> TrainedLstm:
             key="task",
             value=request.task,
         )
+    name = config.embeddings.name
+    EMBEDDERS[name].check_installed(name)
     checkpoint = pretrain_folder(request.seed_folder) / WEIGHTS[config.pretrain.checkpoint]
     weights = weights_below(read_weights(checkpoint), "encoder.")
-    reader = EMBEDDERS[config.embeddings.name].load(
+    reader = EMBEDDERS[name].load(
         RunReaderRequest(
             config.embeddings,
             request.folder,

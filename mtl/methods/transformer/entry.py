@@ -57,14 +57,14 @@ def unread(config: Config) -> tuple[str, ...]:
 
 def check(config: Config, suite: Suite) -> None:
     """Raise InputError for settings that contradict each other, a package that is missing, and a path that leads to no transformer."""
+    from mtl.base.extras import check_installed
     from mtl.methods.transformer.pretrained import check_place
-    from mtl.pretraining.settings import check_installed
 
     if config.transformer.path is None and config.transformer.tokenizer is not None:
         raise InputError(
             "is for a transformer with its tokenizer elsewhere; set transformer.path=", key="transformer.tokenizer"
         )
-    check_installed()
+    check_installed("transformers", key="method", value="transformer")
     for key in ("path", "tokenizer"):
         if (name := getattr(config.transformer, key)) is not None:
             check_place(f"transformer.{key}", name)

@@ -181,9 +181,10 @@ class TrainedFrozen(TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """Args:
-        heads: returns heads of which one is the task's, with its weights.
-        answers: see `mtl.data.dataset.Dataset`.
+        """
+        Args:
+            heads: returns heads of which one is the task's, with its weights.
+            answers: see `mtl.data.dataset.Dataset`.
         """
         super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
         self.config = config

@@ -33,8 +33,9 @@ class InputReader:
     """
 
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
-        """Args:
-        max_length: of an input, in tokens (`longest_input`).
+        """
+        Args:
+            max_length: of an input, in tokens (`longest_input`).
         """
         self.tokenizer = pretrained.tokenizer
         self.name = pretrained.name

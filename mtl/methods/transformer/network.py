@@ -26,10 +26,11 @@ class TransformerNetwork(TaskNetwork):
     def __init__(
         self, tasks: Sequence[Task], models: Sequence[Any], padding: int, has_types: bool, number_loss: str
     ) -> None:
-        """Args:
-        padding: the token past an input's end.
-        has_types: whether the body reads token types.
-        number_loss: `transformer.number_loss`.
+        """
+        Args:
+            padding: the token past an input's end.
+            has_types: whether the body reads token types.
+            number_loss: `transformer.number_loss`.
         """
         super().__init__(tasks)
         self.tasks = [task.id for task in tasks]

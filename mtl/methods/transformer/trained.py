@@ -163,13 +163,14 @@ class TransformerEncoder:
         body: Callable[[], Any],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """Args:
-        pretrained: what the tokenizer and the sizes are read from.
-        max_length: of an input, in tokens; less if the transformer takes less.
-        trainer: says in which precision to compute.
-        device: to compute on.
-        body: returns the body that encodes texts, with its weights.
-        trained_on: see `mtl.methods.method.Model`.
+        """
+        Args:
+            pretrained: what the tokenizer and the sizes are read from.
+            max_length: of an input, in tokens; less if the transformer takes less.
+            trainer: says in which precision to compute.
+            device: to compute on.
+            body: returns the body that encodes texts, with its weights.
+            trained_on: see `mtl.methods.method.Model`.
         """
         self.pretrained = pretrained
         self.trainer = trainer
@@ -230,9 +231,10 @@ class TrainedTransformer(TransformerEncoder):
         answers: Mapping[str, Sequence[str]],
         trained_on: Sequence[str] = (),
     ) -> None:
-        """Args:
-        network: returns the network with a task's head, with its weights.
-        answers: see `mtl.data.dataset.Dataset`.
+        """
+        Args:
+            network: returns the network with a task's head, with its weights.
+            answers: see `mtl.data.dataset.Dataset`.
         """
         super().__init__(pretrained, config.max_length, config.trainer, device, body, trained_on)
         self.config = config
