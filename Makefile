@@ -10,10 +10,14 @@ RUN ?=
 ARGS ?=
 
 VENV := .venv
-INSTALLED := $(VENV)/installed
 comma := ,
 empty :=
 space := $(empty) $(empty)
+
+# A command installs the extras of setup.cfg that it needs; the tests need all of them.
+EXTRAS := $(if $(filter lstm word_vectors,$(METHOD)),$(filter elmo fasttext,$(EMB))) $(filter transformers,$(METHOD:transformer=transformers))
+TESTS := $(VENV)/installed-test,lint
+installed_with = $(or $(wildcard $(TESTS)),$(VENV)/installed-$(or $(subst $(space),$(comma),$(strip $(1))),core))
 SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
 .PHONY: help baseline mteb test test-all lint bench
@@ -22,36 +26,36 @@ help:
 	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
 	@echo "make test | make test-all | make lint | make bench [DATA=dir]"
 
-$(INSTALLED): setup.cfg pyproject.toml constraints.txt
+$(VENV)/installed-%: setup.cfg pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "mtl needs Python 3.11 or newer; name one with PYTHON="; exit 2; }
 	@echo "installing into $(VENV) (once; takes a few minutes)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[test,lint]'
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.$(if $(filter core,$*),,[$*])'
 	@touch $@
 
-baseline: $(INSTALLED)
+baseline: $(call installed_with,$(EXTRAS))
 	@$(VENV)/bin/mtl baseline $(if $(SUITE),suite='$(SUITE)') \
 		$(if $(filter lstm,$(METHOD)),embeddings='$(EMB)' variant='$(VARIANT)',method='$(METHOD)' \
 		$(if $(findstring command,$(origin EMB)),embeddings='$(EMB)') \
 		$(if $(findstring command,$(origin VARIANT)),variant='$(VARIANT)')) \
 		$(if $(DATA),data_dir='$(DATA)') seeds='[$(SEED_LIST)]' $(ARGS)
 
-mteb: $(INSTALLED)
+mteb: $(call installed_with,mteb)
 	@$(if $(RUN),,echo "name a run's folder, or average: make mteb RUN=runs/klej/fasttext-frozen"; exit 2;) \
 		$(VENV)/bin/mtl mteb '$(RUN)' $(if $(DATA),data_dir='$(DATA)') $(ARGS)
 
-test: $(INSTALLED)
+test: $(TESTS)
 	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal -m "not slow and not ray and not browser"
 
-test-all: $(INSTALLED)
+test-all: $(TESTS)
 	@$(VENV)/bin/python -m pytest --numprocesses auto --dist worksteal
 
-lint: $(INSTALLED)
+lint: $(TESTS)
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 
-bench: $(INSTALLED)
+bench: $(TESTS)
 	@$(VENV)/bin/python benchmarks/startup.py
 	@$(VENV)/bin/python benchmarks/encoder.py --runs 3 $(if $(DATA),--data '$(DATA)')
 	@$(VENV)/bin/python benchmarks/bf16.py --hidden 128 --batch 32 --runs 1 --product 512

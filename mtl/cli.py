@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import mtl
+from mtl.base.extras import installed_extras
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
@@ -55,10 +56,18 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"mtl: error: {one_line(message)}; see {self.prog} --help\n")
 
 
+class _Version(argparse.Action):
+    """Prints the version and the extras that are installed. Looking for them takes time, so only this option does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        print(f"mtl {mtl.__version__}; extras: {', '.join(installed_extras()) or 'none'}")
+        parser.exit()
+
+
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line. Settings may come before or after options."""
     parser = _Parser("mtl", description=DESCRIPTION)
-    parser.add_argument("--version", action="version", version=f"mtl {mtl.__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and the extras that are installed")
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
     parsed, left = parser.parse_known_args(arguments)
     if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):

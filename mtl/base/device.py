@@ -17,6 +17,8 @@ CPU_INFORMATION = Path("/proc/cpuinfo")
 def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.device:
     """The device for an accelerator's name: cpu, gpu, cuda, mps, or auto (a GPU if there is one, else the CPU).
 
+    auto never means mps, where packed LSTMs have had wrong gradients (pytorch#102911); gpu and mps do.
+
     Args:
         key: the configuration key that the name comes from, for the message.
 
@@ -27,7 +29,8 @@ def device_of(accelerator: str, key: str = "trainer.accelerator") -> torch.devic
     present = ["auto", "cpu", *(["gpu", accelerated.type] if accelerated is not None else [])]
     if accelerator not in present:
         raise InputError(f"torch finds no such device; use {' or '.join(present)}", key=key, value=accelerator)
-    return torch.device("cpu") if accelerated is None or accelerator == "cpu" else accelerated
+    avoided = accelerated is not None and accelerated.type == "mps" and accelerator == "auto"
+    return torch.device("cpu") if accelerated is None or accelerator == "cpu" or avoided else accelerated
 
 
 @cache

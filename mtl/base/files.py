@@ -4,8 +4,8 @@ import hashlib
 import json
 import math
 import os
+import sys
 import re
-import resource
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -232,6 +232,10 @@ def allow_open_files(number: int) -> None:
 
     Raises the process's own limit if it is lower. Raises InputError if the system does not allow that.
     """
+    if sys.platform == "win32":  # which has no such limit
+        return
+    import resource
+
     limit, highest = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = number + OTHER_FILES
     if resource.RLIM_INFINITY in (limit, highest) or wanted <= highest:

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import resource
 import sys
 
 from mtl.base.errors import InputError
@@ -38,13 +37,41 @@ def release_memory() -> None:
 
 def peak_memory() -> int:
     """The peak resident memory of this process so far, in bytes."""
+    if sys.platform == "win32":
+        return _windows_peak()
+    import resource
+
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else 1024 * most
 
 
 def machine_memory() -> int:
     """The memory of this machine, in bytes."""
+    if sys.platform == "win32":
+        kilobytes = ctypes.c_ulonglong()
+        ctypes.windll.kernel32.GetPhysicallyInstalledSystemMemory(ctypes.byref(kilobytes))
+        return 1024 * kilobytes.value
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+class _MemoryCounters(ctypes.Structure):
+    """PROCESS_MEMORY_COUNTERS of psapi.h."""
+
+    _fields_ = [
+        ("cb", ctypes.c_uint32),
+        ("PageFaultCount", ctypes.c_uint32),
+        ("PeakWorkingSetSize", ctypes.c_size_t),
+        ("others", ctypes.c_size_t * 7),
+    ]
+
+
+def _windows_peak() -> int:
+    counters = _MemoryCounters(cb=ctypes.sizeof(_MemoryCounters))
+    kernel = ctypes.windll.kernel32  # type: ignore[attr-defined, unused-ignore]
+    kernel.GetCurrentProcess.restype = ctypes.c_void_p
+    kernel.K32GetProcessMemoryInfo.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32]
+    kernel.K32GetProcessMemoryInfo(kernel.GetCurrentProcess(), ctypes.byref(counters), counters.cb)
+    return counters.PeakWorkingSetSize
 
 
 def check_fits(size: int, what: str, remedy: str, key: str | None = None) -> None:

@@ -15,6 +15,7 @@ gradients are stored as bfloat16, because only products read them.
 Sequences are packed: a packed row is one step of one sequence: first step 0 of all sequences (the longest first), then step 1, and so on.
 """
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from mtl.base.device import to_device
+from mtl.base.errors import InputError
 
 # Rows of a step; of the previous step in the direction's order, the rows of the sequences that continue; their number.
 Step = tuple[slice, slice, int]
@@ -313,7 +315,7 @@ class BiLSTM(nn.LSTM):
     """Stacked bidirectional LSTM without dropout between its layers.
 
     Parameters are named and shaped as those of `torch.nn.LSTM(bidirectional=True)`: either loads the other's state dict.
-    On a CPU, `mtl.recurrence` computes it, which trains faster than torch, most of all on long texts (docs/performance.md);
+    On a CPU, `PackedBiLSTMLayer` computes it, which trains faster than torch, most of all on long texts (docs/performance.md);
     on a GPU, cuDNN does.
     """
 
@@ -351,3 +353,31 @@ class BiLSTM(nn.LSTM):
         )
         outputs = pad_packed_sequence(super().forward(packed)[0], batch_first=True, total_length=inputs.shape[1])[0]
         return outputs.index_select(0, to_device(torch.argsort(order), inputs.device))
+
+
+def check_recurrence(device: torch.device, tolerance: float = 1e-3) -> None:
+    """Raise InputError if a device computes a small LSTM, or its gradients, otherwise than the CPU.
+
+    torch's packed bidirectional LSTMs have had wrong and missing gradients on Apple's GPUs (pytorch#102911).
+
+    Args:
+        tolerance: the largest difference that counts as rounding, of numbers around 1.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        lstm, inputs, lengths = BiLSTM(5, 7), torch.randn(4, 6, 5), torch.tensor([6, 1, 4, 2])
+    lstms = {name: copy.deepcopy(lstm).to(name) for name in ("cpu", device)}
+    values: list[list[Tensor | None]] = []
+    for name, own in lstms.items():
+        own_inputs = inputs.to(name).detach().requires_grad_()
+        outputs = own(own_inputs, lengths)
+        outputs.square().sum().backward()
+        values.append([outputs, own_inputs.grad, *(weights.grad for weights in own.parameters())])
+    for expected, computed in zip(*values, strict=True):
+        assert expected is not None
+        if computed is None or not torch.allclose(computed.cpu(), expected, atol=tolerance, rtol=tolerance):
+            raise InputError(
+                "this version of torch computes wrong gradients of LSTMs there; set trainer.accelerator=cpu",
+                key="trainer.accelerator",
+                value=device.type,
+            )

@@ -27,6 +27,7 @@ from pytorch_lightning.loggers import CSVLogger, Logger, TensorBoardLogger
 from torch.utils.data import DataLoader
 from tqdm import tqdm
 
+from mtl.base.device import device_of
 from mtl.base.errors import DivergedError, InputError, resource_problem
 from mtl.base.extras import missing_package
 from mtl.base.files import naming, write_checkpoint, write_json
@@ -153,7 +154,7 @@ def _trainer(
     if missing_package("tensorboard") is None:
         loggers.append(TensorBoardLogger(stage.folder, name="tensorboard", version=""))
     return pl.Trainer(
-        accelerator=config.accelerator,
+        accelerator=device_of(config.accelerator).type,
         devices=1,
         precision=training_precision(config),  # type: ignore[arg-type]
         deterministic=True,

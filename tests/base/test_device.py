@@ -24,6 +24,12 @@ def test_without_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
             device_of(name, "device")
 
 
+def test_auto_never_means_mps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("mps"))
+    assert [device_of(name).type for name in ("auto", "cpu", "gpu", "mps")] == ["cpu", "cpu", "mps", "mps"]
+
+
 def test_with_an_accelerator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.accelerator, "is_available", lambda: True)
     monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda: torch.device("cuda"))

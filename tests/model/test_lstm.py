@@ -1,9 +1,12 @@
+from contextlib import nullcontext
+
 import pytest
 import torch
+from input_errors import raises_input_error
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from mtl.model.lstm import BiLSTM
+from mtl.model.lstm import BiLSTM, check_recurrence
 
 LENGTHS = [[3], [1, 1, 1], [5, 5, 5], [7, 1, 4, 9, 4], [1, 2, 3, 4, 5, 6, 30]]
 
@@ -164,3 +167,24 @@ def test_inputs_that_need_no_gradient() -> None:
     lstm = BiLSTM(5, 7)
     lstm(torch.randn(2, 6, 5), torch.tensor([3, 6])).sum().backward()
     assert all(parameter.grad is not None for parameter in lstm.parameters())
+
+
+@pytest.mark.parametrize("fault", ["none", "wrong outputs", "wrong gradients", "no gradients"])
+def test_a_device_whose_lstms_differ_is_refused(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    forward, calls = BiLSTM.forward, 0
+
+    def on_device(self: BiLSTM, inputs: Tensor, lengths: Tensor) -> Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 1 or fault == "none":
+            return forward(self, inputs, lengths)
+        if fault == "no gradients":
+            return forward(self, inputs.detach(), lengths)
+        outputs = forward(self, inputs, lengths)
+        return outputs * 1.01 if fault == "wrong outputs" else outputs.detach() + (outputs - outputs.detach()) * 0.9
+
+    monkeypatch.setattr(BiLSTM, "forward", on_device)
+    before = torch.random.get_rng_state()
+    with nullcontext() if fault == "none" else raises_input_error(key="trainer.accelerator"):
+        check_recurrence(torch.device("cpu"))
+    assert calls == 2 and torch.equal(torch.random.get_rng_state(), before)

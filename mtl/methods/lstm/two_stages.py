@@ -21,6 +21,7 @@ from mtl.methods.lstm.trained import TrainedLstm, encode_once, encoder_runs, rea
 from mtl.methods.method import BuildRequest, Predictions, finetune_folder, pretrain_folder, read_stage
 from mtl.methods.stage2 import Finetuning
 from mtl.methods.throughput import sentences_per_second
+from mtl.model.lstm import check_recurrence
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
 from mtl.tasks.metrics import METRICS
@@ -37,6 +38,9 @@ class TwoStages:
     def __init__(self, request: BuildRequest) -> None:
         """Find or train the embeddings. Raises InputError if they cannot be found."""
         config, suite = request.config, request.suite
+        device = device_of(config.trainer.accelerator)
+        if device.type == "mps":
+            check_recurrence(device)
         texts = tokenized(request.dataset.texts, suite.language, config.max_length, Path(config.cache_dir))
         dataset, texts = with_token_spans(
             request.dataset, texts, suite.language, config.max_length, config.boundary_words
@@ -49,7 +53,7 @@ class TwoStages:
             request.data_dir,
             self.texts,
             dataset.distinct_texts("train"),
-            device_of(config.trainer.accelerator),
+            device,
         )
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
