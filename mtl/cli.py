@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import mtl
-from mtl.base.extras import installed_extras
 from mtl.base.errors import InputError, UserError, resources_as_input, sigterm_as_interrupt
+from mtl.base.extras import installed_extras
 from mtl.base.progress import log_to_standard_error
 from mtl.base.terminal import one_line, standard_streams
 from mtl.commands import add_commands
@@ -67,7 +67,9 @@ class _Version(argparse.Action):
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse a command line. Settings may come before or after options."""
     parser = _Parser("mtl", description=DESCRIPTION)
-    parser.add_argument("--version", action=_Version, nargs=0, help="print the version and the extras that are installed")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="print the version and the extras that are installed"
+    )
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
     parsed, left = parser.parse_known_args(arguments)
     if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):

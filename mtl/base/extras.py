@@ -34,7 +34,7 @@ def check_installed(extra: str, **where: Any) -> None:
         where: what needs it, as in the constructor of InputError.
     """
     if (name := missing_package(extra)) is not None:
-        raise InputError(f"needs the package {name}; install it: pip install 'mtl-baselines[{extra}]'", **where)
+        raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 
 
 def installed_extras() -> list[str]:

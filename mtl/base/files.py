@@ -4,9 +4,9 @@ import hashlib
 import json
 import math
 import os
-import sys
 import re
 import shutil
+import sys
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress

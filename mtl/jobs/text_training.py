@@ -4,7 +4,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mtl.base.device import device_of
 from mtl.base.errors import InputError
@@ -13,11 +13,12 @@ from mtl.data.dataset import training_texts
 from mtl.embedders import EMBEDDERS
 from mtl.embedders.recipes import fetch, load_recipe, train_on_files, train_on_suite, trained_path, training_settings
 from mtl.jobs.job import Job, load_job
-from mtl.pretraining.pretrain import pretrain
 from mtl.pretraining.settings import read_settings
-from mtl.pretraining.tokens import PretrainingTexts
 from mtl.settings.layers import find_suite, shipped
 from mtl.tasks.suite import load_suite
+
+if TYPE_CHECKING:
+    from mtl.pretraining.tokens import PretrainingTexts
 
 
 @dataclass(frozen=True)
@@ -162,19 +163,23 @@ def pretrain_transformer(
         settings: fields of `mtl.pretraining.settings.PretrainingSettings`, which replace those of the file.
 
     Raises:
-        InputError: and DivergedError if the training diverges.
+        UserError: for bad input, and for training that diverges.
     """
     text.check("pretrain transformer")
     if out is None:
         raise InputError("pretrain transformer: name the folder to write: out=DIR")
     checked = read_settings(config, settings)
     check_installed("transformers")
+    from mtl.pretraining.pretrain import pretrain
+
     device = device_of(accelerator, "accelerator")
     pretrain(_texts(text), checked, Path(out), device)
     return Path(out)
 
 
-def _texts(text: TrainingText) -> PretrainingTexts:
+def _texts(text: TrainingText) -> "PretrainingTexts":
+    from mtl.pretraining.tokens import PretrainingTexts
+
     job = text.job()
     if job is None:
         return PretrainingTexts(text.files, language=text.language)

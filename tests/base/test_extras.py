@@ -1,0 +1,109 @@
+"""What works without the optional packages, and what a command says that needs one."""
+
+import configparser
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from input_errors import raises_input_error
+from packaging.requirements import Requirement
+
+from mtl.base.extras import EXTRAS, check_installed, installed_extras
+
+SETUP = Path(__file__).parents[2] / "setup.cfg"
+SMALL = [
+    *("seeds=[1]", "encoder.hidden_size=8", "head.hidden_size=16", "pretrain.max_steps=4", "pretrain.validate_every=4"),
+    *("finetune.max_epochs=1", "tasks=[cbd,cdsc-e]", "embeddings.dim=8"),
+]
+
+
+@pytest.fixture(scope="module")
+def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with links to the packages of the core install alone."""
+    folder = tmp_path_factory.mktemp("core")
+    setup = configparser.ConfigParser()
+    setup.read(SETUP, encoding="utf-8")
+    waiting = setup["options"]["install_requires"].split()
+    seen = set()
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        key = requirement.name.lower().replace("_", "-"), frozenset(requirement.extras)
+        if key in seen:
+            continue
+        seen.add(key)
+        distribution = metadata.distribution(requirement.name)
+        for needed in map(Requirement, distribution.requires or ()):
+            extras = ["", *requirement.extras]
+            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
+                waiting.append(f"{needed.name}[{','.join(needed.extras)}]")
+        for top in {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}:
+            link = folder / top
+            if not link.exists():
+                link.symlink_to(Path(str(distribution.locate_file(top))))
+    return folder
+
+
+def with_core(core: Path, arguments: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run mtl in a new process that has only the packages of `core`."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(core), str(SETUP.parent)))}
+    command = [sys.executable, "-S", "-m", "mtl", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, encoding="utf-8")
+
+
+def test_every_extra_is_in_setup_cfg_with_its_packages() -> None:
+    setup = configparser.ConfigParser()
+    setup.read(SETUP, encoding="utf-8")
+    declared = setup["options.extras_require"]
+    assert set(declared) - {"all", "test", "lint"} == set(EXTRAS)
+    assert declared["all"].strip() == f"mtl-baselines[{','.join(EXTRAS)}]"
+    for extra, packages in EXTRAS.items():
+        assert all(name.replace("_", "-") in declared[extra].replace("_", "-") for name in packages)
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "parquet" not in installed_extras()
+    with raises_input_error(file="a.parquet"):
+        check_installed("parquet", path="a.parquet")
+
+
+@pytest.mark.slow
+def test_a_run_a_floor_a_report_and_an_audit_need_no_extra(core: Path, tmp_path: Path) -> None:
+    for arguments in (["baseline", *SMALL], ["baseline", "method=majority", "seeds=[1]"], ["report"], ["audit"]):
+        done = with_core(core, arguments, tmp_path)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "report/index.html").is_file()
+    assert not list(tmp_path.rglob("tensorboard"))  # the log of an extra
+    assert with_core(core, ["--version"], tmp_path).stdout.endswith("; extras: none\n")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "extra"),
+    [
+        ("baseline embeddings=elmo", "elmo"),
+        ("baseline embeddings=fasttext", "fasttext"),
+        ("baseline method=transformer", "transformers"),
+        ("baseline engine=ray", "ray"),
+        ("mteb average", "mteb"),
+        ("embeddings train fasttext suite=klej-sample out=v.bin", "fasttext"),
+        ("embeddings train elmo suite=klej-sample out=e", "elmo"),
+        ("pretrain transformer suite=klej-sample out=b", "transformers"),
+        ("baseline suite=suite.yaml data_dir=.", "parquet"),
+    ],
+)
+def test_a_command_that_lacks_a_package_says_what_to_install(
+    arguments: str, extra: str, core: Path, tmp_path: Path
+) -> None:
+    suite = "name: own\nlanguage: pl\ntasks:\n  a:\n    text: [text]\n    target: label\n    labels: [x, y]\n    metric: accuracy\n"
+    (tmp_path / "suite.yaml").write_text(
+        f"{suite}    files: {{train: a.parquet, dev: a.parquet, test: null}}\n", encoding="utf-8"
+    )
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    done = with_core(core, arguments.split(), tmp_path)
+    assert done.returncode == 2 and "Traceback" not in done.stderr, done.stderr
+    assert done.stderr.rstrip().endswith(f"install it: pip install 'mtl-baselines[{extra}]'"), done.stderr
