@@ -6,6 +6,7 @@ exactly as if it had not been interrupted.
 """
 
 import logging
+import os
 import shutil
 import signal
 import sys
@@ -98,6 +99,9 @@ def fit(module: MultitaskModule, stage: Stage, config: TrainerConfig) -> None:
         logger.info("%s · continuing after validation %d", stage.title, start)
     else:
         shutil.rmtree(stage.folder, ignore_errors=True)
+    # torch.use_deterministic_algorithms, which Lightning's `deterministic` calls, imports torch's compiler to tell it.
+    torch._C._set_deterministic_algorithms(True, warn_only=False)
+    os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"  # without which cuBLAS is not deterministic
     # Deterministic mode would fill every new tensor with NaN. Nothing here reads a tensor before writing to it.
     torch.utils.deterministic.fill_uninitialized_memory = False  # type: ignore[attr-defined]
     with _quiet(), naming(stage.folder):
@@ -157,7 +161,6 @@ def _trainer(
         accelerator=device_of(config.accelerator).type,
         devices=1,
         precision=training_precision(config),  # type: ignore[arg-type]
-        deterministic=True,
         max_epochs=stage.epochs,
         reload_dataloaders_every_n_epochs=1,
         gradient_clip_val=stage.gradient_clip,

@@ -1,0 +1,90 @@
+"""The stand-ins for torch's compiler and scipy.signal: what takes their place, and when they are imported after all."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mtl.training import StandIn
+
+
+def imported_by(code: str) -> list[str]:
+    """The first modules of the compiler and of scipy.signal that are imported after this code, in a new process."""
+    shown = "print(*[name for name in sys.modules if name.startswith(('torch._dynamo.', 'torch._inductor.', 'scipy.signal.'))][:3])"
+    done = subprocess.run([sys.executable, "-c", f"import sys\n{code}\n{shown}"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1].split()
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a package with two modules, of which it imports one."""
+    folder = tmp_path / "stood_for"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from stood_for import first\nvalue = 3\n", encoding="utf-8")
+    for name in ("first", "second"):
+        (folder / f"{name}.py").write_text("marks = []\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("stood_for", "stood_for.first", "stood_for.second"):
+        monkeypatch.setitem(sys.modules, name, None)
+        del sys.modules[name]
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    return "stood_for"
+
+
+def test_known_attributes_import_nothing(package: str) -> None:
+    stand_in = StandIn(package, {"known": 1})
+    exec("from stood_for import known")
+    assert stand_in.known == 1 and not hasattr(stand_in, "__file__") and "stood_for.first" not in sys.modules
+
+
+def test_another_attribute_imports_the_module(package: str) -> None:
+    stand_in = StandIn(package, {"known": 1})
+    assert stand_in.value == 3 and sys.modules[package] is not stand_in
+    assert stand_in.first is sys.modules["stood_for.first"]
+    with pytest.raises(AttributeError):
+        stand_in.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["first", "second"])
+def test_a_submodule_is_imported_once(package: str, name: str) -> None:
+    StandIn(package, {})
+    exec(f"import stood_for.{name} as module; module.marks.append(1)")
+    module = sys.modules[f"stood_for.{name}"]
+    assert module.marks == [1] and getattr(sys.modules[package], name) is module
+
+
+@pytest.mark.slow
+def test_a_training_imports_no_compiler() -> None:
+    code = """
+import torch
+from mtl.training.module import pl
+
+class Module(pl.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.Linear(1, 1)
+    def training_step(self, batch, number):
+        return self.layer(batch).sum()
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.parameters())
+
+data = torch.utils.data.DataLoader(torch.ones(4, 1))
+pl.Trainer(max_epochs=1, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False).fit(Module(), data)
+"""
+    assert imported_by(code) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import torch\nassert torch.compile(lambda x: x + 1, backend='eager')(torch.ones(1)).item() == 2",
+        "import torch._dynamo.eval_frame",
+        "import torch\ntorch.use_deterministic_algorithms(True)",
+        "from scipy.signal import find_peaks",
+    ],
+)
+def test_the_modules_themselves_work_afterwards(code: str) -> None:
+    assert imported_by(f"import mtl.training.module\n{code}")
