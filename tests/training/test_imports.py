@@ -56,24 +56,13 @@ def test_a_submodule_is_imported_once(package: str, name: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_training_imports_no_compiler() -> None:
-    code = """
-import torch
-from mtl.training.module import pl
-
-class Module(pl.LightningModule):
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(1, 1)
-    def training_step(self, batch, number):
-        return self.layer(batch).sum()
-    def configure_optimizers(self):
-        return torch.optim.Adam(self.parameters())
-
-data = torch.utils.data.DataLoader(torch.ones(4, 1))
-pl.Trainer(max_epochs=1, accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False).fit(Module(), data)
-"""
-    assert imported_by(code) == []
+def test_a_training_imports_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = [
+        *("seeds=[1]", "tasks=[cbd]", "encoder.hidden_size=8", "head.hidden_size=8", "embeddings.dim=8"),
+        *("pretrain.max_steps=2", "pretrain.validate_every=2", "finetune.max_epochs=1"),
+    ]
+    monkeypatch.chdir(tmp_path)
+    assert imported_by(f"from mtl.cli import main\nassert main(['baseline', *{settings}]) == 0") == []
 
 
 @pytest.mark.slow
