@@ -53,6 +53,9 @@ def _run(job: "Job", command: str) -> None:
         flush=True,
     )
     from mtl.base.progress import format_duration
+    from mtl.base.stand_ins import import_trainer
+
+    import_trainer()
     from mtl.jobs.together import run_baseline
 
     run_baseline(job, command)
@@ -62,6 +65,9 @@ def _run(job: "Job", command: str) -> None:
 
 def _run_together(runs: "Sequence[NamedRun]", command: str) -> None:
     """Make several runs at once. Print the table of each when it is finished."""
+    from mtl.base.stand_ins import import_trainer
+
+    import_trainer()
     from mtl.jobs.together import run_together
 
     def show(run: "NamedRun") -> None:

@@ -18,10 +18,14 @@ from mtl.base.errors import InputError, UserError, sigterm_as_interrupt
 from mtl.base.locks import LOST
 from mtl.base.memory import check_fits, machine_memory
 from mtl.base.progress import log_to_standard_error
+from mtl.base.stand_ins import import_trainer
 from mtl.base.terminal import standard_streams
 from mtl.jobs.engines.engine import Done, Unit, ready
 
 EXIT_TIMEOUT = 60.0  # seconds between SIGTERM and SIGKILL
+
+if multiprocessing.parent_process() is not None:
+    import_trainer()  # in a process that `Processes` started, before its unit is unpickled
 
 
 @dataclass(frozen=True)

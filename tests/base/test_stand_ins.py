@@ -1,4 +1,4 @@
-"""The stand-ins for torch's compiler and scipy.signal: what takes their place, and when they are imported after all."""
+"""Stand-ins for modules: what takes their place, and when the modules are imported after all."""
 
 import subprocess
 import sys
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mtl.training import StandIn
+from mtl.base.stand_ins import Empty, StandIn
 
 
 def imported_by(code: str) -> list[str]:
     """The first modules of the compiler and of scipy.signal that are imported after this code, in a new process."""
-    shown = "print(*[name for name in sys.modules if name.startswith(('torch._dynamo.', 'torch._inductor.', 'scipy.signal.'))][:3])"
+    shown = "print(*[name for name in sys.modules if name.startswith(('torch._dynamo.', 'torch._inductor.', 'scipy.signal.', 'transformers.'))][:3])"
     done = subprocess.run([sys.executable, "-c", f"import sys\n{code}\n{shown}"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1].split()
@@ -55,6 +55,16 @@ def test_a_submodule_is_imported_once(package: str, name: str) -> None:
     assert module.marks == [1] and getattr(sys.modules[package], name) is module
 
 
+def test_an_empty_module_has_every_name() -> None:
+    assert Empty("any").thing is None and not hasattr(Empty("any"), "__file__")
+
+
+@pytest.mark.slow
+def test_a_program_of_someone_else_is_left_alone() -> None:
+    code = "import mtl.training.module; from torchmetrics.functional.text import bert; assert bert.AutoModel"
+    assert imported_by(code)
+
+
 @pytest.mark.slow
 def test_a_training_imports_no_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = [
@@ -73,6 +83,7 @@ def test_a_training_imports_no_compiler(tmp_path: Path, monkeypatch: pytest.Monk
         "import torch._dynamo.eval_frame",
         "import torch\ntorch.use_deterministic_algorithms(True)",
         "from scipy.signal import find_peaks",
+        "from transformers import AutoModel; assert AutoModel.from_config",
     ],
 )
 def test_the_modules_themselves_work_afterwards(code: str) -> None:
