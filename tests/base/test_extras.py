@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from input_errors import raises_input_error
-from packaging.requirements import Requirement
 
 from mtl.base.extras import EXTRAS, check_installed, installed_extras
 
@@ -25,21 +24,11 @@ SMALL = [
 def core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with links to the packages of the core install alone."""
     folder = tmp_path_factory.mktemp("core")
-    setup = configparser.ConfigParser()
-    setup.read(SETUP, encoding="utf-8")
-    waiting = setup["options"]["install_requires"].split()
-    seen = set()
-    while waiting:
-        requirement = Requirement(waiting.pop())
-        key = requirement.name.lower().replace("_", "-"), frozenset(requirement.extras)
-        if key in seen:
-            continue
-        seen.add(key)
-        distribution = metadata.distribution(requirement.name)
-        for needed in map(Requirement, distribution.requires or ()):
-            extras = ["", *requirement.extras]
-            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in extras):
-                waiting.append(f"{needed.name}[{','.join(needed.extras)}]")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SETUP.parent / "tools")
+        from wheels import core_packages
+    for name in core_packages():
+        distribution = metadata.distribution(name)
         for top in {file.parts[0] for file in distribution.files or () if file.parts[0] not in ("..", "__pycache__")}:
             link = folder / top
             if not link.exists():
