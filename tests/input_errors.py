@@ -73,7 +73,7 @@ def file_name(error: InputError) -> str | None:
 
 def entry(error: InputError) -> str:
     """An error as the golden file has it: its message without what differs between runs and machines, temporary folders and numbers."""
-    place = InputError("", path=file_name(error), line=error.line, key=error.key)
+    place = InputError("", path=file_name(error), line=error.line, key=error.key, unit=error.unit)
     message = NUMBER.sub("#", DRAWN.sub("#", TEMPORARY.sub("TMP", error.message))).replace("\n", "\\n")
     return f"{place}: {message}" if str(place) else message
 

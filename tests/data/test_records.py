@@ -266,7 +266,7 @@ def test_a_parquet_file_that_decodes_to_too_much_is_refused(tmp_path: Path, monk
 def test_without_pyarrow_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = nested_file(tmp_path, ".parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    expected = ": parquet files need pyarrow; install it: pip install pyarrow"
+    expected = ": the package pyarrow is missing; install it: pip install 'mtl-baselines[parquet]'"
     assert complaint(path, "id") == expected
     with raises_input_error(file="x.parquet"):
         column_names(path)

@@ -4,7 +4,6 @@ import logging
 import re
 import shutil
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from run_folders import make_run, right
 from small_suite import small_settings
 
 import mtl
+from mtl.base.extras import missing_package
 from mtl.cli import main
 from mtl.embedders.fasttext import FastTextTraining, train_fasttext
 from mtl.export import EXPORT_FORMATS
@@ -53,8 +53,9 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def export(run: Path, out: Path, format: str, *settings: str) -> None:
     """Export a run; skips the test if a package is missing that the format needs."""
-    if missing := [name for name in EXPORT_FORMATS[format].packages if find_spec(name) is None]:
-        pytest.skip(f"needs the package {missing[0]}")
+    extra = EXPORT_FORMATS[format].extra
+    if extra and (missing := missing_package(extra)):
+        pytest.skip(f"needs the package {missing}")
     assert main(["export", str(run), "--format", format, "--out", str(out), *settings]) == 0
 
 
@@ -249,7 +250,7 @@ def test_elmo_has_no_vector_for_a_word(
 def test_a_format_that_cannot_express_the_encoder(
     runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mtl.export.export.find_spec", lambda name: True)
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: True)
     format = ("--format", "sentence-transformers")
     line = refused(capsys, runs["bounded"], tmp_path / "out", *format)
     assert "boundary_words=true: sentence-transformers cuts" in line and line.endswith(
@@ -264,10 +265,10 @@ def test_a_format_that_cannot_express_the_encoder(
 def test_a_missing_package(
     runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mtl.export.export.find_spec", lambda name: None)
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     for format, package in (("onnx", "onnx"), ("sentence-transformers", "sentence_transformers")):
         line = refused(capsys, runs["plain"], tmp_path / "out", "--format", format)
-        assert f"needs the package {package}; install it: pip install mtl-baselines[{format}]" in line
+        assert f"the package {package} is missing; install it: pip install 'mtl-baselines[{format}]'" in line
 
 
 def test_an_export_with_other_vectors_is_not_kept(
@@ -283,8 +284,8 @@ def test_an_export_with_other_vectors_is_not_kept(
 def test_an_export_with_another_tokenizer_is_not_kept(
     runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if missing := [name for name in EXPORT_FORMATS["onnx"].packages if find_spec(name) is None]:
-        pytest.skip(f"needs the package {missing[0]}")
+    if missing := missing_package("onnx"):
+        pytest.skip(f"needs the package {missing}")
     from mtl.export.tokenizer import tokenizer_json
 
     # The words have other ids in the file than in the model.

@@ -428,7 +428,7 @@ def test_the_command(
     summary = json.loads(Path(printed[-1]).with_name("summary.json").read_text(encoding="utf-8"))
     assert summary["command"].startswith("mtl mteb hashed") and summary["versions"]["mtl"] and summary["machine"]
     assert {"mteb", "datasets", "sentence-transformers"} <= set(summary["versions"])
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     assert main(command) == 2
     assert "pip install 'mtl-baselines[mteb]'" in capsys.readouterr().err
 

@@ -210,6 +210,6 @@ def test_a_full_disk_is_said_before_the_texts_are_read(tmp_path: Path, monkeypat
 
 
 def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mtl.pretraining.settings.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         pretrain(PretrainingTexts(texts=lines()), small(), tmp_path / "bert")

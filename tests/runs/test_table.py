@@ -26,7 +26,13 @@ def klej(
 def seeds(tasks: Sequence[Task], *scores: float) -> dict[int, dict[str, Any]]:
     """What the seeds' scores.json say: the same score in every task."""
     return {
-        seed: {"scores": {task.id: score for task in tasks}, "cost": {}, "versions": {}, "machine": "CPU"}
+        seed: {
+            "scores": {task.id: score for task in tasks},
+            "cost": {},
+            "versions": {},
+            "machine": "CPU",
+            "same_answer": [],
+        }
         for seed, score in enumerate(scores, start=1)
     }
 

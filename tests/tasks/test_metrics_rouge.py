@@ -54,7 +54,7 @@ def test_weights_count_rows() -> None:
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rouge_score.rouge_scorer", None)
+    monkeypatch.setitem(sys.modules, "rouge_score", None)
     rouge.google_scorer.cache_clear()
     with raises_input_error():
         of("rouge1", "text that no other test has", "another")

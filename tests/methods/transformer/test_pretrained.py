@@ -253,7 +253,7 @@ def test_a_tokenizer_of_a_larger_model(bert: Path, tmp_path: Path) -> None:
 
 
 def test_without_the_package_the_message_names_the_extra(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("mtl.base.extras.find_spec", lambda name: None)
     with raises_input_error():
         open_pretrained(str(bert))
 
