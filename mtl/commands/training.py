@@ -24,6 +24,16 @@ def add_training(commands: Commands) -> None:
     baseline.add_argument("settings", nargs="*", metavar="key=value", help=KEYS)
     baseline.set_defaults(run=_baseline)
 
+    imported = commands.add_parser("import", help="make a run of the predictions of another system")
+    imported.add_argument("name", metavar="NAME", help="of the run and of the system")
+    imported.add_argument(
+        "settings",
+        nargs="+",
+        metavar="PREDICTIONS | key=value",
+        help="a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, tasks=[ID,…], data_dir=, run_dir=",
+    )
+    imported.set_defaults(run=_import)
+
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
     sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
     sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
@@ -38,6 +48,16 @@ def add_training(commands: Commands) -> None:
 
 def _baseline(arguments: argparse.Namespace) -> None:
     _run(job_of(arguments.settings), arguments.command)
+
+
+def _import(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.imports import import_job
+    from mtl.jobs.job import parse_settings
+
+    words = arguments.settings
+    paths = [Path(word) for word in words if "=" not in word or Path(word).exists()]
+    settings = parse_settings([word for word in words if Path(word) not in paths])
+    _run(import_job(arguments.name, paths, settings), arguments.command)
 
 
 def _run(job: "Job", command: str) -> None:

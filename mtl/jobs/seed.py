@@ -20,10 +20,9 @@ from mtl.base.untrusted import read_json
 from mtl.data.dataset import Dataset
 from mtl.jobs.job import Job
 from mtl.jobs.prepared import prepare
-from mtl.methods import METHODS
 from mtl.methods.method import Method
 from mtl.runs.folder import seed_lock
-from mtl.runs.summary import SeedScores
+from mtl.runs.summary import SeedScores, description
 from mtl.submissions import SUBMISSION_FORMATS
 from mtl.submissions.format import Submitted, write_predictions
 from mtl.tasks.metrics import further_scores, score
@@ -159,12 +158,25 @@ def _log_scores(job: Job, seed: int, result: Mapping[str, Any]) -> None:
     logger.info("seed %d (%d/%d) · %s%s", seed, seeds.index(seed) + 1, len(seeds), listed, average)
 
 
-def _submit(job: Job, dataset: Dataset, seed: int, parameters: int) -> list[str]:
+def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> list[str]:
     """Write the submission of a seed, in the suite's format. Returns what its user should know, one line each.
 
     parameters: of the seed's model.
     """
-    config, kind = job.config, METHODS[job.config.method]
-    facts = {"name": config.submission.name or kind.title(config), "family": kind.family, "parameters": parameters}
+    config = job.config
+    lacking = [
+        task.id
+        for task in dataset.tasks
+        for split in dataset.splits[task.id]
+        if split != "train" and not job.folder.predictions(seed, split, task.id).exists()
+    ]
+    if lacking:
+        return [f"none is written, since predictions are missing for rows of {', '.join(dict.fromkeys(lacking))}"]
+    described = description(config)
+    facts = {
+        "name": config.submission.name or described["title"],
+        "family": described["family"],
+        "parameters": parameters,
+    }
     submitted = Submitted(job.folder, seed, job.suite, dataset.tasks, job.data_dir, facts)
     return SUBMISSION_FORMATS[job.suite.submission.format].write(submitted)

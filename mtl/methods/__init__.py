@@ -2,13 +2,20 @@
 
 from mtl.base.errors import InputError
 from mtl.methods.floors.entries import FLOORS
+from mtl.methods.imported import IMPORTED
 from mtl.methods.lstm.entry import LSTM
 from mtl.methods.method import MethodKind
 from mtl.methods.transformer.entry import TRANSFORMER
 from mtl.methods.word_vectors.entry import WORD_VECTORS
 
 # By the name that `method` has in a configuration.
-METHODS: dict[str, MethodKind] = {"lstm": LSTM, "transformer": TRANSFORMER, **FLOORS, "word_vectors": WORD_VECTORS}
+METHODS: dict[str, MethodKind] = {
+    "lstm": LSTM,
+    "transformer": TRANSFORMER,
+    **FLOORS,
+    "word_vectors": WORD_VECTORS,
+    "imported": IMPORTED,
+}
 
 
 def method_name(name: str) -> str:

@@ -231,7 +231,7 @@ class MethodKind:
     """One method: an entry of `mtl.methods.METHODS`.
 
     Args:
-        family: the group of its rows in tables (floor, lstm, transformer, …).
+        family: the group of its rows in tables (floor, lstm, transformer, …), where `family_of` says no other.
         title: the title of its rows.
         folder: the name of a run's folder, below the suite's.
         reads: the configuration keys that it reads in addition to `COMMON_KEYS`; a name that ends in a dot means all
@@ -245,6 +245,7 @@ class MethodKind:
             suite names; they need not exist.
         load: loads the models of a finished run; None if they are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
+        family_of: the group that a configuration names; None: `family`.
         answers: whether it can answer a task; its runs leave out the others.
         shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
             seeds share nothing.
@@ -264,6 +265,7 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
     sources: Callable[[Config, Suite], list[Path]] = lambda config, suite: []
     is_constant: bool = False
+    family_of: Callable[[Config], str | None] = lambda config: None
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None
     measured: Callable[[Config, "Dataset"], float] | None = None

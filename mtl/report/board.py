@@ -27,6 +27,7 @@ FAMILIES = {
     "multilingual": "multilingual transformer",
     "polish": "Polish transformer",
     "llm": "large language model",
+    "imported": "imported",
 }
 
 # Titles of costs, by their keys in a summary.

@@ -2,11 +2,10 @@
 
 import difflib
 import logging
-import os
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
+from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.base.files import write_text
 from mtl.mteb.results import find_evaluations
@@ -53,7 +52,7 @@ def write_report(
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
     _check_references(references, runs, runs_dir)
     boards = [leaderboard(same, cache, references) for same in by_suite(runs)]
-    generated = _now().strftime("%Y-%m-%d %H:%M UTC")
+    generated = now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {
         "report.md": render_markdown([*boards, *encoders], generated, command),
         "report.tex": render_latex([*boards, *encoders], generated, command),
@@ -69,15 +68,6 @@ def write_report(
         write_text(out / name, content)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"
-
-
-def _now() -> datetime:
-    """The date of the report: that of SOURCE_DATE_EPOCH, in seconds, where it is set, as programs do whose output is to be repeated."""
-    fixed = os.environ.get("SOURCE_DATE_EPOCH")
-    try:
-        return datetime.now(UTC) if fixed is None else datetime.fromtimestamp(int(fixed), UTC)
-    except (ValueError, OverflowError, OSError):
-        raise InputError(f"SOURCE_DATE_EPOCH={fixed}: must be a number of seconds since 1970") from None
 
 
 def _check_references(references: Collection[str], runs: Sequence[Run], runs_dir: Path) -> None:

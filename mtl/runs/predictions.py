@@ -105,7 +105,9 @@ def submission_remarks(path: Path, suite: Suite) -> list[str]:
     """What the user should know of the valid test predictions in a zip or folder, as "file: message", one line a file at most."""
     files = {FILE.format(split="test", task=task.id): task for task in suite.tasks.values()}
     contents = read_files(path, files.__contains__)[0]
-    predictions = {name: _targets(files[name], split_lines(contents[name], f"{path}/{name}")) for name in contents}
+    predictions = {
+        name: read_targets_of_lines(files[name], split_lines(contents[name], f"{path}/{name}")) for name in contents
+    }
     return [
         f"{path}/{name}: {remark}"
         for name, predicted in predictions.items()
@@ -113,7 +115,7 @@ def submission_remarks(path: Path, suite: Suite) -> list[str]:
     ]
 
 
-def _targets(task: Task, lines: Sequence[str]) -> np.ndarray:
+def read_targets_of_lines(task: Task, lines: Sequence[str]) -> np.ndarray:
     """The targets (rows,) that the lines of a file of valid predictions mean."""
     kind = target_kind(task)
     return np.array(
@@ -160,7 +162,7 @@ def gold_and_predictions(
                 continue
             if problems := file_problems(task, lines[name], len(gold.targets), gold.candidates):
                 raise InputError(f"{path}/{name}{problems[0].replace(' test rows', ' gold rows')}")
-            pairs[task.id] = split, _targets(task, lines[name]), gold
+            pairs[task.id] = split, read_targets_of_lines(task, lines[name]), gold
             break
     if not pairs:
         example = Path(tasks[0].folder, tasks[0].files["test"] or "test.tsv")

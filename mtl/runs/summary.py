@@ -206,7 +206,14 @@ def description(config: Config) -> dict[str, str]:
     kind = METHODS[config.method]
     return dict(
         zip(
-            DESCRIPTION, (kind.family, kind.title(config), kind.folder(config), kind.chosen_on_dev(config)), strict=True
+            DESCRIPTION,
+            (
+                kind.family_of(config) or kind.family,
+                kind.title(config),
+                kind.folder(config),
+                kind.chosen_on_dev(config),
+            ),
+            strict=True,
         )
     )
 

@@ -186,6 +186,27 @@ class LeadConfig:
 
 
 @dataclass
+class ImportedConfig:
+    """What `mtl import` says of a system and its predictions; only the method `imported` reads this. None: not stated.
+
+    Attributes:
+        predictions: for each seed the path of a zip or a folder.
+        text: what it was trained on.
+        seconds: of the training of a seed.
+    """
+
+    predictions: list[str] = MISSING
+    title: str | None = MISSING
+    family: str | None = MISSING
+    parameters: int | None = bounded(NOT_NEGATIVE)
+    seconds: float | None = bounded(NOT_NEGATIVE)
+    text: str | None = MISSING
+    hardware: str | None = MISSING
+    link: str | None = MISSING
+    license: str | None = MISSING
+
+
+@dataclass
 class TransformerConfig:
     """Only the method `transformer` reads this. The defaults are KLEJ's protocol."""
 
@@ -320,6 +341,7 @@ class Config:
     floor: FloorConfig = MISSING
     word_vectors: WordVectorsConfig = MISSING
     lead: LeadConfig = MISSING
+    imported: ImportedConfig = MISSING
     transformer: TransformerConfig = MISSING
     submission: SubmissionConfig = MISSING
 

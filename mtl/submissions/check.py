@@ -50,7 +50,7 @@ def read_submission(path: Path, suite: Suite) -> tuple[dict[str, bytes], list[st
     """The content of the files of a submission, a folder or a zip, by their path there: entries and rows of the suite's tasks. And the
     names of all other files, which are not read. Raises InputError as `mtl.runs.predictions.read_files`."""
     rows = {rows_name(task, split) for task in suite.tasks.values() for split in SPLITS}
-    return read_files(path, lambda name: name in rows or _is_entry(name))
+    return read_files(path, lambda name: name in rows or is_entry(name))
 
 
 def rows_name(task: Task, split: str) -> str:
@@ -131,14 +131,15 @@ def _task_problems(
 
 def read_entry(path: Path, contents: Mapping[str, bytes]) -> tuple[str, dict[str, Any]]:
     """The name of the submission's entry and its content. Raises InputError unless there is exactly one, and it is an entry."""
-    names = [name for name in contents if _is_entry(name)]
+    names = [name for name in contents if is_entry(name)]
     if len(names) != 1:
         what = f"{len(names)} files ({', '.join(names)})" if names else "no file"
         raise InputError(f"{what} of the form NAME.json; one is expected, the leaderboard's entry", path=path)
     return names[0], parse_entry(f"{path}/{names[0]}", contents[names[0]])
 
 
-def _is_entry(name: str) -> bool:
+def is_entry(name: str) -> bool:
+    """Whether a file of this name in a submission is the leaderboard's entry."""
     return "/" not in name and name.endswith(".json")
 
 

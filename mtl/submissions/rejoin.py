@@ -80,7 +80,7 @@ def rejoin(
         data.append({split: read_row_file(task, split, file) for split, file in paths.items()})
         figures[task.id] = {}
         for split, file in data[-1].items():
-            rows, wrong = _joined(suite, split, ours, file)
+            rows, wrong = joined_rows(suite, split, ours, file)
             if wrong:
                 problems += [f"{file.name}{problem}" for problem in wrong]
                 continue
@@ -97,7 +97,7 @@ def rejoin(
     return Checked(problems, remarks + data_remarks(data, data_dir))
 
 
-def _joined(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile) -> tuple[Rows, list[str]]:
+def joined_rows(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile) -> tuple[Rows, list[str]]:
     """The submission's row for each row of a data file, and the problems, as ":line: message". ours: its files by split."""
     id = next((id for id in suite.submission.ids if all(_has(id, each) for each in (file, *ours.values()))), None)
     keys = {name: row_keys(each, id) for name, each in ours.items()}

@@ -1,0 +1,32 @@
+"""The registry entry of predictions that another system made: `mtl import` makes a run of them."""
+
+from pathlib import Path
+
+from mtl.base.errors import InputError
+from mtl.base.lazy import lazy
+from mtl.methods.method import MethodKind
+from mtl.settings.schema import Config
+from mtl.tasks.suite import Suite
+
+
+def check(config: Config, suite: Suite) -> None:
+    """Raise InputError unless there is a path with predictions for each seed."""
+    paths = config.imported.predictions
+    if len(paths) != len(config.seeds):
+        raise InputError(
+            f"needs predictions for each of the {len(config.seeds)} seeds, and has {len(paths)}",
+            key="imported.predictions",
+        )
+    if missing := [path for path in paths if not Path(path).exists()]:
+        raise InputError("no such file or folder", path=missing[0])
+
+
+IMPORTED = MethodKind(
+    family="imported",
+    title=lambda config: f"{config.imported.title or 'another system'}, imported",
+    folder=lambda config: "imported",
+    reads=("imported.",),
+    build=lazy("mtl.submissions.imported:Imported"),
+    check=check,
+    family_of=lambda config: config.imported.family,
+)
