@@ -65,6 +65,7 @@ def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) ->
 
 
 def _has_rows(job: Job, id: str) -> bool:
-    """Whether the data folder has the rows that the task is scored on."""
-    path = job.suite.tasks[id].path(job.suite.tasks[id].scored_split, job.data_dir)
+    """Whether the data folder has the rows that the task is scored on; where there is no dev file, these are rows of the training file."""
+    task = job.suite.tasks[id]
+    path = task.path(task.scored_split, job.data_dir) or task.path("train", job.data_dir)
     return path is not None and path.is_file()

@@ -381,7 +381,7 @@ CHOICES = ("suite", "method", "variant", "architecture", "preset")
 SOURCES = ("embeddings.path", "transformer.path", "transformer.tokenizer")
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
 LOCATIONS = (
-    *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.cache"),
+    *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.cache", "imported.predictions"),
     *SOURCES,
 )
 # Keys that do not change the results: locations, how and where seeds run, whether weights are kept, and a key whose effect, the
@@ -405,6 +405,7 @@ LISTS = {
     "floor.word_ngrams": "[1,2]",
     "floor.char_ngrams": "[2,5]",
     "floor.vectorizers": "[counts-1-2,tfidf-1-3]",
+    "imported.predictions": "[seed-1.zip,seed-2.zip]",
 }
 # Keys that hold one value for each task id.
 BY_TASK = ("floor.train_rows",)

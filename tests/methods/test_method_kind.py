@@ -26,6 +26,7 @@ TITLES = {
     "majority": "Majority or mean",
     "lead": "First sentences",
     "word_vectors": "Word vectors, random",
+    "imported": "another system, imported",
     "transformer": "Transformer, tiny, finetune",
 }
 TRAINED = ["lstm", "transformer"]
@@ -51,6 +52,7 @@ def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> Non
     assert folders == {name: others.get(name, name) for name in METHODS}
     families = {name: kind.family for name, kind in METHODS.items()}
     assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
+    assert families.pop("imported") == "imported"
     assert set(families.values()) == {"floor"}
 
 
@@ -84,6 +86,7 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
             section = key.partition(".")[0]
             only = {
                 **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"]},
+                "imported": ["imported"],
                 **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
             }.get(section, ["lstm"])
             assert readers == SHARED.get(key, only), key

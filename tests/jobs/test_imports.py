@@ -1,0 +1,198 @@
+"""`mtl import`: runs of the predictions of other systems."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from input_errors import raises_input_error
+
+from mtl.cli import main
+from mtl.jobs.imports import import_job
+from mtl.jobs.together import run_baseline
+from mtl.runs.finished import find_runs
+from mtl.submissions.imported import predicted_tasks
+
+TASKS = ["cbd", "cdsc-r", "ar"]
+
+
+@pytest.fixture(scope="module")
+def floor(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run of two seeds whose predictions are imported."""
+    path = tmp_path_factory.mktemp("floor")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        assert main(["baseline", "method=random", "seeds=[1,2]", f"tasks=[{','.join(TASKS)}]"]) == 0
+    return path
+
+
+@pytest.fixture
+def home(floor: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty folder with the floor's data."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").symlink_to(floor / "data")
+    return tmp_path
+
+
+def predictions(floor: Path, seed: int) -> Path:
+    return floor / f"runs/klej-sample/random/seed-{seed}/predictions"
+
+
+def summary(home: Path, name: str) -> dict:  # type: ignore[type-arg]
+    return json.loads((home / f"runs/klej-sample/{name}/summary.json").read_text(encoding="utf-8"))
+
+
+def test_an_imported_run_has_the_scores_of_the_run_that_made_the_predictions(floor: Path, home: Path) -> None:
+    (home / "system.yaml").write_text(
+        "title: A model\nfamily: llm\nparameters: 7000000000\nlink: https://example.org/model\n", encoding="utf-8"
+    )
+    paths = [str(predictions(floor, seed)) for seed in (1, 2)]
+    assert main(["import", "guess", *paths, "suite=klej-sample", "system=system.yaml"]) == 0
+    own, original = (
+        summary(home, "guess"),
+        json.loads((floor / "runs/klej-sample/random/summary.json").read_text(encoding="utf-8")),
+    )
+    assert own["tasks"] == original["tasks"] and own["average"] == original["average"]
+    assert (own["method"], own["title"], own["family"]) == ("imported", "A model, imported", "llm")
+    assert own["cost"]["parameters"] == 7_000_000_000 and own["cost"]["finetune_seconds"] is None
+    assert own["machine"] == ["not stated"] and "https://example.org/model" in own["notes"][1]
+    assert all(own["inputs"][f"predictions of seed {seed}"] in own["notes"][0] for seed in (1, 2))
+    for seed in (1, 2):
+        for file in predictions(floor, seed).glob("*"):
+            copy = home / f"runs/klej-sample/guess/seed-{seed}/predictions/{file.name}"
+            assert copy.read_bytes() == file.read_bytes()
+    # The whole way goes on from such a run: the report, with tests, and the leaderboard's check.
+    assert main(["import", "again", *reversed(paths), "suite=klej-sample", "seed=[2,1]"]) == 0
+    assert main(["report"]) == 0
+    assert {run.name for run in find_runs(home / "runs")} == {"guess", "again"}
+    assert "A model, imported, 2 seeds" in (home / "report/report.md").read_text(encoding="utf-8")
+    assert "not trained by mtl" in (home / "report/index.html").read_text(encoding="utf-8")
+
+
+def test_one_seed_some_tasks_and_dev_alone(floor: Path, home: Path) -> None:
+    folder = home / "theirs"
+    folder.mkdir()
+    shutil.copy(predictions(floor, 2) / "dev_pred_ar.tsv", folder)
+    assert main(["import", "theirs", "theirs", "suite=klej-sample", "seed=7"]) == 0
+    done = summary(home, "theirs")
+    assert (done["seeds"], list(done["tasks"])) == ([7], ["ar"])
+    run = home / "runs/klej-sample/theirs"
+    assert not list(run.glob("seed-7/*.zip"))  # without test predictions there is no submission
+    assert main(["import", "theirs", "theirs", "suite=klej-sample", "seed=7"]) == 0  # it is finished
+
+
+def test_a_zip_of_a_run_is_taken(floor: Path, home: Path) -> None:
+    archive = shutil.make_archive(str(home / "both"), "zip", predictions(floor, 1))
+    run = run_baseline(import_job("zipped", [Path(archive)], {"suite": "klej-sample"}))
+    assert set(run["tasks"]) == set(TASKS)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run on the Swedish sample, whose submission has rows."""
+    path = tmp_path_factory.mktemp("rows")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        tasks = "tasks=[absabank-imm,swewic,swefaq]"
+        assert main(["baseline", "suite=superlim-sample", "method=random", "seeds=[1]", tasks]) == 0
+    return path
+
+
+def submission(rows: Path, home: Path) -> Path:
+    (home / "data").unlink(missing_ok=True)
+    (home / "data").symlink_to(rows / "data")
+    shutil.copytree(rows / "runs/superlim-sample/random/seed-1/submission", home / "theirs")
+    return home / "theirs"
+
+
+def test_folders_of_rows(rows: Path, home: Path) -> None:
+    submission(rows, home)
+    assert main(["import", "theirs", "theirs", "suite=superlim-sample"]) == 0
+    own = json.loads((home / "runs/superlim-sample/theirs/summary.json").read_text(encoding="utf-8"))
+    original = json.loads((rows / "runs/superlim-sample/random/summary.json").read_text(encoding="utf-8"))
+    assert own["tasks"] == original["tasks"]
+    # A submission on more rows than are here gives those of the rows that are here.
+    file = home / "theirs/swewic/dev.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    other = json.loads(lines[0])
+    other["first"]["context"] += " Annan."
+    file.write_text("".join([json.dumps(other) + "\n", *lines]), encoding="utf-8")
+    assert main(["import", "more", "theirs", "suite=superlim-sample"]) == 0
+    more = json.loads((home / "runs/superlim-sample/more/summary.json").read_text(encoding="utf-8"))
+    assert more["tasks"] == original["tasks"]
+
+
+def swap(lines: list[str]) -> list[str]:
+    return [lines[1], lines[0], *lines[2:]]
+
+
+def relabel(lines: list[str]) -> list[str]:
+    row = json.loads(lines[1])
+    return [lines[0], json.dumps({**row, "prediction": "none of the labels"}) + "\n", *lines[2:]]
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda lines: lines[1:], "any"),
+        (lambda lines: [*lines[:-1], lines[0]], "any"),
+        (swap, "any"),
+        (relabel, "any"),
+        (lambda lines: ["no JSON\n", *lines[1:]], "any"),
+    ],
+)
+def test_rows_that_are_wrong_are_one_line_and_nothing_is_written(
+    change: Callable[[list[str]], list[str]],
+    line: str,
+    rows: Path,
+    home: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = submission(rows, home) / "swewic/dev.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(change(lines)), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["import", "theirs", "theirs", "suite=superlim-sample"]) == 2
+    (error,) = [text for text in capsys.readouterr().err.splitlines() if text.startswith("mtl: error")]
+    assert "swewic" in error and "dev.jsonl:" in error
+    assert not list(home.glob("runs/superlim-sample/theirs/seed-*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("dev_pred_humor.tsv", "target\n1\n", "dev_pred_humor.tsv"),
+        ("dev_pred_ar.tsv", "target\n1\n", "dev_pred_ar.tsv:2"),
+        ("dev_pred_ar.tsv", "target\nnan\n", "dev_pred_ar.tsv:2"),
+        ("dev_pred_ar.tsv", "", "dev_pred_ar.tsv:1"),
+    ],
+)
+def test_files_that_are_wrong_are_one_line(
+    name: str, content: str, place: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "theirs").mkdir()
+    (home / "theirs" / name).write_text(content, encoding="utf-8")
+    assert main(["import", "theirs", "theirs", "suite=klej-sample"]) == 2
+    assert place in capsys.readouterr().err.splitlines()[-1]
+    assert not (home / "runs/klej-sample/theirs/config.yaml").exists()
+
+
+def test_settings_that_make_no_sense(home: Path, floor: Path) -> None:
+    path, settings = predictions(floor, 1), {"suite": "klej-sample"}
+    with raises_input_error(key="NAME"):
+        import_job("../out", [path], settings)
+    with raises_input_error(key="a"):
+        import_job("a", [], settings)
+    with raises_input_error(file="none"):
+        import_job("a", [home / "none"], settings)
+    (home / "empty").mkdir()
+    with raises_input_error(file="empty"):
+        predicted_tasks(home / "empty", import_job("a", [path], settings).suite)
+    (home / "system.yaml").write_text("colour: red\n", encoding="utf-8")
+    with raises_input_error(file="system.yaml"):
+        import_job("a", [path], {**settings, "system": "system.yaml"})
+    with raises_input_error(key="imported.predictions"):
+        run_baseline(import_job("a", [path], {**settings, "seed": [1, 2]}))
+    with raises_input_error(file="predictions"):
+        run_baseline(import_job("a", [path], {**settings, "tasks": ["dyk"]}))
