@@ -1,4 +1,4 @@
-"""The command line: arguments in, an exit status out."""
+"""The command line: parses the arguments, runs the command and returns its exit status."""
 
 import argparse
 import logging
@@ -20,7 +20,8 @@ DESCRIPTION = "Honest LSTM baselines for any language-understanding benchmark."
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; return its exit status.
 
-    0 on success (a command may return another status), 1 if training diverged, 2 for bad input, 130 if interrupted, by Ctrl-C or SIGTERM.
+    It is 0 on success (a command may return another status), 1 if training diverged or the reader of standard output closed the
+    pipe, 2 for bad input, and 130 if Ctrl-C or SIGTERM interrupted the command.
     """
     with standard_streams():
         return _run(arguments)

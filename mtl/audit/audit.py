@@ -90,7 +90,7 @@ def read_files(suite: Suite, task: Task, folder: Path, share: float) -> TaskFile
     """Read a task's files; a file that cannot be read gives a finding with the reader's message.
 
     Args:
-        share: of held-out rows.
+        share: the share of held-out rows.
     """
     files: dict[str, Part] = {}
     findings: list[Finding] = []

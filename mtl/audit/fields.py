@@ -101,9 +101,9 @@ def guess(
     hardly better than the best constant answer.
 
     Args:
-        values: of the field, one per row.
+        values: the values of the field, one per row.
         targets: (rows,).
-        groups: of the rows; rows of one group are in one fold, because they share more than a model may know of new
+        groups: the groups of the rows; rows of one group are in one fold, because they share more than a model may know of new
             rows. None: a row of its own.
     """
     if not 1 < len(set(values)) <= MOST_VALUES * len(values):

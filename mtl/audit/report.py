@@ -120,7 +120,7 @@ def render(
 
     Args:
         tasks: each with the rows to show, by split, including held-out rows.
-        folder: of the data.
+        folder: the folder of the data.
     """
     sections = [
         f"## {inert(suite.title)}: audit of {inert(str(folder))}",

@@ -21,7 +21,7 @@ WRITE_ERRORS = {ENOSPC, EDQUOT, EFBIG, EIO, EROFS}
 
 
 def _beside(path: Path) -> Path:
-    """A temporary path in the same folder, which no other process has, on any machine."""
+    """A temporary path in the same folder, which no other process on any machine uses."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex}.partial")
 
 
@@ -45,7 +45,8 @@ def naming(path: Path, partial: Path | None = None) -> Iterator[None]:
 
 
 def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
-    """The OSError of a write that this exception is, or was raised for, with a path of the user; None if it is another error."""
+    """An OSError with the user's path, if this exception is an error of a write or was raised because of one; None for any other
+    error."""
     for cause in _chain(error):
         if isinstance(cause, OSError) and cause.errno is not None:
             number, names = cause.errno, [cause.filename, cause.filename2]
@@ -61,7 +62,8 @@ def _write_error(error: Exception, path: Path, partial: Path) -> OSError | None:
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """The exception, and those for which it was raised: a library may raise one of its own when a write fails."""
+    """The exception and the exceptions that caused it, up to the first UserError. A library may raise an error of its own when a
+    write fails."""
     while error is not None and not isinstance(error, UserError):
         yield error
         error = error.__cause__ or error.__context__
@@ -87,7 +89,8 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def link_or_copy(source: Path, path: Path) -> None:
-    """Make `path` the same file as `source`, or a copy of it where the file system cannot link them. Neither may be changed in place."""
+    """Make `path` the same file as `source`, or a copy of it where the file system cannot link them. After this, neither file may
+    be changed in place, because both may be the same file."""
     with replacing(path) as partial:
         try:
             os.link(source, partial)
@@ -128,7 +131,7 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def without_empty_folders(folder: Path) -> Iterator[None]:
-    """Remove the folder and its parents at the end, as far as they were made meanwhile and are empty."""
+    """When the block ends, remove the folder and its parents if they did not exist before the block and are empty."""
     absent = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
         yield
@@ -148,7 +151,8 @@ def write_checkpoint(path: Path, content: Mapping[str, Any]) -> None:
     """Write tensors and plain values as torch does, atomically."""
     import torch
 
-    # torch hides an error of a file that it opens itself; that of an open file is in the chain of exceptions.
+    # If torch opens the file itself, it hides the error of a failed write. If it gets an open file, the error is in the chain of
+    # exceptions.
     with replacing(path) as partial, partial.open("wb") as file:
         torch.save(content, file)
 
@@ -199,7 +203,8 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """The names; of more than `most`, the first ones and how many more there are."""
+    """The names, joined to one text. If there are more than `most`, the text has the first `most` names and the number of the
+    others."""
     more = len(names) - most
     return separator.join(names if more <= 0 else [*names[:most], f"and {more:,} more"])
 
@@ -228,9 +233,9 @@ def git_blob_id(path: Path) -> str:
 
 
 def allow_open_files(number: int) -> None:
-    """Let this process hold so many files open at once, beside those of other purposes.
+    """Let this process have `number` files open at once, in addition to OTHER_FILES for other purposes.
 
-    Raises the process's own limit if it is lower. Raises InputError if the system does not allow that.
+    Increases the limit of the process if it is too low. Raises InputError if the system does not allow that.
     """
     if sys.platform == "win32":  # which has no such limit
         return

@@ -82,7 +82,7 @@ class Holder:
     """The process that holds a named lock.
 
     Args:
-        token: of this lock alone.
+        token: what identifies this lock.
         since: as in "2026-01-31 12:00:00 UTC".
     """
 

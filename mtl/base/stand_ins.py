@@ -46,7 +46,7 @@ class StandIn(ModuleType):
     """A module that is imported when an attribute is read that is not among the known ones, or one of its submodules is imported.
 
     Args:
-        name: of the module.
+        name: the name of the module.
         known: attributes that need no import.
     """
 

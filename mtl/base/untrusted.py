@@ -50,7 +50,7 @@ AGAIN = "restore it, or remove the run's folder and run it again"
 
 
 def check_plain_folder(folder: Path) -> None:
-    """Raise InputError if the folder, or anything in it at any depth, is a link, a pipe or a device.
+    """Raise InputError if anything in the folder, at any depth, is a link , a pipe or a device.
 
     A folder from someone else can hold links to files of this machine: reading through them would disclose these files, and writing
     through them would change them. The folder itself may be reached through a link: the user has named it.
@@ -106,7 +106,7 @@ class Lines:
 
     Args:
         zipped: whether the file is gzipped.
-        number: of the last line that was read, from 1.
+        number: the number of the last line that was read, from 1.
         offset: where the next line begins, in bytes of the plain text.
     """
 
@@ -201,10 +201,10 @@ def parse_json(content: bytes, name: Path | str, form: type[Content], remedy: st
     """The value of a JSON file's content, as `read_json` returns it.
 
     Args:
-        name: of the file, for messages.
+        name: the name of the file, for messages.
 
     Raises:
-        InputError: if it cannot be done.
+        InputError: if the content is not JSON, is nested too deeply, or is of another form.
     """
     try:
         value = msgspec.json.decode(content)
@@ -328,7 +328,7 @@ def typed_content(kind: type[Content], content: Mapping[Any, Any], path: Path, w
     """The content of a YAML file as an instance of a dataclass.
 
     Args:
-        what: the file is meant to be, as in "suite file".
+        what: what the file is meant to be, as in "suite file".
 
     Raises:
         InputError: for an unknown key, a value of another type, and a field without a value.

@@ -180,7 +180,7 @@ def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequ
     and vector.
 
     Args:
-        name: of the file in messages.
+        name: the name of the file in messages.
 
     Raises:
         InputError: where it cannot be written, and where pyarrow is not installed.

@@ -119,7 +119,7 @@ class Dataset:
         answers: by task id, the words that the outputs of its head mean (`mtl.tasks.target_kind`), for tasks that
             have them.
         fingerprints: as `fingerprints` returns.
-        changed: by task id, the splits whose files differ from those whose checksums the suite names.
+        changed: by task id, the splits whose files do not have the checksum that the suite names.
         scored_rows: by task id, as `describe_rows` returns.
     """
 
@@ -142,7 +142,7 @@ class Dataset:
         return self.splits[task.id][task.scored_split]
 
     def distinct_texts(self, split: str) -> np.ndarray:
-        """The texts that occur in this split of any task, int64, ascending."""
+        """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order."""
         return np.unique(
             np.concatenate([parts[split].texts.ravel() for parts in self.splits.values() if split in parts])
         )
@@ -186,7 +186,7 @@ def training_texts(suite: Suite, data_dir: Path, held_out: float, tasks: Sequenc
     """The distinct texts of the training rows of these tasks, without held-out rows.
 
     Args:
-        tasks: None: all that have their files.
+        tasks: the tasks to read; None for all tasks that have their files.
 
     Raises:
         InputError: for files that are missing or not valid, and if no task has training rows.
@@ -262,7 +262,7 @@ def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[s
     """The text of each span of each row, in the order of `Task.marked`. The task must have spans.
 
     Args:
-        texts: of the dataset.
+        texts: the texts of the dataset.
     """
     assert split.spans is not None
     return [

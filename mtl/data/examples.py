@@ -112,8 +112,8 @@ def span_texts(task: Task, texts: Sequence[str], spans: Sequence[Span]) -> tuple
     """What is marked: the text of each span.
 
     Args:
-        texts: of one input.
-        spans: of the same row, as in `Example.spans`.
+        texts: the texts of one input.
+        spans: the spans of the same row, as in `Example.spans`.
     """
     return tuple(texts[side][start:stop] for (side, _), (start, stop) in zip(task.marked, spans, strict=True))
 

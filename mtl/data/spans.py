@@ -27,7 +27,7 @@ def with_token_spans(
     Warns, with counts, of texts that are cut and of spans without a token.
 
     Args:
-        texts: of the dataset, each cut to its first `max_length` tokens. Texts that are cut around spans are further
+        texts: the texts of the dataset, each cut to its first `max_length` tokens. Texts that are cut around spans are further
             texts of both.
     """
     placer = SpanPlacer(texts, dataset.texts, language, max_length, boundary_words)
@@ -163,7 +163,7 @@ def tokens_of(spans: np.ndarray, characters: np.ndarray) -> tuple[np.ndarray, in
 
     Args:
         spans: in characters, (spans, 2).
-        characters: of each token, as from `token_characters`.
+        characters: the characters of each token, as from `token_characters`.
     """
     shares = (spans[:, :1] < characters[:, 1]) & (characters[:, 0] < spans[:, 1:])
     missed = ~shares.any(axis=1)
@@ -181,7 +181,7 @@ def nearest_tokens(count: int, spans: np.ndarray, most: int) -> np.ndarray:
     another one; of other tokens equally near, the earlier ones.
 
     Args:
-        count: of the text's tokens.
+        count: the number of the text's tokens.
         spans: in tokens, (spans, 2).
     """
     tokens = np.arange(count)

@@ -33,7 +33,7 @@ def read_task(task: Task, data_dir: Path, share: float) -> TaskExamples:
     """Read a task's files.
 
     Args:
-        share: of the training rows, to hold out if there is no dev file.
+        share: the share of the training rows, to hold out if there is no dev file.
 
     Raises:
         InputError: as `mtl.data.examples.read_examples` does.

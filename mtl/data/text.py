@@ -234,7 +234,7 @@ def text_lines(files: Sequence[Path], title: str) -> Iterator[str]:
     """Yield each line of text files, plain or gzipped, without the white space around it.
 
     Args:
-        title: of the progress, as in "tokenizing".
+        title: the title of the progress, as in "tokenizing".
 
     Raises:
         InputError: for a file that cannot be read, and for a line of more than 16 MiB.

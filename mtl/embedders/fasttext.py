@@ -155,7 +155,7 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
     Args:
         lines: the words of each line.
         path: the file to write.
-        settings: of the training.
+        settings: the settings of the training.
         source: identifies the texts; it is noted beside the model.
 
     Raises:
@@ -211,7 +211,7 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
     So all initial vectors have defined values with one thread, too: only one thread gives the same vectors each time.
 
     Args:
-        arguments: of `fasttext.train_unsupervised`.
+        arguments: the arguments of `fasttext.train_unsupervised`.
         partial: the file to write.
         path: the file that is named to the user.
         tokens: the number of tokens in all epochs, for the progress bar.

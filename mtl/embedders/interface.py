@@ -25,7 +25,7 @@ class EmbeddingsRequest:
     """What the embeddings of a run are built from.
 
     Attributes:
-        options: of the kind of embeddings, `EmbedderKind.options`.
+        options: the options of the kind of embeddings, an instance of `EmbedderKind.options`.
         texts: the dataset's texts.
         training_texts: int64 (texts,), the indices of the texts that occur in training rows.
         path: the file or folder of the vectors; None for kinds that need none.
@@ -47,8 +47,8 @@ class RunReaderRequest:
 
     Attributes:
         options, path, device: as in `EmbeddingsRequest`.
-        folder: the run's.
-        weights: the embedder's after stage 1.
+        folder: the folder of the run.
+        weights: the weights of the embedder after stage 1.
         fingerprint: `Embeddings.fingerprint` of the run.
     """
 
@@ -66,8 +66,8 @@ class VectorReaderRequest:
 
     Attributes:
         options, path, device: as in `EmbeddingsRequest`.
-        layer: of embeddings with layers, from 0; None: their mean.
-        seed: of random vectors.
+        layer: the layer to read, counted from 0, if the embeddings have layers; None for the mean of all layers.
+        seed: the seed of random vectors.
     """
 
     options: Any
@@ -176,9 +176,10 @@ class Training(Protocol):
 
 
 def note_source(path: Path, source: str) -> None:
-    """Write what identifies the texts of the vectors that are moved to `path` next.
+    """Write `source` beside `path`. It identifies the texts of the vectors that will be moved to `path` next.
 
-    Vectors that are there already have another source. They are removed first, so that at no moment vectors have a note of others.
+    Vectors that are already at `path` come from another source. They are removed first, so that a note never belongs to other
+    vectors.
     """
     if path.is_file():
         path.unlink()
@@ -201,11 +202,11 @@ class VectorFiles:
 
     Attributes:
         exists: whether a path holds complete vectors.
-        problem: the error to report for a path that holds none, or None.
-        training: where the class of its `Training` is, for `mtl.base.lazy.resolve`.
+        problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
+        training: the import path of the class that implements `Training`, as `mtl.base.lazy.resolve` takes it.
         training_extra: the extra of mtl-baselines with the packages that training needs (`mtl.base.extras`).
-        trained_name: returns the name of the file or folder of vectors trained on a suite, for the suite's name.
-        by_word: whether they are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
+        trained_name: takes the name of a suite and returns the name of the file or folder of the vectors that are trained on it.
+        by_word: whether the vectors are a file with one vector for each word , which `VectorFile` reads (`vector_files/`).
     """
 
     exists: Callable[[Path], bool]
@@ -226,9 +227,9 @@ class EmbedderKind:
         build: makes the embeddings of a run.
         load: makes the reader of a finished run.
         files: None if the vectors are not pretrained.
-        audit_note: for its options, what an audit says about unknown words.
+        audit_note: takes the options of the kind and returns what an audit says about unknown words.
         open: makes a reader of the vectors as they are without training; None if there are none.
-        open_keys: the settings that `open` reads: of "embeddings.", "layer" and "seed".
+        open_keys: the names of the settings that `open` reads: keys below "embeddings.", and "layer" and "seed".
         extra: the extra of mtl-baselines with the packages that `build`, `load` and `open` need; None if there are none.
     """
 

@@ -53,7 +53,7 @@ def source_words(source: "WordSource", dim: int, parameters: int) -> "WordReader
     """The words of a source alone. The vector of a word that it lacks is zero.
 
     Args:
-        source: of the vectors.
+        source: the source of the vectors.
         dim: the size of a vector.
         parameters: the number of parameters of the source.
     """

@@ -137,7 +137,7 @@ def train_on_files(
     Args:
         training: the settings.
         files: the text files.
-        language: of the tokenizer.
+        language: the language of the tokenizer.
         path: the file or folder to write.
         device: where to train, if the kind of embeddings can choose.
     """

@@ -186,9 +186,9 @@ class Coverage:
     Boundary words are not counted.
 
     Attributes:
-        found: of words with a vector.
-        from_ngrams: of words whose vectors come from their character n-grams.
-        unknown: of words without a vector in the embeddings' file or vocabulary, also if they get a random one
+        found: the counts of words with a vector.
+        from_ngrams: the counts of words whose vectors come from their character n-grams.
+        unknown: the counts of words without a vector in the embeddings' file or vocabulary, also if they get a random one
             (`embeddings.missing=random`).
         unknown_types: bool (types,), the words without a vector.
         ngram_types: bool (types,), the words whose vectors come from their character n-grams; None for embeddings without n-grams.

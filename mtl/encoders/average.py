@@ -44,11 +44,11 @@ class AverageSettings:
 
     Attributes:
         embeddings: the name or path of an embeddings file.
-        language: of the tokenizer; None: the suite's.
+        language: the language of the tokenizer; None: the suite's.
         pooling: mean, max, or both: mean and max joined.
         weighting: a key of WEIGHTINGS.
-        layer: of embeddings with layers; None: their mean.
-        seed: of random vectors.
+        layer: the layer of embeddings with layers; None: their mean.
+        seed: the seed of random vectors.
         centre: subtract the mean vector of the texts.
         max_length: tokens of a text.
         texts: a file of texts, one per line, for weighting and centre.
@@ -149,7 +149,7 @@ class AverageEncoder:
         Args:
             settings, options: checked.
             suite: the one that is named, if any.
-            language: of the tokenizer.
+            language: the language of the tokenizer.
         """
         self.settings = settings
         self.options = options

@@ -30,7 +30,7 @@ def mean_vector(texts: Sequence[str], encode: Encode, title: str) -> np.ndarray:
     """The mean of the vectors of at least one text, float32 (dim,), which centred vectors lack.
 
     Args:
-        title: of the progress bar.
+        title: the title of the progress bar.
     """
     total = np.zeros(1)  # grows to (dim,)
     with Progress(title, len(texts), "texts") as bar:

@@ -74,7 +74,7 @@ class Choices:
     """The settings that may be chosen on validation rows.
 
     Attributes:
-        values: of each setting, the values to try, the default first.
+        values: the values of each setting, the values to try, the default first.
         fits: for all settings of an encoder with some of these values, those that it reads with them; None if the values contradict
             the other settings.
     """

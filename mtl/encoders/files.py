@@ -25,7 +25,7 @@ def encode_file(encoder: SentenceEncoder, source: Path, out: Path) -> None:
     """Write the vector of each line of a UTF-8 text file. Memory does not depend on the number of lines.
 
     Args:
-        encoder: of the lines.
+        encoder: the encoder of the lines.
         source: the text file; "-": standard input.
         out: the file to write. Its suffix says its form: .npy: float32 (lines, dim); .parquet: the columns text and vector.
 

@@ -70,7 +70,7 @@ class Predictor:
 
         Args:
             run_dir: the run's folder.
-            seed: None: the seed with the best score on dev: on `task`, or without a task, on average.
+            seed: None means the seed with the best score on dev: on `task`, or without a task, on average.
             task: the task whose score chooses the seed (or the score of the task whose head answers it).
             device: where to compute: cpu, cuda (or the name of another accelerator), or auto (an accelerator if there is one).
             encoder_task: the task whose encoder `encode` uses, in a run in which each task has its own.
@@ -205,7 +205,7 @@ class RunSettings:
     """The settings of a run's encoder.
 
     Attributes:
-        seed: None: the best on dev.
+        seed: None means the best on dev.
         task: whose encoder, in a run in which each task has its own.
         device: where to compute.
         pooling: max or mean; None: max for an LSTM, as in training, and mean for a transformer.

@@ -29,7 +29,7 @@ class TransformerSettings:
     Attributes:
         path: a folder, or a name on the Hugging Face Hub.
         tokenizer: the same for the tokenizer; None: that of `path`.
-        language: of its texts, as in "pl", for descriptions; None: not said.
+        language: the language of its texts, as in "pl", for descriptions; None: not said.
         pooling: mean or max of the tokens' vectors.
         max_length: tokens of a text.
         device: where to compute.

@@ -32,7 +32,7 @@ class ExportSettings:
     Args:
         words: a text file, plain or gzipped, whose words get a vector too if the run looks new words up in its file
             of vectors.
-        license: of the exported model, for its card.
+        license: the license of the exported model, which its card names.
     """
 
     words: str | None = None
@@ -44,8 +44,8 @@ class TaskSettings:
     """The settings of the export of a task's model.
 
     Args:
-        seed: None: the best on dev.
-        task: None: the run's only one.
+        seed: the seed whose model is exported; None for the seed that is best on dev.
+        task: the task whose model is exported; None if the run has only one task.
         license: for its card.
     """
 
@@ -59,7 +59,7 @@ def export_run(run_dir: Path, out: Path, format: str, settings: Mapping[str, Any
 
     Args:
         format: a key of EXPORT_FORMATS.
-        settings: of `ExportSettings`, and of `mtl.encoders.run.RunSettings`; or of `TaskSettings`.
+        settings: the settings of `ExportSettings`, and of `mtl.encoders.run.RunSettings`; or of `TaskSettings`.
         command: for the model card.
 
     Raises:

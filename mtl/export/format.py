@@ -24,7 +24,7 @@ class Export:
         pooling: see `mtl.model.encoder.POOLINGS`.
         centre: float32 (dim,), subtracted from each vector; None: nothing is.
         summary: the content of the run's summary.json.
-        license: of the exported model; None: not stated.
+        license: the license of the exported model; None: not stated.
         command: that exports it.
     """
 
@@ -44,7 +44,7 @@ class TaskExport:
 
     Args:
         task: whose head it is.
-        seed: of the run.
+        seed: the seed of the run.
     """
 
     model: "TrainedTransformer"

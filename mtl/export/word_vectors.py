@@ -12,7 +12,8 @@ VECTORS = "vectors.vec"
 
 
 def write(export: Export, folder: Path) -> None:
-    """Write the vector of each word. Nine digits give each float32 back exactly."""
+    """Write the vectors of all words, and their card. Nine significant digits are enough to restore each float32 value
+    exactly."""
     words, vectors = export.parts.words, export.parts.vectors[Vocabulary.FIRST :].numpy()
     with replacing(folder / VECTORS) as partial, partial.open("w", encoding="utf-8", newline="\n") as file:
         file.write(f"{len(words)} {vectors.shape[1]}\n")

@@ -18,7 +18,7 @@ from mtl.base.progress import Progress
 from mtl.data.files import GIT
 
 ATTEMPTS = 4
-"""A download fails after this many failed attempts in a row that brought no new byte."""
+"""A download fails after this many failed attempts in a row. An attempt that received new bytes starts the count again at 1."""
 PAUSE = 1.0
 """Seconds before the first retry; each further retry in a row waits one pause longer."""
 TIMEOUT = (15.0, 60.0)
@@ -29,7 +29,8 @@ log = logging.getLogger("mtl")
 
 
 class UnavailableError(InputError):
-    """The server refuses this file, or has another one than expected. Its other files may be available."""
+    """The server refuses this file, or its file is not the expected one. Other files on the same server may still be
+    available."""
 
 
 class _TemporaryError(Exception):
@@ -52,7 +53,8 @@ class _Part:
             self.validator, self.total = noted["validator"], noted["total"]
         except (OSError, ValueError, KeyError, TypeError):
             same_url = False
-        # Without a validator, only the checksum would show that the parts of two versions were joined.
+        # Without a validator, the server cannot tell whether its file has changed. Such a part is continued only if a checksum
+        # will be verified at the end.
         if not same_url or (self.validator is None and not checked):
             self.remove()
 
@@ -171,7 +173,8 @@ def _fetch(part: _Part, size: int | None) -> None:
 
 
 def _transfer(part: _Part, size: int | None) -> None:
-    """Request the rest of `part` once and append it; raises InputError, _TemporaryError or the libraries' errors."""
+    """Request the rest of `part` and append it, or the whole file if the part cannot be continued ; raises InputError,
+    _TemporaryError or the libraries' errors."""
     offset = part.length
     # Request the file without compression: ranges and lengths would refer to the compressed bytes.
     headers = {"Accept-Encoding": "identity"}
@@ -227,7 +230,8 @@ def _append(part: _Part, response: requests.Response, total: int | None) -> None
 
 
 def without_login(text: str) -> str:
-    """A text without the names and passwords that addresses in it have, as in https://name:password@example.org."""
+    """The text without the user names and passwords in its addresses, as in https://name:password@example.org , as in
+    https://name:password@example.org."""
     return re.sub(r"(?<=://)[^/\s?#]*@", "", text)
 
 

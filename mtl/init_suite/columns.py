@@ -205,7 +205,7 @@ class Target:
     """The guess of a task's targets.
 
     Args:
-        keys: of the suite file, with their values.
+        keys: the keys of the suite file, with their values.
         why: by key, what the guess is based on.
         doubts: what the user has to decide.
     """

@@ -78,7 +78,8 @@ class Column:
 
     @property
     def words(self) -> list[str]:
-        """The words of the column's name in lower case: relatedness_score and relatednessScore are two words each."""
+        """The words of the last key of the column's name, in lower case : relatedness_score and relatednessScore are two words
+        each."""
         return name_words(self.name)
 
 
@@ -87,7 +88,7 @@ class Table:
     """A file's columns.
 
     Args:
-        incomplete: by column, why it cannot be read; often, it has no value in some rows.
+        incomplete: for each column that cannot be read, the reason. Often the column has no value in some rows.
         nameless: how many columns are left out because their name is empty, as that of row numbers often is.
     """
 
@@ -98,7 +99,7 @@ class Table:
     nameless: int = 0
 
     def has(self, name: str) -> bool:
-        """Whether a column has values in all rows."""
+        """Whether the file has a column of this name that can be read and is not blank."""
         return name in self.columns and not self.columns[name].is_blank
 
     @property
@@ -166,7 +167,7 @@ class TaskFiles:
     """A task's files.
 
     Args:
-        folder: below the data folder; "" for the data folder itself.
+        folder: the path of its folder, relative to the data folder; "" for the data folder itself.
         unused: further files of the same splits.
     """
 
@@ -259,7 +260,7 @@ def file_name(name: str, otherwise: str) -> str:
     """The name with only letters, digits, ".", "_" and "-", which names of suites and tasks may have.
 
     Args:
-        otherwise: if none remain.
+        otherwise: the result if no such characters remain.
     """
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^A-Za-z0-9._-]+", "-", plain).strip(".-") or otherwise

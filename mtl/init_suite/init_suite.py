@@ -50,7 +50,7 @@ class Guess:
 
     Args:
         files: names by split; None for a split that does not exist.
-        rows: of each file that was read.
+        rows: the rows of each file that was read.
         keys: the other keys of the suite file, with their values.
         why: by key, what the guess is based on.
         doubts: what the user has to decide, as "key: message".
@@ -331,8 +331,8 @@ def init_suite(
     based on.
 
     Args:
-        language: of the tokenizer, as in "sv"; None: "en", with a comment.
-        name: of the suite; None: the folder's name.
+        language: the language of the tokenizer, as in "sv"; None: "en", with a comment.
+        name: the name of the suite; None: the folder's name.
         out: the file to write; None: the suite's name and ".yaml" in the working directory.
 
     Raises:

@@ -30,9 +30,9 @@ def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) ->
     """The job whose run has these predictions. It has the tasks that `tasks` names, or else those that each path has scored rows of.
 
     Args:
-        name: of the run's folder, below the suite's, and of the system where system.yaml has no title.
+        name: the name of the run's folder, below the suite's, and of the system where system.yaml has no title.
         paths: for each seed a zip or a folder.
-        settings: of a run; further `seed`, a number or a list (otherwise 1, 2, …), and `system`, the path of a YAML file (`System`).
+        settings: the settings of a run; further `seed`, a number or a list (otherwise 1, 2, …), and `system`, the path of a YAML file (`System`).
 
     Raises:
         InputError: for a name that no folder can have, files that are none of predictions, and bad settings.

@@ -29,7 +29,7 @@ class SeedTime:
 
     Args:
         stage1: seconds of stage 1, also where another run has trained it.
-        rest: of everything else.
+        rest: the seconds of everything else.
     """
 
     stage1: float

@@ -37,12 +37,11 @@ class Prepared:
     Args:
         inputs: fingerprints by name.
         rows: the number of rows by task and split.
-        changed: by task, the splits whose files differ from those whose checksums the suite names.
+        changed: by task, the splits whose files do not have the checksum that the suite names.
         constants: by task, the score × 100 of the best constant answer.
         held_out: by task, the number of held-out rows.
         facts: as `mtl.methods.method.Method.facts`.
-        shared: by seed, the key of the part of its training that other runs may share; without seeds that share
-            nothing.
+        shared: by seed, the key of the part of its training that other runs may share. Seeds that share nothing are left out.
     """
 
     inputs: dict[str, str]
@@ -178,8 +177,9 @@ def check_begun(job: Job) -> Summary | None:
 def _check_sources(job: Job) -> None:
     """Raise InputError if a finished run was made from other vectors or another transformer than those that the job names.
 
-    They are read only if they lie elsewhere than the run's did, or if a file has another size or time than when the run was made or they
-    were last read. If nothing is there, there is nothing to compare.
+    The vectors or the transformer are read only if the job names another place than the run, or if the size or time of a file
+    differs from what was noted when the run was made or when the files were last compared. If the named files do not exist,
+    nothing is compared.
     """
     config, folder, stamps = job.config, job.folder, source_stamps(job)
     moved = moved_sources(folder.config, config)

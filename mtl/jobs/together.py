@@ -60,7 +60,8 @@ def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[Nam
         finished: called after each run whose summary is written.
 
     Raises:
-        UserError: as a run does, of a unit that fails only when all other runs have ended.
+        UserError: for a run that fails, as `run_baseline` raises it. If a unit fails, the error is raised only when all other
+            runs have ended.
     """
     allow_open_files(len(runs))  # a lock for each run
     with ExitStack() as held:
@@ -78,7 +79,8 @@ def run_together(runs: Sequence[NamedRun], command: str, finished: Callable[[Nam
 
 
 def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> dict[str, Prepared]:
-    """By name, what is known of the runs before they train. What several of them need, the first makes; the others wait for it."""
+    """Prepare the runs. Return what is known of each run that did not fail, by its name. What several runs need is made by the
+    first of them, and the others wait for it."""
     prepared: dict[str, Prepared] = {}
     units = [preparation_unit(run.job, run.name) for run in runs]
     names = {unit.name: run.name for unit, run in zip(units, runs, strict=True)}
@@ -89,7 +91,7 @@ def _prepare(runs: Sequence[NamedRun], engine: Engine, failures: Failures) -> di
         else:
             prepared[names[unit.name]] = value
 
-    # A single preparation has all threads.
+    # If there is only one preparation, `at_a_time` is 1, so that it gets all threads.
     at_a_time = min(len(units), units_at_a_time(runs[0].job.config, units))
     engine.run([*map(returning_errors, units)], at_a_time, done)
     return prepared
@@ -140,7 +142,7 @@ def ordered_units(runs: Sequence[NamedRun], prepared: dict[str, Prepared]) -> li
     """The unfinished seeds of all runs, those that are expected to take longest first. Of seeds that share a part of their training, one
     trains it, and the others begin when that one has ended."""
     units = list[Unit]()
-    keys: dict[str, str] = {}  # of what a unit shares, by its name
+    keys: dict[str, str] = {}  # by unit name, the key of the part of the training that the unit shares
     expected = expected_seconds(runs)
     for run in runs:
         units += seed_units(run.job, run.name, expected[run.name])

@@ -102,7 +102,7 @@ class JointBatches:
 
         Args:
             sequences: the texts.
-            seed: of rows that are drawn for training.
+            seed: the seed of rows that are drawn for training.
         """
         tasks = data.dataset.trained_tasks
         self.parts = {

@@ -45,7 +45,7 @@ def with_overlap(split: Split, texts: Sequence[str]) -> Split:
     """The rows of a task on pairs, with the overlap of each pair.
 
     Args:
-        texts: of the dataset.
+        texts: the texts of the dataset.
     """
     pairs, inverse = np.unique(split.texts, axis=0, return_inverse=True)
     return replace(split, overlap=overlap(texts, pairs)[inverse.ravel()])

@@ -33,7 +33,7 @@ def seed_folder(folder: Path, seed: int) -> Path:
     """The folder of a seed.
 
     Args:
-        folder: the run's.
+        folder: the folder of the run.
     """
     return folder / f"seed-{seed}"
 
@@ -118,7 +118,7 @@ class Method(Protocol):
         finetune_seconds, peak_memory (bytes), sentences_per_second (texts, on one core, from text to prediction).
 
         Args:
-            folder: the seed's.
+            folder: the folder of the seed.
         """
 
 
@@ -127,7 +127,7 @@ class Model(Protocol):
 
     Args:
         dim: the size of a text's vector.
-        parameters: of the encoder, without heads.
+        parameters: the parameters of the encoder, without heads.
         parameters_without_embeddings: those of them that are not in word vectors.
         pooling: that of text vectors unless another is asked for.
         trained_on: ids of the suite's tasks whose training rows the encoder has seen, with labels or without.
@@ -182,7 +182,7 @@ class BuildRequest:
     """What a method is built from.
 
     Args:
-        folder: the run's.
+        folder: the folder of the run.
     """
 
     config: Config
@@ -197,8 +197,8 @@ class LoadRequest:
     """What the models of one seed are loaded from.
 
     Args:
-        folder: the run's.
-        seed_folder: the seed's.
+        folder: the folder of the run.
+        seed_folder: the folder of the seed.
         inputs: the run's fingerprints.
         tasks: ids of the run's tasks.
         answers: see `mtl.data.dataset.Dataset`.

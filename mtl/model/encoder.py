@@ -24,7 +24,7 @@ class EncoderParts:
         vectors: (ids, dim), of padding (zero), of the unknown word, and of `words`.
         lstm: a state dict of `torch.nn.LSTM(bidirectional=True)`.
         join_input: see `mtl.model.encoder.Encoder`.
-        language: of the Moses tokenizer.
+        language: the language of the Moses tokenizer.
         max_length: in tokens, without boundary words.
         boundary_words: whether `mtl.data.text.BOUNDARIES` stand around each text.
         all_words: whether the run looks new words up in its file of vectors.

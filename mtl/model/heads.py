@@ -11,7 +11,7 @@ from torch.nn import functional
 from mtl.model.encoder import max_pool, max_pool_span, past_end
 from mtl.model.lstm import BiLSTM
 
-MEAN_WEIGHT = 0.01  # of a step's mean vector in the mean over steps
+MEAN_WEIGHT = 0.01  # the smallest weight of the mean vector of one step in the moving average over steps
 OVERLAP_SCALE = 4.0  # shares of 0 to 1 become -2 to 2: about the scale of standardized features
 
 
@@ -34,7 +34,7 @@ class Head(nn.Module):
     ) -> None:
         """
         Args:
-            dim: of a sentence vector.
+            dim: the size of a sentence vector.
             outputs: numbers for one input: one for each label, or a single one for a number or a candidate.
             overlap: the number of features of a pair's overlap (`mtl.methods.coded`) that a head for pairs reads
                 beside the vectors.
@@ -51,7 +51,8 @@ class Head(nn.Module):
             nn.Dropout(dropout),
             nn.Linear(hidden_size, outputs),
         )
-        # A layer of its own: among thousands of other inputs, few features would start with weights near 0.
+        # The overlap has a layer of its own. It has only a few features, and in a layer with thousands of other inputs their
+        # weights would start near 0.
         self.overlap = nn.Linear(overlap, hidden_size, bias=False) if pair and overlap else None
 
     @property
@@ -117,7 +118,7 @@ class ProjectingHead(nn.Module):
         """The other arguments are as in `Head`.
 
         Args:
-            dim: of an encoder output.
+            dim: the size of an encoder output.
             projection: the projected size.
         """
         super().__init__()
@@ -132,13 +133,14 @@ class ProjectingHead(nn.Module):
     def read(
         self, states: Tensor, lengths: Tensor, overlap: Tensor | None = None, spans: Tensor | None = None
     ) -> Tensor:
-        """As `Head.read`. The vector of a span is that of its projected tokens."""
+        """As `Head.read`. The vector of a span is the maximum over its projected tokens."""
         return self.head.read(self.projection(states), lengths, overlap, spans)
 
 
 class CosineHead(nn.Module):
     """For a pair whose target is a number: the cosine between the two texts' centred vectors, as in Sentence-BERT's regression objective
-    (Reimers and Gurevych 2019, section 3). Trained jointly, it makes cosines between the encoder's centred vectors mean similarity.
+    (Reimers and Gurevych 2019, section 3). If the encoder is trained together with this head, the cosine between two of its
+    centred vectors measures how similar the texts are.
 
     Centred: less the mean over the batch while training, else less the moving average of these means. Vectors that are maxima over time
     point in similar directions, so that without this their cosines have a narrow range.
@@ -155,7 +157,7 @@ class CosineHead(nn.Module):
     def __init__(self, dim: int) -> None:
         """
         Args:
-            dim: of a sentence vector.
+            dim: the size of a sentence vector.
         """
         super().__init__()
         self.register_buffer("mean", torch.zeros(dim))
@@ -173,7 +175,7 @@ class CosineHead(nn.Module):
         return outputs
 
     def _mean(self, vectors: Tensor) -> Tensor:
-        """What to subtract from vectors (texts, dim): (dim,)."""
+        """The mean (dim,) to subtract from vectors (texts, dim). In training, this also updates the moving average."""
         if not self.training:
             return self.mean
         mean = vectors.mean(dim=0)
@@ -225,7 +227,7 @@ class AttentionHead(nn.Module):
     ) -> None:
         """
         Args:
-            dim: of an encoder output.
+            dim: the size of an encoder output.
             hidden_size: units of the MLP.
             attention_size: units of the BiLSTM per direction.
             overlap, spans: as in `Head`.

@@ -18,11 +18,12 @@ from mtl.tasks.task import Task
 class Batch:
     """Rows of one task. A row has one input, or in a choice one for each candidate.
 
-    A pair's two texts are two sequences: first all inputs' first texts, then all their second texts. Either tokens
-    and lengths are set (texts to encode, or their encoded tokens), or vectors (texts encoded before).
+    The two texts of a pair are separate sequences: first the first texts of all inputs, then the second texts of all inputs.
+        Either `tokens` and `lengths` are set, or `vectors` is set: `tokens` holds texts to encode, or the encoder's output for
+        each token; `vectors` holds texts that were encoded before.
 
     Args:
-        rows: int64 (rows,), their numbers in the split.
+        rows: int64 (rows,), the numbers of the rows in the split.
         targets: float32 (rows,), codes (`mtl.tasks.targets`), NaN where unknown.
         tokens: (sides * inputs, time), word numbers, or (sides * inputs, time, dim), 0 past a text's end.
         lengths: int64 (sides * inputs,), tokens.
@@ -67,7 +68,8 @@ class Batch:
         )
 
     def parts(self, most: int) -> "list[Batch]":
-        """The batch in at most so many parts of nearly equally many rows, in order; the tokens of each end with its longest text."""
+        """Split the batch, in order, into at most `most` parts with nearly equal numbers of rows. The tokens of each part are cut
+        to the length of its longest text."""
         count = min(most, len(self.rows))
         if count < 2:
             return [self]
@@ -120,7 +122,7 @@ AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
 
 
 class TaskNetwork(nn.Module):
-    """A network that answers some tasks: what training and prediction need of it.
+    """The interface through which training and prediction use a network that answers some tasks.
 
     Args:
         kinds: what heads need of the tasks' targets, by task id.
@@ -139,11 +141,13 @@ class TaskNetwork(nn.Module):
         return self.kinds[batch.task].loss(self(batch), batch.targets, batch.sizes)
 
     def loss_weight(self, batch: Batch) -> Tensor:
-        """What the mean of `loss` divides by, (): the mean over a batch is that over its parts, weighted by this."""
+        """The divisor of the mean in `loss`, a tensor of shape (). The loss of a batch is the mean of the losses of its parts,
+        weighted with their divisors."""
         return self.kinds[batch.task].loss_weight(batch.targets, batch.sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
-        """The codes (rows,) that outputs (inputs, outputs) mean. Of equal candidates of a row, the first one has the output of all."""
+        """The codes (rows,) that outputs (inputs, outputs) mean. Candidates of a row that have the same texts all get the output
+        of the first of them."""
         if batch.firsts is not None:
             outputs = outputs[batch.firsts]
         return self.kinds[batch.task].predict(outputs, batch.sizes)
@@ -152,12 +156,12 @@ class TaskNetwork(nn.Module):
 class Network(TaskNetwork):
     """An encoder and the heads of some tasks (KLEJ, section 4.1).
 
-    Without an encoder it reads batches that hold what an encoder made of their texts.
+    If `encoder` is None, the batches must hold the outputs of an encoder instead of texts.
     """
 
     def __init__(self, tasks: Sequence[Task], heads: "Heads", encoder: Encoder | None) -> None:
         super().__init__(tasks)
-        # Heads first: the norm of all gradients is summed in this order.
+        # The heads are registered before the encoder, because the norm of all gradients is summed in this order.
         self.heads = heads
         self.encoder = encoder
 
@@ -194,9 +198,9 @@ class Heads(nn.Module):
     ) -> None:
         """
         Args:
-            outputs: of a head for one input, by task id.
-            dim: of an encoder output.
-            attention_size: None: pair tasks have no attention between their sentences.
+            outputs: the number of outputs of each task's head for one input, by task id.
+            dim: the size of an encoder output.
+            attention_size: None means pair tasks have no attention between their sentences.
             projection: the size to which each token is projected before pooling, except where a pair has attention,
                 as in jiant; None: no projection.
             overlap: the number of features of a pair's overlap.

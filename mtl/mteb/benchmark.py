@@ -24,7 +24,7 @@ class ModelFacts:
 
     Args:
         name: as in "organization/name"; None: mtl/{the encoder's name}, with a run's seed.
-        release_date: of the weights, as in 2026-11-22.
+        release_date: the release date of the weights, as in 2026-11-22.
     """
 
     name: str | None = None

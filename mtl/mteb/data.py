@@ -101,7 +101,7 @@ class TaskRows:
     """The rows of a task.
 
     Args:
-        folder: None: on the hub.
+        folder: None means on the hub.
         revision: mteb's name for the version of the rows.
     """
 

@@ -179,7 +179,7 @@ class Evaluator:
         benchmark and these versions of the software would record, preferably on exact data.
 
         Args:
-            records: of this command, by task.
+            records: the records of this command, by task.
         """
         earlier = {
             name: best_record(self.folder, name, record_key(self.benchmark, name, self.versions))

@@ -60,7 +60,7 @@ class EvaluationFolder:
         """What was evaluated on a version of a task's rows.
 
         Args:
-            split: None: the one that the benchmark scores.
+            split: None means the one that the benchmark scores.
         """
         return self.path / (split or "tasks") / task / revision / "record.json"
 
@@ -257,8 +257,8 @@ def record_key(benchmark: Benchmark, task: str, versions: Mapping[str, str], spl
     """What a record must say so that its score is that of the benchmark now.
 
     Args:
-        versions: of the software that scores depend on, by name.
-        split: None: the scored one.
+        versions: the versions of the software that scores depend on, by name.
+        split: None means the scored one.
     """
     return {
         "versions": dict(versions),
@@ -332,7 +332,7 @@ class Evaluation:
     """An encoder's scores on a benchmark.
 
     Args:
-        name: of its folder.
+        name: the name of its folder.
     """
 
     name: str

@@ -56,8 +56,8 @@ Validate = Callable[[SentenceEncoder, Sequence[str]], Mapping[str, float | None]
 class Combination:
     """
     Args:
-        values: of the settings that are chosen.
-        settings: of the encoder with these values.
+        values: the values of the settings that are chosen.
+        settings: the settings of the encoder with these values.
     """
 
     values: dict[str, Any]

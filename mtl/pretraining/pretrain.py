@@ -67,8 +67,8 @@ def training_log(
     """What training.json holds.
 
     Args:
-        figures: of the text and the model, by name.
-        rows: of the validations.
+        figures: the figures of the text and the model, by name.
+        rows: the rows of the validations.
     """
     packages = {name: version(name) for name in ("torch", "transformers", "tokenizers")}
     return {

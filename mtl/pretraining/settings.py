@@ -1,6 +1,6 @@
-"""The settings of a pre-training: values of a file in configs/pretrain, then those of the command.
+"""The settings of a pre-training: the values of a file in configs/pretrain, which the values of the command replace.
 
-transformers is an optional package, and importing it takes seconds: only what trains with it imports it.
+transformers is an optional package, and importing it takes seconds: only code that trains with transformers imports it.
 """
 
 import os
@@ -43,7 +43,7 @@ AMOUNT = Interval(0, LARGEST)
 
 @dataclass
 class PretrainingSettings:
-    """The settings; docs/pretraining.md explains each. Those without a default are sizes: every file in configs/pretrain has them."""
+    """The settings; docs/pretraining.md explains each. Every file in configs/pretrain must set those that have no default."""
 
     vocab_size: int = bounded(Interval(len(SPECIAL_TOKENS) + 1, LARGEST))
     max_length: int = bounded(Interval(8, LARGEST))  # tokens of a segment, with the two that stand around it
@@ -102,12 +102,13 @@ class PretrainingSettings:
 
     @property
     def chunk(self) -> int:
-        """Tokens of a segment without the two that stand around it."""
+        """The number of tokens of a segment without the special token at each end."""
         return self.max_length - 2
 
 
 def read_settings(config: str, given: Mapping[str, Any]) -> PretrainingSettings:
-    """The settings of a file in configs/pretrain, or at a path, with the values that are given. Raises InputError."""
+    """Read the settings from a file in configs/pretrain, or from a path, and replace those that `given` contains. Raises
+    InputError for an unknown key or a value that is not valid."""
     path = find_yaml("config", config, shipped("configs") / "pretrain")
     content = {str(key): value for key, value in read_yaml(path).items()}
     try:

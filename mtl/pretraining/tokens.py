@@ -76,7 +76,7 @@ class PretrainingTexts:
         """All lines, for learning a vocabulary.
 
         Args:
-            title: of the progress, as in "reading".
+            title: the title of the progress, as in "reading".
 
         Raises:
             InputError: for an unreadable file.

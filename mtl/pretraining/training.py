@@ -64,7 +64,7 @@ class Order:
     def __init__(self, lengths: np.ndarray, batch_size: int, seed: int) -> None:
         """
         Args:
-            lengths: of the segments in tokens, int64 (segments,), at least `batch_size` of them.
+            lengths: the lengths of the segments in tokens, int64 (segments,), at least `batch_size` of them.
         """
         self.lengths, self.batch_size, self.seed = lengths, batch_size, seed
         self.per_pass = len(lengths) // batch_size

@@ -48,7 +48,7 @@ def cost_cell(key: str, value: float | None) -> str:
     """A cost with its unit.
 
     Args:
-        key: of COSTS.
+        key: a key of COSTS.
     """
     if value is None:
         return MISSING
@@ -79,13 +79,13 @@ class Column:
     """A column of scores: a task, or a mean.
 
     Args:
-        title: of the header.
+        title: the title in the header.
         metric: the metric's title.
         metric_id: its id.
         task: the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
         averaged: whether the average counts the task.
-        labels: of a classification task.
-        range: of a regression task's gold targets.
+        labels: the labels of a classification task.
+        range: the range of a regression task's gold targets.
     """
 
     title: str
@@ -102,8 +102,8 @@ class Row:
     """One row: a run, the evaluation of an encoder, or a published system.
 
     Args:
-        label: of our rows, what was run; "published" for the others.
-        split: of the scores, where `splits` does not name another one by column.
+        label: for our rows what was run, for the others "published".
+        split: the split of the scores, where `splits` does not name another one by column.
         scores: by the id of a task's column.
         means: by the id of a mean's column: AVERAGE, and for encoders the means by type.
         missing: the tasks of the average that the row has no score for.
@@ -188,7 +188,7 @@ class Group:
 
     Args:
         columns: titles by id.
-        lines: of the rows that have any of the scores.
+        lines: a line for each of the rows that have any of the scores.
         has_mean: whether a mean over the columns says something.
     """
 
@@ -221,7 +221,7 @@ class SettingsSpread:
     """The spread of one model's dev scores × 100 over its settings.
 
     Args:
-        title: of the model.
+        title: the title of the model.
         settings: how many there are.
         keys: those of the configuration in which the settings differ.
         deviations: by task id, the population standard deviation of the settings' dev scores.
@@ -268,7 +268,7 @@ class Leaderboard:
     """The rows on one suite or benchmark, by family; in each family, our rows come before published ones.
 
     Args:
-        name: of the suite or benchmark; in labels of LaTeX.
+        name: the name of the suite or benchmark; in labels of LaTeX.
         columns: by id: AVERAGE, then the tasks.
         marks: notes that explain the scores and marks in the table.
         facts: the other notes: how intervals and tests are computed, and what the scored rows are.

@@ -23,7 +23,7 @@ def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, reference
     """The leaderboard of runs on one suite.
 
     Args:
-        cache: of their resamples.
+        cache: the cache of their resamples.
         references: names of the runs to test every run against (`pair_tests`).
 
     Raises:

@@ -23,8 +23,8 @@ class RecordedRows(TypedDict):
 
     Args:
         texts: a hash of their texts.
-        groups: of rows that belong together, numbers; None: each row is apart.
-        candidates: of each row of a choice, their number.
+        groups: the groups of rows that belong together, numbers; None: each row is apart.
+        candidates: the number of candidates of each row of a choice.
         columns: the values that metrics and breakdowns read.
     """
 

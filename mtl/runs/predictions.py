@@ -23,7 +23,8 @@ MOST_FOREIGN = 10  # files of other names that are listed
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
-    """The content of the wanted files in a zip or a folder, by their path there, and the names of all others, which are not read.
+    """The content of the wanted files in a zip or a folder, by their path in it, and the paths of all other files, which are not
+    read.
 
     Raises InputError if the path is neither, for a folder that holds links, pipes or devices, and as `mtl.fetching.archives.read_zip` does.
     """
@@ -44,10 +45,11 @@ def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, byt
 
 
 def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) -> list[str]:
-    """The problems of files that do not belong into a submission: the first 10 by name.
+    """One problem for each file that does not belong in a submission. The first MOST_FOREIGN files are named, and the others are
+    counted.
 
     Args:
-        what: a file of the submission is.
+        what: what the files of the submission hold, as in "test predictions".
     """
     problems = [f"{path}/{name}: not a file of {what} of suite {suite.name}" for name in names[:MOST_FOREIGN]]
     further = len(names) - MOST_FOREIGN
@@ -133,8 +135,8 @@ def _rows(task: Task, data_dir: Path) -> int | None:
 def gold_and_predictions(
     path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float
 ) -> dict[str, tuple[str, np.ndarray, ScoredRows]]:
-    """By task id, for those of these tasks that have predictions: the split, the predictions (rows,) and the rows with
-    gold targets.
+    """For each of these tasks that has predictions and gold targets, by task id: the split, the predictions (rows,) and the rows
+    with gold targets.
 
     Test predictions are used if test has gold targets, otherwise dev predictions. If a task has no dev file, its dev
     rows are the held-out rows.

@@ -33,7 +33,7 @@ class TaskScores(MetricScores):
     Args:
         constant: × 100, of the best constant answer.
         rows: by split.
-        also: of the further metrics, by name.
+        also: the scores by further metrics, by name.
     """
 
     metric: str

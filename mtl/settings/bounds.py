@@ -127,7 +127,7 @@ def check_numbers(value: Any, key: str = "") -> None:
     """Raise InputError for a whole number that no library takes, in a configuration or a part of it.
 
     Args:
-        key: of the part.
+        key: the key of the setting.
     """
     parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, part in parts:

@@ -61,7 +61,7 @@ class HeadConfig:
 
 @dataclass
 class OptimizerConfig:
-    """What both stages of training have."""
+    """The keys that both stages of training have."""
 
     batch_size: int = bounded(POSITIVE)
     learning_rate: float = bounded(POSITIVE)
@@ -114,7 +114,7 @@ class LossConfig:
 
 @dataclass
 class TrainerConfig:
-    """The machine that trains."""
+    """The device, the precision and the number of threads to train with."""
 
     accelerator: str = one_of("auto", "cpu", "gpu", "cuda", "mps")
     precision: str = one_of("32-true", "16-mixed", "bf16-mixed")
@@ -128,7 +128,7 @@ class FloorConfig:
 
     Attributes:
         grid: settings of scikit-learn's estimator, each with the values to try on dev, or None for the estimator's default.
-        train_rows: by task id, the most training rows.
+        train_rows: by task id, the largest number of training rows to use.
     """
 
     word_ngrams: list[int] = MISSING
@@ -192,7 +192,7 @@ class ImportedConfig:
     Attributes:
         predictions: for each seed the path of a zip or a folder.
         text: what it was trained on.
-        seconds: of the training of a seed.
+        seconds: the seconds of the training of a seed.
     """
 
     predictions: list[str] = MISSING
@@ -232,7 +232,7 @@ class TransformerConfig:
 
     @property
     def rows_at_once(self) -> int:
-        """The most rows with one input each that are computed together."""
+        """The largest number of rows that are computed together if each row has one input."""
         return self.batch_size // self.accumulate
 
     def check(self) -> None:
@@ -270,7 +270,7 @@ class ResourcesConfig:
     """What each seed asks of the machine that trains it.
 
     Attributes:
-        gpu: the share of a GPU, or a number of them; None: an equal share.
+        gpu: a share of one GPU, or a whole number of GPUs; None for an equal share.
         memory: GB; None: an equal share.
     """
 

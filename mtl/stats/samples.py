@@ -45,7 +45,7 @@ def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
     """Resample a run.
 
     Args:
-        groups: of each task's scored rows.
+        groups: the groups of each task's scored rows.
 
     Raises:
         InputError: for predictions that cannot be read.
@@ -117,7 +117,7 @@ class SampleCache:
     def __init__(self, folder: Path | None) -> None:
         """
         Args:
-            folder: of the files; None: nothing is remembered.
+            folder: the folder of the files; None: nothing is remembered.
         """
         self._folder = folder
         self._found: dict[Path, tuple[Path, Reduced | None]] = {}  # by run folder: the file, and what it holds

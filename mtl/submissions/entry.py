@@ -35,7 +35,7 @@ class RowFile:
     """The lines of a task's file of rows, without line ends.
 
     Args:
-        name: the file's, for messages.
+        name: the path of the file, for messages and for reading its examples.
         changed: whether the suite names another checksum for the file.
     """
 
@@ -46,7 +46,7 @@ class RowFile:
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """The object on each line. Raises InputError with the line of the first that is none."""
+        """The JSON object on each line. Raises InputError that names the first line that is not an object."""
         return [parse_row(self.name, number, line) for number, line in enumerate(self.lines, start=1)]
 
     @cached_property
@@ -199,10 +199,10 @@ def parse_entry(path: str, content: bytes) -> dict[str, Any]:
 
 
 def measure(suite: Suite, split: str, file: RowFile, predictions: Sequence[Target] | np.ndarray) -> dict[str, float]:
-    """The entry's figures for a data file, by name: those of the measures that its task has. None if its rows are not the official
-    ones, or lack targets.
+    """The entry's figures for a data file, by name: those of the measures that its task has. The result is empty if the rows are
+    not the official ones or have no targets.
 
-    Scores are on the suite's scale: from 0 to 1 if that is 1.
+    Scores are on the suite's scale: if `suite.scale` is 1, they lie between 0 and 1.
     """
     if not file.labelled or not file.is_official(split):
         return {}
@@ -230,7 +230,7 @@ def _measured(task: Task, metrics: Sequence[str]) -> str | None:
 
 
 def fill_entry(entry: Mapping[str, Any], suite: Suite, facts: Mapping[str, Any], figures: Figures) -> dict[str, Any]:
-    """The entry with these facts and figures, and under `left_out` the tasks that have no files.
+    """The entry with these facts and figures, and under `left_out` the tasks that the submission does not have.
 
     Args:
         entry: the empty entry, or an earlier one, whose figures are taken out; without tasks, all figures are kept.

@@ -52,7 +52,7 @@ def rejoin(
 
     Args:
         tasks: those to write, as far as the submission and the data folder have them.
-        name: of the system; else the entry stays as it is.
+        name: the name of the system; else the entry stays as it is.
 
     Raises:
         InputError: if `out` exists, for a name that no file can have, and for files that cannot be read.

@@ -140,7 +140,7 @@ class HeadTargets(ABC):
         """The same with a loss that counts rare labels more (`loss.class_weights`). Kinds without labels ignore this.
 
         Args:
-            codes: of the training rows, (rows,).
+            codes: the codes of the training rows, (rows,).
             power: how much more; 0: every row counts the same.
         """
         return self

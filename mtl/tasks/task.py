@@ -22,8 +22,8 @@ class Scale:
     """One way to show scores.
 
     Args:
-        divisor: of a score × 100.
-        decimals: of a score as shown.
+        divisor: the divisor of a score × 100.
+        decimals: the decimals of a score as shown.
         unit: what notes and axes call a score.
     """
 
@@ -84,7 +84,7 @@ class Source:
     (`Task.checksums`).
 
     Args:
-        size: of a zip, in bytes, and sha256: of a zip, where they are known.
+        size: the size of a zip, in bytes, and sha256: of a zip, where they are known.
     """
 
     url: str = MISSING

@@ -193,7 +193,7 @@ def row_lengths(split: Split, lengths: np.ndarray) -> np.ndarray:
     """The length of the longest text of each row, in tokens, int64 (rows,).
 
     Args:
-        lengths: of all texts, int64 (texts,).
+        lengths: the lengths of all texts, int64 (texts,).
     """
     of_inputs: np.ndarray = lengths[split.texts].max(axis=1)
     if split.sizes is None:

@@ -24,7 +24,7 @@ class Optimization:
 
     Args:
         optimizer: makes the optimizer of a network's trained weights.
-        factor: of all its learning rates at a step; steps are counted from 0.
+        factor: the factor of all its learning rates at a step; steps are counted from 0.
     """
 
     optimizer: Callable[[nn.Module], torch.optim.Optimizer]

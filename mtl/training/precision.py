@@ -9,7 +9,7 @@ from mtl.base.device import device_of, multiplies_bfloat16
 from mtl.base.errors import InputError
 from mtl.settings.schema import TrainerConfig
 
-DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # of the factors of matrix products
+DTYPES = {"16-mixed": torch.float16, "bf16-mixed": torch.bfloat16}  # the types of the factors of matrix products
 
 logger = logging.getLogger("mtl")
 
@@ -50,7 +50,8 @@ def check_precision(config: TrainerConfig) -> None:
 
 
 def choose_attention(model: Any, config: TrainerConfig, device: torch.device) -> None:
-    """Have a model of transformers compute attention as plain matrix products where that is faster: in bfloat16 on a CPU.
+    """Make a model of the transformers library compute attention as plain matrix products where that is faster: in bfloat16 on a
+    CPU.
 
     A training step with PyTorch's fused attention takes 1.1 to 1.5 times as long there; in float32 both take the same time.
     """

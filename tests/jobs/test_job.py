@@ -110,7 +110,10 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("head.projection=0", "head.projection=0: must lie between 1 and 65,536"),
         ("finetune.token_outputs=int8", "finetune.token_outputs=int8: must be one of float32, float16, recompute"),
         ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
-        ("method=bayes", "method=bayes: unknown; known: constant, forest, imported, lead, lstm, majority, overlap, random, svm"),
+        (
+            "method=bayes",
+            "method=bayes: unknown; known: constant, forest, imported, lead, lstm, majority, overlap, random, svm",
+        ),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
         ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),
     ],

@@ -122,7 +122,7 @@ def train_elmo(
     Args:
         lines: the words of each line.
         folder: where to write.
-        settings: of the training.
+        settings: the settings of the training.
         source: identifies the texts and their tokenization, so that a change is noticed.
         device: where to train. Apple GPUs lack operations that the training needs; the CPU is used instead.
 

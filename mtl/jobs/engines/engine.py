@@ -18,7 +18,7 @@ class Needs:
 
     Args:
         threads: CPU threads.
-        gpu: the share of a GPU.
+        gpu: a share of one GPU, or a whole number of GPUs.
         memory: bytes.
     """
 
@@ -33,9 +33,9 @@ class Unit:
 
     Args:
         name: as in "random-frozen, seed 1"; different for all units.
-        prefix: before each line that the unit logs, if the engine does not name it there itself.
-        call: a function of a module, so that another process finds it; its arguments and its result are pickled. It
-            raises UserError for what its user can mend.
+        prefix: the text before each line that the unit logs, unless the engine itself names the unit there.
+        call: a function of a module, so that another process finds it; its arguments and its result are pickled. It raises
+            UserError for errors that the user can correct.
         folder: where it writes.
         after: the names of units that must end first.
         seconds: how long it is expected to take; None: unknown.
@@ -76,13 +76,14 @@ def ready(waiting: Sequence[Unit], ended: set[str]) -> Unit | None:
 
 
 def longest_first(units: Sequence[Unit]) -> list[Unit]:
-    """Those that are expected to take longest first, so that none of them is left alone at the end; unknown ones before all others."""
+    """The units, with those first that are expected to take longest, so that no long unit is left alone at the end. Units whose
+    time is unknown come before all others."""
     return sorted(units, key=lambda unit: float("-inf") if unit.seconds is None else -unit.seconds)
 
 
 def returning_errors(unit: Unit) -> Unit:
-    """The unit with its UserError as its result, also for a full disk or memory that runs out. An engine would end all
-    other units for an error that is raised."""
+    """A unit that returns a UserError as its result instead of raising it, also if the disk is full or memory runs out. If a unit
+    raised the error, the engine would end all other units."""
     return replace(unit, call=_result_or_error, arguments=(unit.call, *unit.arguments))
 
 
@@ -110,7 +111,7 @@ class Failures:
         """Count the run as failed.
 
         Args:
-            name: of what has failed, which the error then names: the run, or a unit of it.
+            name: the name of what has failed, the run or one of its units. The error will contain this name.
         """
         part = f"{run}, {error.unit}" if run and error.unit else error.unit
         named = error.located(unit=part or name)

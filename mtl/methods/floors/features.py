@@ -54,7 +54,7 @@ class Tfidf:
         each.
 
         Args:
-            title: of the progress bar.
+            title: the title of the progress bar.
 
         Raises:
             ValueError: if no n-gram occurs in enough documents.
@@ -260,7 +260,7 @@ def training_inputs(task: Task, train: Split, most_rows: int | None, in_pairs: b
     """The inputs of the training rows, or of `most_rows` of them that are evenly spread over the file.
 
     Args:
-        in_pairs: of a choice, each row has two inputs: its right candidate, and a wrong one that is drawn at random,
+        in_pairs: whether, in a choice, each row has two inputs: its right candidate, and a wrong one that is drawn at random,
             equally for all seeds.
     """
     rows = np.arange(len(train))

@@ -185,7 +185,7 @@ class SharedStage1:
         """Within the block, no other process trains this stage 1.
 
         Args:
-            title: of the stage, in messages.
+            title: the title of the stage, in messages.
         """
         if not self._writable:
             yield

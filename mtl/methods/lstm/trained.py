@@ -253,7 +253,7 @@ class TrainedLstm:
     ) -> None:
         """
         Args:
-            folder: the seed's.
+            folder: the folder of the seed.
             encoder: from stage 1, on the device to compute on.
             sequences: turns tokenized texts, whose words may be new, into the encoder's input.
             embeddings: those that the embedder belongs to.

@@ -104,7 +104,7 @@ class FineTuning:
 
     Args:
         data: with model inputs in place of texts.
-        sequences: of all model inputs.
+        sequences: the sequences of all model inputs.
         folder: receives what `fit` writes, and PREDICTED.
         validate_first: whether the weights before the first step can be the best ones, too.
     """

@@ -157,7 +157,7 @@ def text_vectors(
     vector.
 
     Args:
-        sequences: of the texts, as `read_texts` returns them.
+        sequences: the sequences of the texts, as `read_texts` returns them.
         splits: whose words are marked.
     """
     device, pooling = next(body.parameters()).device, TransformerEncoder.pooling

@@ -35,7 +35,7 @@ class InputReader:
     def __init__(self, pretrained: Pretrained, max_length: int) -> None:
         """
         Args:
-            max_length: of an input, in tokens (`longest_input`).
+            max_length: the largest length of an input, in tokens (`longest_input`).
         """
         self.tokenizer = pretrained.tokenizer
         self.name = pretrained.name
@@ -168,7 +168,7 @@ def model_inputs(task: Task, split: Split, texts: Sequence[str]) -> list[Parts]:
     """The texts of each model input of a split: those of the row, then what is marked in them.
 
     Args:
-        texts: of the dataset.
+        texts: the texts of the dataset.
     """
     rows = [tuple(texts[number] for number in row) for row in split.texts.tolist()]
     if not task.marked:

@@ -55,6 +55,6 @@ def model_folder(folder: Path) -> Path:
     """Where a run keeps the transformer's configuration and tokenizer.
 
     Args:
-        folder: the run's.
+        folder: the folder of the run.
     """
     return folder / "transformer"

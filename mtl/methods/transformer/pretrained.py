@@ -168,7 +168,7 @@ def open_pretrained(path: str, tokenizer: str | None = None) -> Pretrained:
     Weights are read as tensors only, and no code of others runs.
 
     Args:
-        tokenizer: of the tokenizer; None: the same.
+        tokenizer: the name or path of the tokenizer; None: the same as the model.
 
     Raises:
         InputError: which says what is wrong and what to do.

@@ -74,7 +74,7 @@ def encode_marks(
     A span that has no token, because its text is cut before it, has the vector of the token that is nearest to it.
 
     Args:
-        sequences: of the texts, each read alone.
+        sequences: the sequences of the texts, each read alone.
 
     Raises:
         InputError: for a tokenizer that does not say which characters a token has.
@@ -126,7 +126,7 @@ def with_marks(task: Task, split: Split, numbers: dict[Mark, int]) -> Split:
     """The split with the numbers of its spans' vectors.
 
     Args:
-        numbers: of each span's vector.
+        numbers: the numbers of each span's vector.
     """
     if split.spans is None:
         return split
@@ -166,7 +166,7 @@ class TransformerEncoder:
         """
         Args:
             pretrained: what the tokenizer and the sizes are read from.
-            max_length: of an input, in tokens; less if the transformer takes less.
+            max_length: the largest length of an input, in tokens; less if the transformer takes less.
             trainer: says in which precision to compute.
             device: to compute on.
             body: returns the body that encodes texts, with its weights.
