@@ -14,6 +14,7 @@ from mtl.base.terminal import MISSING
 from mtl.mteb.results import Evaluation
 from mtl.runs.finished import Run
 from mtl.stats.comparison import Comparison, Sample
+from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale, Task
 
@@ -256,6 +257,17 @@ class PairTests:
     def made(self) -> int:
         """The number of tests: of the comparisons of runs that both have enough seeds."""
         return tests_in(test for tests in self.comparisons.values() for test in tests.values())
+
+    @cached_property
+    def ranks(self) -> dict[str, dict[int, tuple[int, int]]]:
+        """The interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs were all tested
+        against each other."""
+        by_column: dict[str, dict[tuple[int, int], Comparison]] = {}
+        for pair, tests in self.comparisons.items():
+            for column, test in tests.items():
+                by_column.setdefault(column, {})[pair] = test
+        ranks = {column: rank_intervals(tests) for column, tests in by_column.items()}
+        return {column: intervals for column, intervals in ranks.items() if intervals}
 
 
 def tests_in(comparisons: Iterable[Comparison]) -> int:

@@ -65,6 +65,10 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
         "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
         "settings": _settings(board),
+        "ranks": {
+            column: {f"r{number}": list(interval) for number, interval in intervals.items()}
+            for column, intervals in board.tests.ranks.items()
+        },
         "comparisons": {
             f"r{one}|r{other}": {
                 column: {

@@ -87,6 +87,8 @@ def _board(board: Leaderboard) -> str:
         parts += ["## Spread over settings", settings_section(board, spreads)]
     if board.tests.comparisons:
         parts += ["## Paired tests", _tests(board)]
+    if ranks := board.tests.ranks:
+        parts += ["## Ranks", _ranks(board, ranks)]
     if costs := board.costs:
         titles = ["", *(COSTS[key] for key in costs)]
         cells = [[escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost]
@@ -150,6 +152,34 @@ def _tests(board: Leaderboard) -> str:
         "? too few seeds, – not on the same rows."
     )
     return f"{legend}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
+
+
+def _ranks(board: Leaderboard, ranks: Mapping[str, Mapping[int, tuple[int, int]]]) -> str:
+    """A row for each run, a column for each task: the interval of its rank."""
+    numbers = [number for number in range(len(board.rows)) if any(number in intervals for intervals in ranks.values())]
+    body = [
+        [
+            escaped(board.rows[number].name),
+            *(rank_text(ranks.get(column, {}).get(number)) for column in board.columns),
+        ]
+        for number in numbers
+    ]
+    return f"{RANKS_NOTE}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
+
+
+RANKS_NOTE = (
+    "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
+    " Holm's correction come before it, those that are worse after it. Runs that no test separates share their ranks. All intervals hold at once"
+    " with a probability of at least 95 %."
+)
+
+
+def rank_text(interval: tuple[int, int] | None) -> str:
+    """An interval of ranks, as in "2–5", or "1" for a single one."""
+    if interval is None:
+        return MISSING
+    low, high = interval
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def _origin(row: Row) -> str:

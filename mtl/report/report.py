@@ -18,6 +18,7 @@ from mtl.report.tables import (
     render_comparisons,
     render_costs,
     render_latex,
+    render_ranks,
     render_scores,
     render_settings,
     render_vectors,
@@ -33,7 +34,7 @@ def write_report(
 ) -> Path:
     """Compare what is finished below a folder, write the report to the folder `out`, and return the path of its page.
 
-    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, settings.csv, costs.csv; where encoders
+    Files: index.html, report.md, report.tex, scores.csv, comparisons.csv, ranks.csv, settings.csv, costs.csv; where encoders
     were evaluated, vectors.csv too.
 
     Args:
@@ -58,6 +59,7 @@ def write_report(
         "report.tex": render_latex([*boards, *encoders], generated, command),
         "scores.csv": render_scores(boards),
         "comparisons.csv": render_comparisons(boards),
+        "ranks.csv": render_ranks(boards),
         "settings.csv": render_settings(boards),
         "costs.csv": render_costs(boards),
         "index.html": render_page(document([*boards, *encoders], generated, command)),

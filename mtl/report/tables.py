@@ -189,6 +189,16 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
     return csv_text(lines)
 
 
+def render_ranks(boards: Sequence[Leaderboard]) -> str:
+    """A line for each run and each task or average in which all runs were tested against each other: the lowest and the highest rank."""
+    lines: list[Sequence[Any]] = [["suite", "name", "task", "low", "high", "runs"]]
+    for board in boards:
+        for column, intervals in board.tests.ranks.items():
+            for number, (low, high) in intervals.items():
+                lines.append([board.name, board.rows[number].name, column, low, high, len(intervals)])
+    return csv_text(lines)
+
+
 def render_settings(boards: Sequence[Leaderboard]) -> str:
     """A line for each model with several settings and each task or average: the standard deviation over settings, on the suite's
     scale."""

@@ -1,3 +1,4 @@
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ from run_folders import ROWS, make_run, right
 from mtl.base.files import write_json
 from mtl.report.document import document
 from mtl.report.leaderboard import Leaderboard, by_suite, leaderboard
+from mtl.report.markdown import render_markdown
+from mtl.report.tables import render_ranks
 from mtl.runs.finished import find_runs
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Task
@@ -332,3 +335,23 @@ def test_the_page_averages_the_tasks_that_the_suite_names(averaged: Leaderboard,
     assert {name: text.split()[0] for name, text in shown.items()} == {
         row.name: f"{row.average.median:.1f}" for row in averaged.rows if row.run and row.average
     }
+
+
+def test_ranks_in_every_form(tmp_path: Path) -> None:
+    """Two runs that no test separates, one far below them, and one with too few seeds."""
+    for name, share in (("good", 0.97), ("alike", 0.97), ("bad", 0.1)):
+        make_run(tmp_path / f"runs/{name}", right(share), [f"run_dir={name}"])
+    make_run(tmp_path / "runs/few", right(0.97), seeds=(1,))
+    board = leaderboard(find_runs(tmp_path / "runs"))
+    rows = {row.name: number for number, row in enumerate(board.rows)}
+    expected = {rows["good"]: (1, 2), rows["alike"]: (1, 2), rows["bad"]: (3, 3)}
+    assert board.tests.ranks[AVERAGE] == expected
+    lines = render_ranks([board]).splitlines()
+    assert lines[0] == "suite,name,task,low,high,runs" and "klej,bad,average,3,3,3" in lines
+    assert not any(",few," in line for line in lines)
+    (suite,) = document([board], "now", "mtl report")["suites"]
+    assert suite["ranks"][AVERAGE] == {f"r{number}": list(interval) for number, interval in expected.items()}
+    text = render_markdown([board], "now", "mtl report")
+    ranks = text[text.index("## Ranks") :]
+    assert re.search(r"\| good +\| +1–2 \|", ranks) and re.search(r"\| bad +\| +3 \|", ranks)
+    assert "| few" not in ranks[: ranks.index("## Cost")]

@@ -224,7 +224,18 @@ def test_the_command(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     out = tmp_path / "out"
     assert main(["report", str(runs_dir), "--out", str(out)]) == 0
     assert capsys.readouterr().out == f"{out}/index.html\n"
-    names = ["comparisons.csv", "costs.csv", "index.html", "report.md", "report.tex", "scores.csv", "settings.csv"]
+    names = [
+        *(
+            "comparisons.csv",
+            "costs.csv",
+            "index.html",
+            "ranks.csv",
+            "report.md",
+            "report.tex",
+            "scores.csv",
+            "settings.csv",
+        )
+    ]
     assert sorted(path.name for path in out.iterdir()) == names
     assert f"by `mtl report {runs_dir} --out" in (out / "report.md").read_text(encoding="utf-8")
     assert main(["report", str(tmp_path / "none")]) == 2

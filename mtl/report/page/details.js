@@ -15,6 +15,7 @@ function detailPanel(suite, row, width) {
       "div",
       { class: "sections" },
       details.seeds?.length > 0 && section("Scores by seed", seedTable(suite, row)),
+      rankSection(suite, row, section),
       taskSection(suite, row, names, style, inner, section),
       stageSection(suite, row, names, style, inner, section),
       row.cost && section("Cost", costTable(row)),
@@ -75,6 +76,20 @@ function seedTable(suite, row) {
       ),
     ),
   );
+}
+
+/** The interval of the run's rank in each column in which all runs were tested against each other. */
+function rankSection(suite, row, section) {
+  const entries = [{ id: "average", title: "AVG" }, ...suite.tasks].flatMap(({ id, title }) => {
+    const ranks = ownValue(suite.ranks, id);
+    const interval = ownValue(ranks, row.id);
+    return interval ? [[title, `${rankText(interval)} of ${Object.keys(ranks).length}`]] : [];
+  });
+  return entries.length > 0 && section("Ranks that the tests leave open", nameValueTable("Ranks", entries));
+}
+
+function rankText([low, high]) {
+  return low === high ? String(low) : `${low}–${high}`;
 }
 
 /** The predictions and the learning curve of stage 2 of one task, which the user selects. */
