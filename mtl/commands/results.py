@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
+from mtl.base.files import counted
+from mtl.base.untrusted import is_web_address
 from mtl.commands.job_settings import Commands, job_of
 
 if TYPE_CHECKING:
@@ -35,6 +37,19 @@ def add_results(commands: Commands) -> None:
     score.add_argument("--gold", type=Path, required=True, metavar="DIR", help="a data folder with targets")
     score.add_argument("settings", nargs="*", metavar="key=value", help="suite=NAME, tasks=[ID,…]")
     score.set_defaults(run=_score)
+
+    board = commands.add_parser(
+        "leaderboard", help="check submissions, score them on hidden labels, and write the site of a leaderboard"
+    )
+    board.add_argument("suite", metavar="SUITE", help="a suite's name or file")
+    board.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder for each")
+    board.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=, url=",
+    )
+    board.set_defaults(run=_leaderboard)
 
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
     report.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
@@ -109,6 +124,44 @@ def _score(arguments: argparse.Namespace) -> None:
     suite = choose_scored(load_suite(find_suite(job.config.suite)), arguments.gold)  # not by data_dir
     tasks = suite.choose(job.config.tasks)
     print(score_predictions(arguments.predictions, suite, tasks, arguments.gold, job.config.held_out))
+
+
+def _leaderboard(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import load_job, parse_settings
+    from mtl.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
+    from mtl.settings.layers import find_suite
+    from mtl.tasks.suite import load_suite
+
+    given = parse_settings(arguments.settings)
+    own = {key: given.pop(key) for key in ("gold", "out", "split", "limit", "cache", "url") if key in given}
+    split, limit, url = own.get("split", "test"), own.get("limit"), own.get("url")
+    if split not in ("dev", "test"):
+        raise InputError(f"{split!r} must be dev or test", key="split")
+    if limit is not None and (type(limit) is not int or limit < 1):
+        raise InputError(f"{limit!r} must be a number of submissions, 1 or more", key="limit")
+    if url is not None and not is_web_address(str(url)):
+        raise InputError(f"{url!r} must begin with https:// or http://", key="url")
+    rules, suite = Rules(split, limit), load_suite(find_suite(arguments.suite))
+    if "gold" in own:
+        if "out" not in own:
+            raise InputError("name the folder of the site", key="out")
+        if given:
+            raise InputError("is not used with gold=", key=next(iter(given)))
+        places = Path(str(own["gold"])), Path(str(own["out"]))
+        cache = Path(str(own.get("cache", CACHE / "leaderboard")))
+        refused = make_leaderboard(suite, arguments.submissions, *places, rules, cache, url and str(url))
+    else:
+        job = load_job({**given, "suite": arguments.suite})
+        refused = check_submissions(suite, arguments.submissions, job.data_dir, rules)
+    reasons = [f"{name}: refused: {reason}" if reason else f"{name}: valid" for name, reason in refused.items()]
+    for line in reasons:
+        print(line)
+    if "gold" in own:
+        print(Path(str(own["out"])) / "index.html")
+    elif count := sum(map(bool, refused.values())):
+        raise InputError(
+            f"{count} of {counted(len(refused), 'submission')} would be refused", path=arguments.submissions
+        )
 
 
 def _report(arguments: argparse.Namespace) -> None:

@@ -14,7 +14,6 @@ from mtl.base.terminal import MISSING
 from mtl.mteb.results import Evaluation
 from mtl.runs.finished import Run
 from mtl.stats.comparison import Comparison, Sample
-from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Scale, Task
 
@@ -115,6 +114,8 @@ class Row:
         further: scores by other metrics, by task id and metric.
         cost: by the keys of COSTS; None for a published row.
         samples: what the row's tests resample, by task id and AVERAGE.
+        comparable: for each of the samples, a key that is equal for rows of the board with this score on the same rows.
+        page: the address of a page of its own, relative to the report's.
     """
 
     name: str
@@ -135,11 +136,13 @@ class Row:
     run: Run | None = None
     evaluation: Evaluation | None = None
     samples: Mapping[str, Sample] = field(default_factory=dict)
+    comparable: Mapping[str, str] = field(default_factory=dict)
+    page: str | None = None
 
     @property
     def ours(self) -> bool:
-        """Whether this is a run or an evaluation, not a published row."""
-        return self.run is not None or self.evaluation is not None
+        """Whether this is a run, a submission or an evaluation, not a published row."""
+        return bool(self.samples) or self.evaluation is not None
 
     @property
     def seeds(self) -> int:
@@ -149,15 +152,6 @@ class Row:
     @property
     def average(self) -> Score | None:
         return self.means.get(AVERAGE)
-
-    @cached_property
-    def comparable(self) -> dict[str, str]:
-        """By task id, and by AVERAGE if there is one, a key that is equal for runs with this score on the same rows."""
-        if not self.run:
-            return {}
-        keys = {task.id: self.run.rows_key(task) for task in self.run.tasks}
-        averaged = [(id, keys[id]) for id in self.run.suite.averaged if id in keys]
-        return {**keys, AVERAGE: repr(averaged)} if averaged else keys
 
     def score(self, column: str) -> Score | None:
         """The score or the mean in a column."""
@@ -246,28 +240,20 @@ class PairTests:
         by_score: whether the references were chosen by their scores.
         family: for how many tests Holm's correction is made. If the references were chosen by their scores, the choice depends on the
             tests of every pair, so these are counted; otherwise those that are made.
+        ranks: the interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs are all on
+            the same rows, and none if the user names references.
     """
 
     comparisons: Mapping[tuple[int, int], Mapping[str, Comparison]] = field(default_factory=dict)
     references: Sequence[int] = ()
     by_score: bool = False
     family: int = 0
+    ranks: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
 
     @property
     def made(self) -> int:
         """The number of tests: of the comparisons of runs that both have enough seeds."""
         return tests_in(test for tests in self.comparisons.values() for test in tests.values())
-
-    @cached_property
-    def ranks(self) -> dict[str, dict[int, tuple[int, int]]]:
-        """The interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs were all tested
-        against each other."""
-        by_column: dict[str, dict[tuple[int, int], Comparison]] = {}
-        for pair, tests in self.comparisons.items():
-            for column, test in tests.items():
-                by_column.setdefault(column, {})[pair] = test
-        ranks = {column: rank_intervals(tests) for column, tests in by_column.items()}
-        return {column: intervals for column, intervals in ranks.items() if intervals}
 
 
 def tests_in(comparisons: Iterable[Comparison]) -> int:
@@ -290,6 +276,7 @@ class Leaderboard:
         groups_title: the title above the groups; None: that of groups by metric, and likewise `groups_note`, the page's note below it.
         unscored: tasks of the benchmark without a column: every average lacks them.
         whole_averages: whether our rows have an average only over all tasks, as there are published rows beside them.
+        noun: what the page calls one of our rows.
     """
 
     name: str
@@ -309,6 +296,7 @@ class Leaderboard:
     settings: Sequence[SettingsSpread] = ()
     unscored: Sequence[str] = ()
     whole_averages: bool = False
+    noun: str = "own run"
 
     @property
     def costs(self) -> list[str]:

@@ -17,11 +17,11 @@ POINTS = 1000  # the most points in a chart of predictions against gold targets
 MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds
 
 
-def document(boards: Sequence[Leaderboard], generated: str, command: str) -> dict[str, Any]:
+def document(boards: Sequence[Leaderboard], generated: str, command: str, title: str = "mtl report") -> dict[str, Any]:
     """Everything that the page can show. Numbers are rounded, and scores are on their leaderboard's scale; strings are plain text without
     markup."""
     return {
-        "title": "mtl report",
+        "title": title,
         "generated": generated,
         "command": command,
         "version": mtl.__version__,
@@ -36,6 +36,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
     return {
         "name": board.name,
         "title": board.title,
+        "noun": board.noun,
         "unit": scale.unit,
         "decimals": scale.decimals,
         "tasks": [
@@ -58,17 +59,17 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
             for family in dict.fromkeys(row.family for row in board.rows)
         ],
         "notes": [*board.facts, *_detail_note(board, detailed)],
-        "rows": [_row(row, id, scale, row in detailed) for row, id in ids.items()],
+        "rows": [
+            {**_row(row, id, scale, row in detailed), "ranks": _ranks(board, number)}
+            for number, (row, id) in enumerate(ids.items())
+        ],
         "references": [f"r{number}" for number in board.tests.references],
         "groups": [_group(group, ids, scale) for group in groups],
         "groups_title": board.groups_title,
         "groups_note": board.groups_note,
         "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
         "settings": _settings(board),
-        "ranks": {
-            column: {f"r{number}": list(interval) for number, interval in intervals.items()}
-            for column, intervals in board.tests.ranks.items()
-        },
+        "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
         "comparisons": {
             f"r{one}|r{other}": {
                 column: {
@@ -155,6 +156,7 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "id": id,
         "name": row.name,
         "label": row.label if row.ours else row.name,
+        "page": row.page,
         "source": "run" if row.ours else "published",
         "family": row.family,
         "method": summary.get("method"),
@@ -176,6 +178,11 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "cost": row.cost,
         "details": {**_outline(row.run, scale), **(_details(row.run, scale) if detailed else {})} if row.run else None,
     }
+
+
+def _ranks(board: Leaderboard, number: int) -> dict[str, list[int]]:
+    """The intervals of a row's rank by column. number: the index of the row."""
+    return {column: list(intervals[number]) for column, intervals in board.tests.ranks.items() if number in intervals}
 
 
 def _outline(run: Run, scale: Scale) -> dict[str, Any]:

@@ -112,7 +112,15 @@ def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},
         run=run,
         samples=samples,
+        comparable=_row_keys(run),
     )
+
+
+def _row_keys(run: Run) -> dict[str, str]:
+    """By task id, and by AVERAGE if there is one, a key that is equal for runs with this score on the same rows."""
+    keys = {task.id: run.rows_key(task) for task in run.tasks}
+    averaged = [(id, keys[id]) for id in run.suite.averaged if id in keys]
+    return {**keys, AVERAGE: repr(averaged)} if averaged else keys
 
 
 def _interval(sample: Sample, least: float) -> tuple[float, float]:

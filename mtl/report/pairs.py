@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from mtl.report.board import PairTests, Row, rank, tests_in
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, compare, with_holm
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare, with_holm
+from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
 
 MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
@@ -20,7 +21,7 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     Args:
         references: names of runs to compare every run with.
     """
-    runs = [number for number, row in enumerate(rows) if row.run]
+    runs = [number for number, row in enumerate(rows) if row.samples]
     named = [number for number in runs if rows[number].name in references]
     by_score = not named and len(runs) > MOST_FOR_PAIRS
     references_tested = _best_of_each_split(rows, runs) if by_score else named
@@ -37,7 +38,20 @@ def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTes
     comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
     for (pair, column), test in with_holm(tests, family).items():
         comparisons.setdefault(pair, {})[column] = test
-    return PairTests(comparisons, references_tested, by_score, family)
+    return PairTests(comparisons, references_tested, by_score, family, {} if named else column_ranks(rows))
+
+
+def column_ranks(rows: Sequence[Row]) -> dict[str, dict[int, tuple[int, int]]]:
+    """`PairTests.ranks`, with Holm's correction for the tests of every pair of runs, every task and the average."""
+    groups: dict[tuple[str, str], dict[int, Sample]] = {}  # the runs on the same rows, by column and key of the rows
+    for number, row in enumerate(rows):
+        for column, key in row.comparable.items():
+            if row.samples[column].is_tested:
+                groups.setdefault((column, key), {})[number] = row.samples[column]
+    groups = {key: samples for key, samples in groups.items() if len(samples) > 1}
+    number_of_groups = Counter(column for column, _ in groups)
+    intervals = rank_intervals(groups)
+    return {column: intervals[column, key] for column, key in intervals if number_of_groups[column] == 1}
 
 
 def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
@@ -45,21 +59,28 @@ def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
     if not tests.comparisons:
         return []
     against = ", ".join(rows[number].name for number in tests.references)
+    systems = any(sample.is_one_system for row in rows for sample in row.samples.values())
+    single = (
+        "; but imported predictions of one seed are one system, and its tests say how it answers other rows, not how it would be "
+        "with another seed"
+        if systems
+        else ""
+    )
     note = (
         "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
         f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
         f"interval of the difference then does not contain 0; but with five groups of rows or fewer, p is never below {LEVEL:g}. If a run "
-        f"has fewer than {LEAST_SEEDS} seeds, there is no verdict. Of tests "
+        f"has fewer than {LEAST_SEEDS} seeds, there is no verdict{single}. Of tests "
         f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
     )
     if not tests.made:
         return [note]
     if tests.by_score:
         note += (
-            f" Of more than {MOST_FOR_PAIRS} runs, each is tested only against the one with the best average of each split "
+            f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
             f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same rows, so without "
-            f"Holm's correction, worse is too frequent. The correction is therefore for the {tests.family:,} tests of every pair of runs, "
-            f"every task and the average, of which {tests.made:,} are made"
+            f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
+            f"pair of runs, every task and the average, of which {tests.made:,} are shown"
         )
     else:
         pairs = f"every run against {against}" if tests.references else "every pair of runs"
@@ -79,8 +100,9 @@ def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
 
 def _number_of_all(rows: Sequence[Row]) -> int:
     """The number of tests that every pair of runs would give."""
-    enough = [row for row in rows if row.seeds >= LEAST_SEEDS]
-    counts = Counter(column for row in enough for column in row.comparable.items())
+    counts = Counter(
+        (column, key) for row in rows for column, key in row.comparable.items() if row.samples[column].is_tested
+    )
     return sum(count * (count - 1) // 2 for count in counts.values())
 
 

@@ -162,8 +162,8 @@ def _score_line(
 
 
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """A line for each pair of runs that was tested and each task or average: one run minus the other, on the suite's scale. p is empty if
-    there is no verdict."""
+    """A line for each pair of runs that was tested and each task or average: one run minus the other, on the suite's scale, and the
+    probability that the first is better. It and p are empty if there is no verdict."""
     header = [
         "suite",
         "one",
@@ -176,6 +176,7 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
         "p_holm",
         "verdict",
         "verdict_holm",
+        "probability",
         "scale",
     ]
     lines: list[Sequence[Any]] = [header]
@@ -184,7 +185,13 @@ def render_comparisons(boards: Sequence[Leaderboard]) -> str:
             for column, comparison in by_column.items():
                 names = board.rows[one].name, board.rows[other].name
                 values = map(board.scale.value, (comparison.difference, comparison.low, comparison.high))
-                tests = comparison.p, comparison.p_holm, comparison.verdict, comparison.verdict_holm
+                tests = (
+                    comparison.p,
+                    comparison.p_holm,
+                    comparison.verdict,
+                    comparison.verdict_holm,
+                    comparison.probability,
+                )
                 lines.append([board.name, *names, column, *values, *tests, board.scale.perfect])
     return csv_text(lines)
 

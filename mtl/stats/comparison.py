@@ -49,11 +49,19 @@ class Sample:
         means: for each set of scored rows, the mean over seeds of what its tasks contribute to the score on each
             resample, (RESAMPLES,).
         counted_with_rows: I, the part of S² / n that the variance over rows already includes.
+        is_one_system: whether the scores are those of one system, not of a configuration that was trained with one of many seeds. Its
+            expected score is that of its answers on other rows, so no variance over seeds is missing.
     """
 
     by_seed: np.ndarray
     means: Mapping[RowSet, np.ndarray]
     counted_with_rows: float
+    is_one_system: bool = False
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether tests have a verdict: of one system, and of a configuration with three or more seeds."""
+        return self.is_one_system or len(self.by_seed) >= LEAST_SEEDS
 
     @cached_property
     def seed_variance(self) -> float:
@@ -120,6 +128,14 @@ class Comparison:
         return self._verdict(self.p_holm)
 
     @property
+    def probability(self) -> float | None:
+        """The probability that the first run is better with other seeds on other rows, if every difference is as likely as any other
+        before the rows are seen; None without a test."""
+        if self.p is None:
+            return None
+        return 1 - self.p / 2 if self.difference > 0 else self.p / 2
+
+    @property
     def holds(self) -> bool:
         """Whether the verdict with Holm's correction is better or worse, too."""
         return self.verdict_holm in ("better", "worse")
@@ -175,8 +191,36 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
 def compare(one: Sample, other: Sample) -> Comparison:
     """One run minus another on the same scored rows, with a test if both have enough seeds."""
     difference = estimate(one, other)
-    enough = min(len(one.by_seed), len(other.by_seed)) >= LEAST_SEEDS
+    enough = one.is_tested and other.is_tested
     return Comparison(difference.value, *difference.interval, difference.p if enough else None)
+
+
+def compare_all(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
+    """The tests of `compare` between every two of many runs on the same scored rows.
+
+    Returns:
+        the differences × 100, each run (first axis) minus each other one (second axis), and their p, both (runs, runs).
+    """
+    scores = np.array([sample.by_seed.mean() for sample in samples])
+    difference = scores[:, None] - scores
+    variance, spread = np.zeros_like(difference), np.zeros_like(difference)
+    for rows in samples[0].means:
+        means = np.stack([sample.means[rows] for sample in samples])
+        means -= means.mean(axis=1, keepdims=True)
+        products = means @ means.T / means.shape[1]
+        own = np.diag(products)
+        part = _bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
+        variance += part
+        spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
+    of_seeds = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
+    variance += of_seeds[:, None] + of_seeds
+    freedom = [max(1, len(sample.by_seed) - 1) for sample in samples]
+    of_seeds = np.array([sample.seed_variance for sample in samples]) ** 2 / freedom
+    spread += of_seeds[:, None] + of_seeds
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(np.where(spread > 0, variance**2 / spread, 1.0), -np.abs(difference) / np.sqrt(variance))
+    p = np.maximum(np.where(variance > 0, p, 0.0), 2.0 ** (1 - min(rows.count for rows in samples[0].means)))
+    return difference, np.where(np.abs(difference) < NEGLIGIBLE, 1.0, p)
 
 
 def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Comparison]:

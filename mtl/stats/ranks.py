@@ -9,28 +9,36 @@ Goeman and van Zwet 2022). Runs that no test separates share their ranks: "2–5
 from collections.abc import Hashable, Mapping
 from typing import TypeVar
 
-from mtl.stats.comparison import Comparison
+import numpy as np
+
+from mtl.stats.comparison import LEVEL, Sample, compare_all
 
 Run = TypeVar("Run", bound=Hashable)
+Column = TypeVar("Column", bound=Hashable)
 
 
-def rank_intervals(comparisons: Mapping[tuple[Run, Run], Comparison]) -> dict[Run, tuple[int, int]]:
-    """The lowest and the highest rank of each run, 1 for the best.
+def rank_intervals(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, dict[Run, tuple[int, int]]]:
+    """The lowest and the highest rank of each run in each column, 1 for the best.
+
+    Every two runs of a column are tested, with Holm's correction for the tests of all columns together.
 
     Args:
-        comparisons: by pair (first minus second), with Holm's correction. Pairs without a verdict, as of runs with too few seeds, do not count.
-
-    Returns:
-        the intervals of the runs that were tested against each other one; none if a pair of the tested runs is missing.
+        columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`).
     """
-    tested = {pair: comparison for pair, comparison in comparisons.items() if comparison.p_holm is not None}
-    runs = list(dict.fromkeys(run for pair in tested for run in pair))
-    if len(tested) < len(runs) * (len(runs) - 1) // 2:
-        return {}
-    better, worse = dict.fromkeys(runs, 0), dict.fromkeys(runs, 0)  # how many runs are better than it, and worse
-    for (one, other), comparison in tested.items():
-        if comparison.holds:
-            winner, loser = (one, other) if comparison.difference > 0 else (other, one)
-            worse[winner] += 1
-            better[loser] += 1
-    return {run: (1 + better[run], len(runs) - worse[run]) for run in runs}
+    tests = {column: compare_all(list(samples.values())) for column, samples in columns.items()}
+    pairs = [p[np.triu_indices(len(p), 1)] for _, p in tests.values()]
+    largest = _largest_rejected(np.concatenate([*pairs, np.empty(0)]))
+    intervals = {}
+    for column, (difference, p) in tests.items():
+        better = (difference > 0) & (p <= largest)  # run (first axis) than run (second axis)
+        lows, highs = 1 + better.sum(axis=0), len(p) - better.sum(axis=1)
+        intervals[column] = dict(zip(columns[column], zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
+    return intervals
+
+
+def _largest_rejected(p: np.ndarray) -> float:
+    """The largest p whose verdict holds with Holm's correction for all of these tests; -1 if none does."""
+    ordered = np.sort(p)
+    corrected = np.maximum.accumulate(ordered * np.arange(len(ordered), 0, -1))
+    rejected = int(np.searchsorted(corrected, LEVEL))
+    return float(ordered[rejected - 1]) if rejected else -1.0

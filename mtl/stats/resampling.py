@@ -14,6 +14,7 @@ from mtl.tasks.metrics import weighted_scores
 from mtl.tasks.task import ScoredRows, Task
 
 RESAMPLES = 1000
+FEW_GROUPS = 5  # no sign test on as few groups reaches 5 %
 BLOCK = 2**22  # the most numbers in one block of weights
 
 
@@ -36,6 +37,17 @@ class RowGroups:
 
     rows: RowSet
     groups: np.ndarray = field(compare=False)
+
+    @property
+    def in_average(self) -> "RowGroups":
+        """The groups that the average over tasks resamples: these, or if they are FEW_GROUPS or fewer, each row.
+
+        The spread of so few groups cannot be estimated, and the task alone has no verdict. In the average, one such task would leave all
+        runs undecided, so there its groups count as given, and its rows as drawn from them.
+        """
+        if self.rows.count > FEW_GROUPS:
+            return self
+        return row_groups(f"{self.rows.key} by row", np.arange(len(self.groups)))
 
 
 def row_groups(key: str, groups: np.ndarray) -> RowGroups:

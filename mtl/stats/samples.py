@@ -14,30 +14,33 @@ from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.runs.finished import Run
-from mtl.stats.comparison import Sample, counted_with_rows, over_tasks, sample
+from mtl.stats.comparison import Sample, counted_with_rows, over_tasks
 from mtl.stats.resampling import RESAMPLES, RowGroups, RowSet, resampled_scores, row_groups
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.task import Task
 
 # Increase it whenever the resamples of the same predictions change, or the layout of the files.
-FORMAT = 1
+FORMAT = 2
 
 logger = logging.getLogger("mtl")
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """What remains of a run's resamples: about 8 KB a task.
+    """What remains of a run's resamples: about 16 KB a task.
 
     Args:
         rows: the set of scored rows of each task.
         means: float64 (tasks, RESAMPLES), the mean over seeds of each task's score × 100 on each resample.
+        rows_in_average, means_in_average: the same where the task is a part of the average (`RowGroups.in_average`).
         counted: float64 (tasks + 1,), `Sample.counted_with_rows` of each task and of the average; NaN without an
             average.
     """
 
     rows: Sequence[RowSet]
     means: np.ndarray
+    rows_in_average: Sequence[RowSet]
+    means_in_average: np.ndarray
     counted: np.ndarray
 
 
@@ -50,30 +53,39 @@ def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
     Raises:
         InputError: for predictions that cannot be read.
     """
-    samples, averaged = [], []
+    means, means_in_average, counted, averaged = [], [], [], []
     for task, group in zip(run.tasks, groups, strict=True):
-        scores = resampled_scores(task, run.predictions(task), run.rows(task), group)
-        samples.append(sample(np.array([]), {group.rows: scores}))
+        predictions, rows, part = run.predictions(task), run.rows(task), group.in_average
+        scores = resampled_scores(task, predictions, rows, group)
+        scores_in_average = scores if part is group else resampled_scores(task, predictions, rows, part)
+        means.append(scores.mean(axis=0))
+        means_in_average.append(scores_in_average.mean(axis=0))
+        counted.append(counted_with_rows({group.rows: scores}))
         if task.id in run.suite.averaged:
-            averaged.append({group.rows: scores})
-    counted = [task_sample.counted_with_rows for task_sample in samples]
+            averaged.append({part.rows: scores_in_average})
     counted.append(counted_with_rows(over_tasks(averaged)) if averaged else np.nan)
-    means = [mean for task_sample in samples for mean in task_sample.means.values()]
-    return Reduced([group.rows for group in groups], np.array(means), np.array(counted))
+    return Reduced(
+        [group.rows for group in groups],
+        np.array(means),
+        [group.in_average.rows for group in groups],
+        np.array(means_in_average),
+        np.array(counted),
+    )
 
 
 def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
     samples = {}
+    is_one_system = run.summary["method"] == "imported" and len(run.summary["seeds"]) == 1
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
         means = {reduced.rows[number]: reduced.means[number]}
-        samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]))
-    if averaged := [samples[id] for id in run.suite.averaged if id in samples]:
-        by_seed = np.mean([sample_of_task.by_seed for sample_of_task in averaged], axis=0)
-        means = over_tasks([sample_of_task.means for sample_of_task in averaged])
-        samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]))
+        samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]), is_one_system)
+    if averaged := [number for number, task in enumerate(run.tasks) if task.id in run.suite.averaged]:
+        by_seed = np.mean([samples[run.tasks[number].id].by_seed for number in averaged], axis=0)
+        means = over_tasks([{reduced.rows_in_average[number]: reduced.means_in_average[number]} for number in averaged])
+        samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]), is_one_system)
     return samples
 
 
@@ -148,21 +160,34 @@ class SampleCache:
             return None
         try:
             arrays = read_arrays(path)
-            keys, counts, means, counted = (arrays[name] for name in ("keys", "counts", "means", "counted"))
             tasks = len(run.tasks)
-            form = [(array.dtype.kind, array.shape) for array in (keys, counts, means, counted)]
-            if form != [("U", (tasks,)), ("i", (tasks,)), ("f", (tasks, RESAMPLES)), ("f", (tasks + 1,))]:
+            forms = {name: (array.dtype.kind, array.shape) for name, array in arrays.items()}
+            if forms != {
+                "keys": ("U", (2, tasks)),
+                "counts": ("i", (2, tasks)),
+                "means": ("f", (2, tasks, RESAMPLES)),
+                "counted": ("f", (tasks + 1,)),
+            }:
                 raise ValueError("other arrays than expected")
         except (OSError, ValueError, KeyError, InputError) as error:
             self._warn(path, error)
             return None
-        return Reduced([RowSet(str(key), int(count)) for key, count in zip(keys, counts, strict=True)], means, counted)
+        rows, rows_in_average = (
+            [RowSet(str(key), int(count)) for key, count in zip(keys, counts, strict=True)]
+            for keys, counts in zip(arrays["keys"], arrays["counts"], strict=True)
+        )
+        return Reduced(rows, arrays["means"][0], rows_in_average, arrays["means"][1], arrays["counted"])
 
     def _write(self, path: Path, reduced: Reduced) -> None:
-        keys = np.array([rows.key for rows in reduced.rows])
-        counts = np.array([rows.count for rows in reduced.rows], dtype=np.int64)
+        sets = (reduced.rows, reduced.rows_in_average)
+        arrays = {
+            "keys": np.array([[rows.key for rows in each] for each in sets]),
+            "counts": np.array([[rows.count for rows in each] for each in sets], dtype=np.int64),
+            "means": np.stack([reduced.means, reduced.means_in_average]),
+            "counted": reduced.counted,
+        }
         try:
-            write_arrays(path, {"keys": keys, "counts": counts, "means": reduced.means, "counted": reduced.counted})
+            write_arrays(path, arrays)
         except OSError as error:
             self._warn(path, error)
 

@@ -32,7 +32,7 @@ def predicted_tasks(path: Path, suite: Suite) -> dict[str, set[str]]:
     Raises:
         InputError: for a file that is none of the suite's, and if there are no predictions.
     """
-    places = {name: (id, split) for (id, split), names in _names(suite).items() for name in names}
+    places = prediction_names(suite)
     _, others = read_files(path, lambda name: False)
     splits: dict[str, set[str]] = {}
     for name in others:
@@ -48,6 +48,11 @@ def predicted_tasks(path: Path, suite: Suite) -> dict[str, set[str]]:
     if not splits:
         raise InputError(f"has no predictions of suite {suite.name}", path=path)
     return splits
+
+
+def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
+    """The names that files of predictions may have, each with the task's id and the split."""
+    return {name: place for place, names in _names(suite).items() for name in names}
 
 
 def _names(suite: Suite) -> dict[tuple[str, str], tuple[str, str]]:

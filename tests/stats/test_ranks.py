@@ -1,38 +1,91 @@
-from mtl.stats.comparison import Comparison
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from mtl.stats.comparison import Sample, compare, compare_all, with_holm
 from mtl.stats.ranks import rank_intervals
+from mtl.stats.resampling import RowSet
+
+ROWS = RowSet("rows", 400)
+OTHERS = RowSet("others", 30)
 
 
-def compared(difference: float, p: float | None) -> Comparison:
-    return Comparison(difference, difference - 1, difference + 1, p, p)
+def drawn(mean: float, number: int, noise: float = 1.0, seeds: int = 3, sets: tuple[RowSet, ...] = (ROWS,)) -> Sample:
+    """A sample with this mean over seeds, whose resamples are independent of those of another number."""
+    rng = np.random.default_rng(number)
+    by_seed = np.full(seeds, mean) if seeds < 3 else mean + np.array([-0.1, 0.1, *[0.0] * (seeds - 2)])
+    return Sample(by_seed, {rows: mean + rng.normal(0, noise, 1000) for rows in sets}, 0.0)
 
 
 def test_ranks_of_an_order_with_a_tie() -> None:
-    pairs = {
-        ("a", "b"): compared(5.0, 0.001),
-        ("a", "c"): compared(6.0, 0.001),
-        ("a", "d"): compared(9.0, 0.001),
-        ("c", "b"): compared(1.0, 0.4),
-        ("d", "b"): compared(-4.0, 0.01),
-        ("c", "d"): compared(5.0, 0.01),
-    }
-    assert rank_intervals(pairs) == {"a": (1, 1), "b": (2, 3), "c": (2, 3), "d": (4, 4)}
+    runs = {"a": drawn(80, 1), "b": drawn(70.1, 2), "c": drawn(70, 3), "d": drawn(50, 4)}
+    assert rank_intervals({"task": runs}) == {"task": {"a": (1, 1), "b": (2, 3), "c": (2, 3), "d": (4, 4)}}
 
 
 def test_equal_runs_share_all_ranks() -> None:
-    pairs = {(a, b): compared(0.1, 0.8) for a, b in (("x", "y"), ("x", "z"), ("y", "z"))}
-    assert rank_intervals(pairs) == dict.fromkeys("xyz", (1, 3))
+    runs = {name: drawn(70 + number / 100, number) for number, name in enumerate("xyz")}
+    assert rank_intervals({"task": runs}) == {"task": dict.fromkeys("xyz", (1, 3))}
 
 
 def test_a_chain_whose_ends_alone_are_separated() -> None:
-    pairs = {("a", "b"): compared(1.0, 0.2), ("b", "c"): compared(1.0, 0.2), ("a", "c"): compared(2.0, 0.01)}
-    assert rank_intervals(pairs) == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+    runs = {"a": drawn(73, 1), "b": drawn(70, 2), "c": drawn(67, 3)}
+    assert rank_intervals({"task": runs}) == {"task": {"a": (1, 2), "b": (1, 3), "c": (2, 3)}}
 
 
-def test_runs_without_verdicts_have_no_rank() -> None:
-    pairs = {("a", "b"): compared(5.0, 0.001), ("a", "few"): compared(9.0, None), ("b", "few"): compared(9.0, None)}
-    assert rank_intervals(pairs) == {"a": (1, 1), "b": (2, 2)}
-    assert rank_intervals({("a", "few"): compared(9.0, None)}) == {}
+def test_ranks_are_those_of_the_tests_of_every_pair_in_all_columns() -> None:
+    columns = {
+        "one": {number: drawn(70 + number, number, seeds=2 + number % 3 + 1) for number in range(12)},
+        "two": {number: drawn(70 + number / 3, 50 + number, sets=(ROWS, OTHERS)) for number in range(12)},
+    }
+    tests = {
+        (column, pair): compare(runs[pair[0]], runs[pair[1]])
+        for column, runs in columns.items()
+        for pair in combinations(runs, 2)
+    }
+    corrected = with_holm(tests)
+    assert 0 < sum(test.holds for test in corrected.values()) < len(corrected)
+    for column, intervals in rank_intervals(columns).items():
+        for run, interval in intervals.items():
+            won = lost = 0
+            for (of, (first, second)), test in corrected.items():
+                if of == column and run in (first, second) and test.holds:
+                    is_better = (test.difference > 0) == (run == first)
+                    won, lost = won + is_better, lost + (not is_better)
+            assert interval == (1 + lost, 12 - won)
 
 
-def test_where_pairs_are_missing_there_are_no_ranks() -> None:
-    assert rank_intervals({("a", "b"): compared(5.0, 0.001), ("a", "c"): compared(5.0, 0.001)}) == {}
+def test_a_holm_correction_for_more_tests_leaves_more_ranks_open() -> None:
+    pair = {"a": drawn(73.2, 1), "b": drawn(69.8, 2)}
+    equal = {number: drawn(70, number) for number in range(30)}
+    assert rank_intervals({"task": pair})["task"] == {"a": (1, 1), "b": (2, 2)}
+    assert rank_intervals({"task": pair, "other": equal})["task"] == {"a": (1, 2), "b": (1, 2)}
+
+
+def test_no_columns_have_no_ranks() -> None:
+    assert rank_intervals({}) == {}
+
+
+def test_all_tests_at_once_equal_those_of_each_pair() -> None:
+    samples = [drawn(70 + 2 * number, number, seeds=3 + number % 4, sets=(ROWS, OTHERS)) for number in range(6)]
+    samples.append(samples[0])  # equal answers
+    difference, p = compare_all(samples)
+    for one, other in combinations(range(7), 2):
+        test = compare(samples[one], samples[other])
+        assert difference[one, other] == pytest.approx(test.difference, abs=1e-9)
+        assert p[one, other] == pytest.approx(test.p, rel=1e-6, abs=1e-12)
+        assert p[other, one] == pytest.approx(p[one, other])
+    assert p[0, 6] == 1.0
+
+
+def test_one_system_has_a_verdict_and_two_seeds_have_none() -> None:
+    one, other = drawn(80, 1, seeds=1), drawn(70, 2, seeds=1)
+    systems = [Sample(sample.by_seed, sample.means, 0.0, is_one_system=True) for sample in (one, other)]
+    assert compare(one, other).p is None
+    assert compare(one, other).probability is None
+    test = compare(*systems)
+    assert test.verdict == "better"
+    assert test.probability == pytest.approx(1 - compare_all(systems)[1][0, 1] / 2)
+    assert compare(systems[1], systems[0]).probability == pytest.approx(1 - test.probability)
+    assert compare(systems[0], drawn(70, 3, seeds=2)).p is None
+    assert compare(systems[0], drawn(70, 3, seeds=3)).verdict == "better"

@@ -46,7 +46,45 @@ def render_page(report: dict[str, Any]) -> str:
         policy=_policy(scripts),
         style=_read("page.css"),
         data=_embedded(report),
+        tables=_static_tables(report),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
+    )
+
+
+def render_static(title: str, body: str) -> str:
+    """A page without scripts.
+
+    Args:
+        body: HTML.
+    """
+    return Template(_read("static.html")).substitute(title=html.escape(title), style=_read("page.css"), body=body)
+
+
+def _static_tables(report: dict[str, Any]) -> str:
+    """The scores of each suite as HTML tables, for browsers that run no JavaScript."""
+    return "\n".join(map(_static_table, report["suites"]))
+
+
+def _static_table(suite: dict[str, Any]) -> str:
+    def number(value: float | None) -> str:
+        return "–" if value is None else f"{value:.{suite['decimals']}f}".replace("-", "−")
+
+    ranked = "average" in suite["ranked"]
+    header = ["Model", "Split", "AVG", *(["Rank"] if ranked else []), *(task["title"] for task in suite["tasks"])]
+    lines = []
+    for row in sorted(suite["rows"], key=lambda row: (row["average"] is None, -(row["average"] or 0), row["name"])):
+        label = html.escape(row["label"])
+        cells = [row["split"], number(row["average"]) + ("*" if row["missing"] and row["average"] is not None else "")]
+        cells += ["–".join(map(str, dict.fromkeys(row["ranks"].get("average", "–"))))] if ranked else []
+        cells += [number(row["scores"].get(task["id"], {}).get("median")) for task in suite["tasks"]]
+        name = f'<a href="{html.escape(row["page"], quote=True)}">{label}</a>' if row["page"] else label
+        lines.append(
+            f'<tr><th scope="row">{name}</th>{"".join(f"<td>{html.escape(cell)}</td>" for cell in cells)}</tr>'
+        )
+    head = "".join(f'<th scope="col">{html.escape(cell)}</th>' for cell in header)
+    return (
+        f'<h2>{html.escape(suite["title"])}</h2>\n<div class="scroller"><table class="static"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
 

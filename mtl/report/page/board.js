@@ -106,6 +106,7 @@ function cellsOf(suite, choices, row, columns, bests, opened, toggle) {
   return columns.map(({ id, columnDef: { meta } }) => {
     if (id === "model") return modelCell(row, opened, remark, toggle);
     if (id === "split") return splitCell(row);
+    if (meta.rank) return rankCell(row);
     if (meta.cost) return costCell(row, meta.cost);
     return scoreCell(row, meta.column, isBest(bests.get(id).get(splitOf(row, meta.column)), row, meta.column), below(meta.column));
   });
@@ -131,5 +132,6 @@ function sortedBy(table) {
   const column = table.getColumn(id).columnDef;
   const what = id.startsWith("cost:") ? `${column.header}, ${column.meta.metric}` : column.header;
   if (id === "model" || id === "split") return `${what.toLowerCase()}, ${desc ? "Z to A" : "A to Z"}`;
+  if (id === "rank") return `${what.toLowerCase()}, ${desc ? "last" : "first"} ranks first`;
   return `${what}, ${desc ? "highest" : "lowest"} first`;
 }

@@ -18,9 +18,13 @@ function scoreCell(row, column, emphasised, below) {
   );
 }
 
-/** The range over seeds or the interval of a score; null if it is not known or its ends are equal. */
+/** The range over seeds, the interval or the rank of a score; null if it is not known, or if the ends of the first two are equal. */
 function spreadOf(row, column, spread) {
   if (spread === "none") return null;
+  if (spread === "rank") {
+    const rank = rankOf(row, column);
+    return rank && h("span", { class: "spread" }, screenReaderText(" rank "), `#${rankText(rank)}`);
+  }
   const shown = spread === "range" ? rangeOf(row, column) : intervalOf(row, column);
   if (!shown || formatScore(shown[0]) === formatScore(shown[1])) return null;
   return h(
@@ -44,6 +48,7 @@ function verdictOf(test, reference, spread) {
     formatDifference(test.difference),
     interval && `95 % interval ${interval}`,
     known(test.p) && `p ${formatProbability(test.p)}`,
+    known(test.p) && `better with a probability of ${formatShare(test.difference > 0 ? 1 - test.p / 2 : test.p / 2)}`,
     known(test.p_holm) && `with Holm's correction ${formatProbability(test.p_holm)}`,
   ];
   return h(
@@ -56,6 +61,11 @@ function verdictOf(test, reference, spread) {
     ` ${formatDifference(test.difference)}`,
     interval && h("span", { class: spread === "interval" ? "spread" : "visually-hidden" }, screenReaderText(" 95 % interval: "), interval),
   );
+}
+
+function rankCell(row) {
+  const rank = row.average_rank;
+  return h("td", { class: "number" }, rank ? rankText(rank) : labelledSymbol(MISSING, "no rank"));
 }
 
 function costCell(row, cost) {
@@ -71,7 +81,7 @@ function splitCell(row) {
       "span",
       {
         class: `split ${row.source}`,
-        title: row.source === "run" ? `own run, scored on ${row.split}` : `published, scored on ${row.split}`,
+        title: row.source === "run" ? `${ownNoun}, scored on ${row.split}` : `published, scored on ${row.split}`,
       },
       row.split,
     ),
@@ -88,7 +98,11 @@ function modelCell(row, opened, remark, toggle) {
   ]
     .filter(Boolean)
     .join(" · ");
-  const name = h("span", { class: "label", title: row.label }, row.label);
+  const name = h(
+    "span",
+    { class: "label", title: row.label },
+    row.page ? h("a", { href: row.page, "data-key": `page:${row.id}` }, row.label) : row.label,
+  );
   return h(
     "th",
     { scope: "row", class: "model" },

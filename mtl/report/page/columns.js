@@ -14,6 +14,7 @@ function tableOf(suite, choices) {
       (row) => row.average,
       { column: "average" },
     ),
+    ...(ownValue(suite.ranked, "average") && showsAverage(suite, tasks) ? [rankColumn()] : []),
     ...(showing === "costs"
       ? []
       : tasks.map((task) =>
@@ -66,6 +67,12 @@ function scoreColumn(id, header, metric, value, meta) {
     sortUndefined: "last",
     meta: { ...meta, metric },
   };
+}
+
+/** The intervals of ranks by the average, sorted by their lower and then by their upper end. */
+function rankColumn() {
+  const place = ({ average_rank: rank }) => rank && rank[0] + rank[1] / 1e6;
+  return { ...scoreColumn("rank", "Rank", "95 %", place, { rank: true }), sortDescFirst: false };
 }
 
 function matchesChoices(row, column, choices) {

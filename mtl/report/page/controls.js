@@ -15,6 +15,17 @@ function drawControls(suite, choices, changed, reset) {
       familyField(suite, choices, changed),
       valueField(suite, choices, set, "embeddings", "Embeddings", (value) => value),
       valueField(suite, choices, set, "size", "Size", (value) => `${value} units`),
+      ownValue(suite.ranked, "average") &&
+        selectField(
+          "Rank",
+          "rank",
+          [
+            ["", "any"],
+            ["best", "may be the best"],
+          ],
+          choices.rank,
+          set("rank"),
+        ),
     ),
     h(
       "div",
@@ -37,8 +48,9 @@ function drawControls(suite, choices, changed, reset) {
           "spread",
           [
             ["none", "nothing"],
-            ["range", "range over seeds"],
+            ...(suite.rows.some((row) => row.details) ? [["range", "range over seeds"]] : []),
             ["interval", "95 % interval"],
+            ...(Object.keys(suite.ranked ?? {}).length ? [["rank", "rank"]] : []),
           ],
           choices.spread,
           set("spread"),
@@ -77,7 +89,7 @@ function sourceField(suite, choices, set) {
       "source",
       [
         ["", "all"],
-        ["run", `own runs (${ownSplits(suite.rows).join(", ")})`],
+        ["run", `${ownNoun}s (${ownSplits(suite.rows).join(", ")})`],
         ["published", `published (${publishedSplits(suite.rows).join(", ")})`],
       ],
       choices.source,

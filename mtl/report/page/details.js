@@ -81,15 +81,10 @@ function seedTable(suite, row) {
 /** The interval of the run's rank in each column in which all runs were tested against each other. */
 function rankSection(suite, row, section) {
   const entries = [{ id: "average", title: "AVG" }, ...suite.tasks].flatMap(({ id, title }) => {
-    const ranks = ownValue(suite.ranks, id);
-    const interval = ownValue(ranks, row.id);
-    return interval ? [[title, `${rankText(interval)} of ${Object.keys(ranks).length}`]] : [];
+    const interval = ownValue(row.ranks, id);
+    return interval ? [[title, `${rankText(interval)} of ${suite.ranked[id]}`]] : [];
   });
   return entries.length > 0 && section("Ranks that the tests leave open", nameValueTable("Ranks", entries));
-}
-
-function rankText([low, high]) {
-  return low === high ? String(low) : `${low}–${high}`;
 }
 
 /** The predictions and the learning curve of stage 2 of one task, which the user selects. */

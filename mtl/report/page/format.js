@@ -14,11 +14,13 @@ function known(value) {
 // How scores are shown; the report's numbers are already on this scale.
 let scoreDecimals = 1;
 let scoreUnit = "score × 100";
+let ownNoun = "own run"; // what the suite calls a row that is not published
 
 /** Show scores as the suite does, from now on. */
 function showScoresOf(suite) {
   scoreDecimals = suite.decimals;
   scoreUnit = suite.unit;
+  ownNoun = suite.noun;
 }
 
 function formatScore(value) {
@@ -35,8 +37,18 @@ function formatProbability(value) {
   return value < 0.001 ? "< 0.001" : `= ${value.toFixed(3)}`;
 }
 
+/** A probability in per cent, never as certain as 0 or 100 %. */
+function formatShare(value) {
+  return value < 0.001 ? "< 0.1 %" : value > 0.999 ? "> 99.9 %" : `${(100 * value).toFixed(1)} %`;
+}
+
 function formatRange(low, high) {
   return low < 0 || high < 0 ? `${formatScore(low)} to ${formatScore(high)}` : `${formatScore(low)}–${formatScore(high)}`;
+}
+
+/** The interval of a rank: "2–5", or "1". */
+function rankText([low, high]) {
+  return low === high ? String(low) : `${low}–${high}`;
 }
 
 function formatCount(value) {

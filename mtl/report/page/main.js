@@ -55,10 +55,10 @@ function leadText(suite) {
   const published = suite.rows.length - own;
   return [
     `${withCount(suite.tasks.length, "task")}.`,
-    own && `${withCount(own, "own run")}, scored on ${joinWithAnd(ownSplits(suite.rows).map((split) => SPLITS[split]))}.`,
+    own && `${withCount(own, ownNoun)}, scored on ${joinWithAnd(ownSplits(suite.rows).map((split) => SPLITS[split]))}.`,
     published && `${withCount(published, "published row")}, scored on ${joinWithAnd(publishedSplits(suite.rows).map((split) => SPLITS[split]))}.`,
     suite.rows.some((row) => row.details) && "Open a model for its seeds, predictions, cost and configuration.",
-    !own && "There are no own runs yet.",
+    !own && `There are no ${ownNoun}s yet.`,
   ]
     .filter(Boolean)
     .join(" ");
@@ -71,7 +71,7 @@ function sourceLegend(suite) {
     ? []
     : [
         legendList([
-          ["patch own", `own run, scored on ${joinWithAnd(ownSplits(suite.rows))}`],
+          ["patch own", `${ownNoun}, scored on ${joinWithAnd(ownSplits(suite.rows))}`],
           ["patch", `published, scored on ${joinWithAnd(publishedSplits(suite.rows))}`],
         ]),
       ];

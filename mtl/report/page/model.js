@@ -38,9 +38,10 @@ function defaultChoices(suite) {
     families: new Set(suite.rows.map((row) => row.family)),
     embeddings: "",
     size: "",
+    rank: "",
     hidden: new Set(),
     columns: "scores",
-    spread: "range",
+    spread: suite.rows.some((row) => row.details) ? "range" : "interval",
     reference: "",
     opened: new Set(),
     page: 0,
@@ -110,6 +111,7 @@ function withAverageOver(row, tasks, suite) {
     average: whole ? (row.average ?? average) : average,
     average_interval: whole ? row.average_interval : null,
     average_range: averageRange(row, present),
+    average_rank: (whole && ownValue(row.ranks, "average")) || null,
     lacking,
     other_sizes: averaged.filter((task) => row.reduced?.includes(task.id)),
     trained_on: averaged.filter((task) => row.seen?.includes(task.id)),
@@ -132,6 +134,7 @@ function matches(row, choices) {
     choices.families.has(row.family) &&
     (!choices.source || row.source === choices.source) &&
     (!choices.embeddings || (row.embeddings ?? "none") === choices.embeddings) &&
+    (!choices.rank || row.average_rank?.[0] === 1) &&
     (!choices.size || String(row.size ?? "none") === choices.size) &&
     words.every((word) => text.includes(word))
   );
@@ -158,6 +161,11 @@ function rangeOf(row, column) {
 
 function intervalOf(row, column) {
   return (column === "average" ? row.average_interval : ownValue(row.scores, column.id)?.interval) ?? null;
+}
+
+/** The interval of a row's rank in a column; null if it was not tested against all others there. */
+function rankOf(row, column) {
+  return (column === "average" ? row.average_rank : ownValue(row.ranks, column.id)) ?? null;
 }
 
 /** The marks *, † and ‡ of a value's caveats, which the notes explain. */

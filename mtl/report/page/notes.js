@@ -29,6 +29,9 @@ function drawNotes(suite, choices, rows) {
     own && !reference && choices.spread === "range" && "Small numbers below a score: the lowest and the highest score over seeds.",
     own && !reference && choices.spread === "interval" && "Small numbers below a score: its 95 % interval." +
         (showsAverage(suite, tasks) ? "" : " The average has one only while none of its tasks is hidden."),
+    ownValue(suite.ranked, "average") &&
+      "Rank: the ranks by AVG that the tests with Holm's correction leave open; runs that no test separates share theirs. All hold at once with a probability of 95 %.",
+    own && !reference && choices.spread === "rank" && "Small numbers below a score: the ranks in that column.",
     reference && referenceNote(names.get(reference.id), choices, showsAverage(suite, tasks)),
     ...d3
       .groups(partial, (row) => joinWithAnd(row.lacking.map((task) => task.title)))

@@ -14,7 +14,7 @@ function scoreFigures(scene) {
     { "aria-labelledby": "scores-title" },
     h("h3", { id: "scores-title" }, "Scores by task"),
     legendList([
-      own && ["dot own", `own run, median, ${ownSplits(rows).join(", ")}`],
+      own && ["dot own", `${ownNoun}, ${rows.some((row) => row.details) ? "median, " : ""}${ownSplits(rows).join(", ")}`],
       own && ["bar thick", "95 % interval"],
       own && ["bar", "lowest to highest over seeds"],
       published && ["dot", `published, ${publishedSplits(rows).join(", ")}`],

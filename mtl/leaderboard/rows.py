@@ -1,0 +1,114 @@
+"""The rows that submissions to a leaderboard are scored on, with or without their labels."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.data.dataset import describe_rows
+from mtl.data.examples import Example, read_examples
+from mtl.data.records import has_column
+from mtl.data.splits import read_split
+from mtl.runs.predictions import scored_rows
+from mtl.stats.resampling import RowGroups, row_groups
+from mtl.submissions.entry import RowFile, read_row_file
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import ScoredRows, Task
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """The gold targets of a task's rows.
+
+    Args:
+        rows: what metrics read.
+        groups: the groups that resamples draw.
+        key: a hash of the texts, the groups and the targets.
+    """
+
+    rows: ScoredRows
+    groups: RowGroups
+    key: str
+
+
+@dataclass(frozen=True, eq=False)
+class TaskRows:
+    """The rows of one task that a submission predicts.
+
+    Args:
+        task: the task, scored on the leaderboard's split.
+        count: the number of rows.
+        candidates: int64 (rows,), the number of candidates of each row; None unless the task is a choice.
+        file: the rows as JSON objects; None unless the data is a JSON Lines file.
+        labelled: None if the labels are not at hand.
+    """
+
+    task: Task
+    count: int
+    candidates: np.ndarray | None
+    file: RowFile | None
+    labelled: LabelledRows | None = None
+
+
+def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRows]:
+    """The rows of the tasks that the folder has labels of, by task id.
+
+    Args:
+        gold: a data folder; its test files have the target column, and may be called test.tsv.
+
+    Raises:
+        InputError: if there are none, and for files that cannot be read.
+    """
+    tasks = {}
+    for task in suite.tasks.values():
+        names = dict.fromkeys([task.files[split], *(["test.tsv"] if split == "test" else [])])
+        for path in (gold / task.folder / name for name in names if name):
+            if path.is_file() and has_column(path, task.target):
+                file = _row_file(task, split, path)
+                if file is None or file.labelled:
+                    scored = replace(task, scored=split, breakdown=None)
+                    examples = read_split(scored, path, split)
+                    tasks[task.id] = _rows(scored, examples, file, _labelled(scored, examples))
+                    break
+    if not tasks:
+        raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
+    return tasks
+
+
+def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, TaskRows]:
+    """The rows of the tasks that the folder has, by task id; labels are not read. Raises InputError as `read_labelled_rows`."""
+    tasks = {}
+    for task in suite.tasks.values():
+        path = task.path(split, data_dir)
+        if path is not None and path.is_file():
+            tasks[task.id] = _rows(task, read_examples(task, path, targets=False), _row_file(task, split, path))
+    if not tasks:
+        raise InputError(f"has no {split} file of suite {suite.name}; set data_dir=", path=data_dir)
+    return tasks
+
+
+def _rows(
+    task: Task, examples: Sequence[Example], file: RowFile | None, labelled: LabelledRows | None = None
+) -> TaskRows:
+    candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
+    return TaskRows(task, len(examples), candidates, file, labelled)
+
+
+def _row_file(task: Task, split: str, path: Path) -> RowFile | None:
+    return read_row_file(task, split, path) if path.suffix == ".jsonl" else None
+
+
+def _labelled(task: Task, examples: Sequence[Example]) -> LabelledRows:
+    described = describe_rows(task, examples)
+    groups = described["groups"]
+    # With only one group, groups cannot be resampled, so each row counts as a group.
+    apart = groups is None or len(set(groups)) == 1
+    numbers = np.unique(np.arange(len(examples)) if apart else np.array(groups), return_inverse=True)[1]
+    rows = scored_rows(task, examples)
+    assert rows is not None
+    set_of_rows = hashlib.sha256(repr((described["texts"], groups)).encode()).hexdigest()
+    targets = hashlib.sha256(repr((set_of_rows, rows.targets.tolist(), task.fingerprint())).encode()).hexdigest()
+    return LabelledRows(rows, row_groups(set_of_rows, numbers), targets)
