@@ -1,13 +1,18 @@
 """Fixtures of every folder."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from elmo_files import write_elmo
 from input_errors import MESSAGES
 from small_suite import SMALL, small_settings
+
+if TYPE_CHECKING:
+    from selenium import webdriver
 
 # Models this small gain nothing from a second thread; set before torch is imported, here and in subprocesses.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -48,6 +53,17 @@ def own_stage1(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     """Every run trains its own stage 1, also where two runs would share one: tests compare runs. The marker `shares_stage1` allows it."""
     if request.node.get_closest_marker("shares_stage1") is None:
         monkeypatch.setattr("mtl.methods.lstm.stage1.SharedStage1.take", lambda *_: False)
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator["webdriver.Chrome"]:
+    """One browser for all tests that open a page."""
+    from report_browser import start  # selenium is not there where only the core is installed
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        driver = start(Path(profile))
+        yield driver
+        driver.quit()
 
 
 @pytest.fixture

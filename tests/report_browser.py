@@ -68,13 +68,17 @@ class Page:
     def script(self, code: str) -> Any:
         return self.driver.execute_script(code)
 
-    def column(self, header: str) -> dict[str, str]:
-        """The scores of a column as shown, by row."""
+    def position(self, header: str) -> int:
+        """The number of a column, from 1."""
         titles = [
             button.get_attribute("data-key").removeprefix("sort:").removeprefix("task:")
             for button in self.all("#board thead button")
         ]
-        position = titles.index(header) + 1
+        return titles.index(header) + 1
+
+    def column(self, header: str) -> dict[str, str]:
+        """The scores of a column as shown, by row."""
+        position = self.position(header)
         return {
             row: self.script(
                 f"return document.querySelector('tr[data-row={row}] > :nth-child({position}) .score')?.firstChild.textContent ?? ''"

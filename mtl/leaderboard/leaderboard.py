@@ -88,7 +88,8 @@ def make_leaderboard(
             scored.append(scorer.score(read_submission(path, about, suite, rules.split)))
         except InputError as error:
             refused[path.name] = str(error)
-    write_site(build_board(suite, tasks, scored, rules.split), scored, refused, out, url)
+    board = build_board(suite, tasks, scored, rules.split)
+    write_site(f"{suite.title} leaderboard", board, scored, refused, out, url)
     return {path.name: refused.get(path.name, "") for path in find_submissions(folder)}
 
 
@@ -132,7 +133,7 @@ def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Sc
         "A system without one of these has no average."
     ]
     marks += [f"* AVG is without {', '.join(partial)}, which have no labels here."] if partial else []
-    columns = {id: rows_of_task.task for id, rows_of_task in tasks.items()}
+    columns = {id: each.task for id, each in tasks.items() if any(id in row.scores for row in rows)}
     return Leaderboard(
         suite.name,
         f"{suite.title}, {split}",

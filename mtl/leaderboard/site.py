@@ -40,17 +40,23 @@ class Entry:
 
 
 def write_site(
-    board: Leaderboard, scored: Sequence[Scored], refused: Mapping[str, str], out: Path, url: str | None = None
+    title: str,
+    board: Leaderboard,
+    scored: Sequence[Scored],
+    refused: Mapping[str, str],
+    out: Path,
+    url: str | None = None,
 ) -> None:
     """Write index.html, systems/NAME.html, leaderboard.json, leaderboard.csv and feed.xml.
 
     Args:
+        title: of the site.
         refused: by name, why a submission is not on the board.
         url: the address of the site, for the feed's links.
     """
     entries = _best_first(board, scored)
     files = {
-        "index.html": render_page(document([board], "", "", title=board.title)),
+        "index.html": render_page(document([board], "", "", title=title)),
         "leaderboard.json": json.dumps(_content(board, entries, refused), indent=1, ensure_ascii=False) + "\n",
         "leaderboard.csv": csv_text(_lines(board, entries)),
         "feed.xml": _feed(board, entries, url),

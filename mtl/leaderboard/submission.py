@@ -158,5 +158,7 @@ def _rejoined(submission: Submission, suite: Suite, split: str, rows: TaskRows) 
     joined, problems = joined_rows(suite, split, {split: file}, rows.file)
     if problems:
         raise InputError(f"{file.name}: does not fit the data{problems[0]}")
+    if joined is file.rows:
+        return file.predictions
     targets = [prediction_target(rows.task, row) for row in joined]
     return np.array(targets, dtype=target_kind(rows.task).cells.dtype)

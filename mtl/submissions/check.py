@@ -101,7 +101,7 @@ def check_rows(path: Path, suite: Suite, data_dir: Path) -> Checked:
         compared.append(data.get(task.id, {}))
         wrong = _task_problems(path, task, files, compared[-1], data_dir)
         problems += wrong
-        predicted = {} if wrong else {split: file.predictions() for split, file in files.items()}
+        predicted = {} if wrong else {split: file.predictions for split, file in files.items()}
         figures[task.id] = {
             split: measure(suite, split, compared[-1][split], targets) for split, targets in predicted.items()
         }

@@ -68,6 +68,7 @@ class RowFile:
         """Whether the file has the number of rows that the suite names for this split; also if it names none for the task."""
         return not self.task.rows or self.task.rows.get(split) == len(self.lines)
 
+    @cached_property
     def predictions(self) -> np.ndarray:
         """The targets that the rows' predictions mean, (rows,). Raises InputError for the first prediction that is not valid."""
         targets = []
@@ -77,6 +78,24 @@ class RowFile:
             except ValueError as error:
                 raise InputError(str(error), path=self.name, line=number) from None
         return np.array(targets, dtype=target_kind(self.task).cells.dtype)
+
+    def keys(self, id: str | None) -> list[str]:
+        """For each row what identifies it: its texts and spans, and the value of `id`. Raises InputError if it lacks one of these."""
+        if id not in self._keys:
+            columns, keys = (*self.task.text_columns, *self.task.span_columns), []
+            for number, row in enumerate(self.rows, start=1):
+                try:
+                    texts = [value_of(row, column) for column in columns]
+                except ValueError as error:
+                    raise InputError(str(error), path=self.name, line=number) from None
+                keys.append(json.dumps([id and row[id], *texts]))
+            self._keys[id] = keys
+        return self._keys[id]
+
+    @cached_property
+    def _keys(self) -> dict[str | None, list[str]]:
+        """The keys that were asked for, by the name of the id."""
+        return {}
 
     def with_predictions(self, predictions: Sequence[Any]) -> str:
         """The file's rows with these JSON values as predictions. Raises InputError for a row that has this key already."""

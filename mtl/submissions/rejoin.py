@@ -11,7 +11,6 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.files import write_json, write_text
-from mtl.data.columns import value_of
 from mtl.data.examples import read_examples
 from mtl.runs.predictions import gold_and_predictions, scored_rows
 from mtl.settings.bounds import check_bounds
@@ -100,10 +99,10 @@ def rejoin(
 def joined_rows(suite: Suite, split: str, ours: Mapping[str, RowFile], file: RowFile) -> tuple[Rows, list[str]]:
     """The submission's row for each row of a data file, and the problems, as ":line: message". ours: its files by split."""
     id = next((id for id in suite.submission.ids if all(_has(id, each) for each in (file, *ours.values()))), None)
-    keys = {name: row_keys(each, id) for name, each in ours.items()}
+    keys = {name: each.keys(id) for name, each in ours.items()}
     for each in ours.values():
-        each.predictions()
-    wanted = row_keys(file, id)
+        _ = each.predictions  # raises for one that is not valid
+    wanted = file.keys(id)
     if keys.get(split) == wanted:
         return ours[split].rows, []
     same, all_rows = defaultdict[str, Rows](list), defaultdict[str, Rows](list)
@@ -131,18 +130,6 @@ def joined_rows(suite: Suite, split: str, ours: Mapping[str, RowFile], file: Row
 
 def _has(id: str, file: RowFile) -> bool:
     return all(row.get(id) is not None for row in file.rows)
-
-
-def row_keys(file: RowFile, id: str | None) -> list[str]:
-    """For each row what identifies it: its texts and spans, and its id if the task has ids. Raises InputError if it lacks one of these."""
-    task, keys = file.task, []
-    for number, row in enumerate(file.rows, start=1):
-        try:
-            texts = [value_of(row, column) for column in (*task.text_columns, *task.span_columns)]
-        except ValueError as error:
-            raise InputError(str(error), path=file.name, line=number) from None
-        keys.append(json.dumps([id and row[id], *texts]))
-    return keys
 
 
 def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float) -> str:
@@ -198,8 +185,8 @@ def _of_rows(
 
 def _scored(task: Task, file: RowFile, gold: RowFile) -> tuple[np.ndarray, ScoredRows]:
     """The predictions of a file of rows, and the gold file's rows. Raises InputError unless both have the same texts in the same order."""
-    predictions = file.predictions()
-    if row_keys(file, None) != row_keys(gold, None):
+    predictions = file.predictions
+    if file.keys(None) != gold.keys(None):
         raise InputError(
             f"its rows are not those of {gold.name}; mtl rejoin puts predictions to its rows", path=file.name
         )

@@ -1,20 +1,11 @@
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import report_sample
-from report_browser import Opener, Page, start
+from report_browser import Opener, Page
 from selenium import webdriver
-
-
-@pytest.fixture(scope="session")
-def driver() -> Iterator[webdriver.Chrome]:
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        driver = start(Path(profile))
-        yield driver
-        driver.quit()
 
 
 @pytest.fixture

@@ -179,6 +179,5 @@ def test_best_score_of_each_split_is_bold(opened: Opener) -> None:
     page = opened()
     for source, rows in (("run", own_rows(page.suite)), ("published", page.suite["rows"])):
         best = max((row for row in rows if "psc" in row["scores"]), key=lambda row: row["scores"]["psc"]["median"])
-        position = 2 + 1 + [task["id"] for task in page.suite["tasks"]].index("psc") + 1
-        found = page.all(f"tr.{source} > :nth-child({position}) .best")
+        found = page.all(f"tr.{source} > :nth-child({page.position('psc')}) .best")
         assert [mark.text.split()[0] for mark in found] == [f"{best['scores']['psc']['median']:.1f}"]

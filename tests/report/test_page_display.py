@@ -86,7 +86,6 @@ def test_comparison_shows_better_worse_undecided_or_too_few_seeds(opened: Opener
     signs = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
     inverted = {"better": "worse", "worse": "better"}
     held, verdicts = set(), set()
-    columns = ["average", *(task["id"] for task in suite["tasks"])]
     for run in ("constant", "elmo-finetune", "fasttext-frozen"):
         id = row_id(page, run)
         key = f"{id}|{reference}"
@@ -97,7 +96,7 @@ def test_comparison_shows_better_worse_undecided_or_too_few_seeds(opened: Opener
             else (-1, lambda verdict: inverted.get(verdict, verdict))
         )
         for task in ("average", "nkjp-ner", "cdsc-r", "dyk"):
-            shown = page.find(f"tr[data-row={id}] > :nth-child({3 + columns.index(task)}) .verdict")
+            shown = page.find(f"tr[data-row={id}] > :nth-child({page.position(task)}) .verdict")
             verdict = by(test[task]["verdict"])
             verdicts.add(verdict)
             difference = f"{sign * test[task]['difference']:+.1f}".replace("-", "−")
