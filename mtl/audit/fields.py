@@ -15,7 +15,7 @@ import numpy as np
 from mtl.audit.findings import Finding, Part, excerpt, located_below, plain
 from mtl.base.errors import InputError
 from mtl.data.records import Value, read_fields
-from mtl.tasks.metrics import METRICS, score
+from mtl.tasks.metrics import metric_named, score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Scale, ScoredRows, Task
 
@@ -51,7 +51,7 @@ def field_findings(part: Part, data_dir: Path, scale: Scale) -> list[Finding]:
     kind = target_kind(part.task)
     targets = np.array([row.target for row in part.rows], dtype=kind.cells.dtype)
     try:
-        fields = read_fields(data_dir / part.file)
+        fields = read_fields(data_dir / part.file, part.task.header)
     except InputError as error:  # a parquet file can be too large with all columns
         what = f"its further columns cannot be read: {located_below(error, data_dir)}"
         return [part.finding("unreadable", 1, what, "the audit cannot tell whether they predict the target")]
@@ -79,7 +79,7 @@ def _finding(part: Part, targets: np.ndarray, guesses: Sequence[Guesses], scale:
         f"{guess.field} {scale.show(score(task, guess.targets, rows))} ({guess.removed:.0%})" for guess in guesses
     )
     what = (
-        f"{subject} the target ({METRICS[task.metric].title}, and the share of a constant answer's errors that the field removes):"
+        f"{subject} the target ({metric_named(task.metric).title}, and the share of a constant answer's errors that the field removes):"
         f" {scores}; a constant answer has {scale.show(score(task, constant, rows))}"
     )
     meaning = "a model must not read such a field, and one that infers it from the text need not solve the task"

@@ -137,6 +137,11 @@ class Dataset:
         """The tasks with training rows; the others are answered by the head of one of them."""
         return [task for task in self.tasks if task.answered_by is None]
 
+    @property
+    def scored_tasks(self) -> list[Task]:
+        """The tasks whose predictions are compared with targets."""
+        return [task for task in self.tasks if task.is_scored]
+
     def scored(self, task: Task) -> Split:
         """The rows that the task is scored on."""
         return self.splits[task.id][task.scored_split]
@@ -211,7 +216,7 @@ def _marks(suite: Suite, tasks: Sequence[Task], files: Sequence[HashedFile]) -> 
     """The `fingerprints` of these tasks. files: theirs."""
     marks = {"language": suite.language, **{f"tasks.{task.id}": task.fingerprint() for task in tasks}}
     if suite.average is not None:
-        marks["average"] = ", ".join(suite.averaged)
+        marks["average"] = suite.average_text
     return {**marks, **{file.name: file.sha256 for file in files}}
 
 
@@ -235,7 +240,11 @@ def build_dataset(read: Sequence[TaskExamples]) -> Dataset:
         splits,
         {part.task.id: part.held_out for part in read if part.held_out},
         answers,
-        scored_rows={part.task.id: describe_rows(part.task, part.rows[part.task.scored_split]) for part in read},
+        scored_rows={
+            part.task.id: describe_rows(part.task, part.rows[part.task.scored_split])
+            for part in read
+            if part.task.is_scored
+        },
     )
 
 

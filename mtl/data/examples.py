@@ -133,7 +133,7 @@ def read_examples(task: Task, path: Path, targets: bool = True) -> list[Example]
     """
     further = [task.target, *([task.group] if task.group else []), *task.further_columns] if targets else []
     words = _words_columns(task, path)
-    records = read_records(path, [*task.text_columns, *task.span_columns, *further], list(words))
+    records = read_records(path, [*task.text_columns, *task.span_columns, *further], list(words), task.header)
     kind, typed = target_kind(task), is_typed(path)
     examples = [_example(task, kind, path, record, targets, typed) for record in records]
     if words:

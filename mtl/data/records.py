@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -52,6 +53,7 @@ FIRST_ROWS = 100
 
 # A nested row and a column's name -> the column's value in the row. Raises ValueError.
 Lookup = Callable[[object, str], Any]
+Header = Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +68,13 @@ class Record:
     values: tuple[Value, ...]
 
 
-def read_records(path: Path, columns: Sequence[str], optional: Sequence[str] = ()) -> list[Record]:
+def read_records(
+    path: Path, columns: Sequence[str], optional: Sequence[str] = (), header: Sequence[str] | None = None
+) -> list[Record]:
     """All rows of a file, none dropped, with the values of these columns, and then those of optional columns.
 
     Args:
+        header: the columns of a tsv or csv file whose first line names none of them: it has no header, and this line is a row.
         optional: further columns that the file has; the value is None where a row of a jsonl or parquet file has no
             text or number there.
 
@@ -82,17 +87,20 @@ def read_records(path: Path, columns: Sequence[str], optional: Sequence[str] = (
     def lookup(row: object, column: str) -> Any:
         return optional_value(row, column) if column in others else value_of(row, column)
 
-    return _format(path).read(path, [*columns, *optional], lookup if others else value_of)
+    return _format(path).read(path, [*columns, *optional], lookup if others else value_of, header)
 
 
-def read_fields(path: Path) -> dict[str, list[Value | None]]:
+def read_fields(path: Path, header: Sequence[str] | None = None) -> dict[str, list[Value | None]]:
     """The values of each column that holds texts or numbers, by the column's name; None where a row has no such value.
 
     Lists are left out, and columns that share a name. Raises InputError as `read_records` does, except for missing values.
+
+    Args:
+        header: as in `read_records`.
     """
-    names = column_names(path)
+    names = column_names(path, header)
     columns = [name for name in names if not name.endswith(LIST) and names.count(name) == 1]
-    records = _format(path).read(path, columns, optional_value)
+    records = _format(path).read(path, columns, optional_value, header)
     return {name: [record.values[number] for record in records] for number, name in enumerate(columns)}
 
 
@@ -101,17 +109,21 @@ def is_typed(path: Path) -> bool:
     return _format(path).typed
 
 
-def column_names(path: Path) -> list[str]:
+def column_names(path: Path, header: Sequence[str] | None = None) -> list[str]:
     """The names of a file's columns in their order. Raises InputError as `read_records` does.
 
     A jsonl file has the columns of its first 100 rows, without those that are null in all of them.
+
+    Args:
+        header: as in `read_records`.
     """
-    return _format(path).names(path)
+    names = _format(path).names(path)
+    return names if _format(path).typed else list(_header(names, header)[0])
 
 
-def has_column(path: Path, column: str) -> bool:
+def has_column(path: Path, column: str, header: Sequence[str] | None = None) -> bool:
     """Whether a file has this column, as `column_names` says."""
-    return column in column_names(path)
+    return column in column_names(path, header)
 
 
 def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value]]) -> int:
@@ -126,9 +138,9 @@ def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Va
         raise InputError(f"cannot be written: {error}", path=path) from None
 
 
-def _read_tsv(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
+def _read_tsv(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
     rows = enumerate((line.split("\t") for line in read_lines(path)), start=1)
-    return _table(path, rows, columns, "one row a line, cells set apart by tabs")
+    return _table(path, rows, columns, header, "one row a line, cells set apart by tabs")
 
 
 def _tsv_names(path: Path) -> list[str]:
@@ -144,8 +156,8 @@ def _write_tsv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Value
     )
 
 
-def _read_csv(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
-    return _table(path, _csv_rows(path), columns, "a cell that holds a comma stands in quotes")
+def _read_csv(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
+    return _table(path, _csv_rows(path), columns, header, "a cell that holds a comma stands in quotes")
 
 
 def _csv_names(path: Path) -> list[str]:
@@ -180,13 +192,18 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         csv.field_size_limit(longest)
 
 
-def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[str], rule: str) -> list[Record]:
-    """The records of a file whose first row names the columns."""
+def _table(
+    path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[str], names: Header, rule: str
+) -> list[Record]:
+    """The records of a file whose first row names the columns, unless it names none of `names`: then these are the columns."""
     remaining = iter(rows)
-    _, header = next(remaining, (1, []))
+    line, first = next(remaining, (1, []))
+    header, is_row = _header(first, names)
+    if is_row:
+        remaining = chain([(line, first)], remaining)
     for column in columns:
         if column not in header:
-            raise InputError(f"no column {column!r} in the header; it has {listed(header)}", path=path, line=1)
+            raise InputError(f"no column {column!r} in the header; it has {listed(list(header))}", path=path, line=1)
         if header.count(column) > 1:
             raise InputError(
                 f"column {column!r} stands more than once in the header; rename the others", path=path, line=1
@@ -203,7 +220,13 @@ def _table(path: Path, rows: Iterable[tuple[int, list[str]]], columns: Sequence[
     return records
 
 
-def _read_jsonl(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
+def _header(first: Sequence[str], names: Header) -> tuple[Sequence[str], bool]:
+    """The names of the columns of a file with this first row, and whether this row is a row of data."""
+    is_row = bool(names) and bool(first) and not set(first) & set(names or ())
+    return (names or (), True) if is_row else (first, False)
+
+
+def _read_jsonl(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
     rows = ((number, parse_row(path, number, line)) for number, line in enumerate(read_lines(path), 1))
     return _records(path, rows, columns, lookup)
 
@@ -256,7 +279,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _read_parquet(path: Path, columns: Sequence[str], lookup: Lookup) -> list[Record]:
+def _read_parquet(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:
     return _records(path, enumerate(parquet_rows(path, columns), 1), columns, lookup)
 
 
@@ -282,7 +305,7 @@ def _records(
 
 @dataclass(frozen=True)
 class _Format:
-    read: Callable[[Path, Sequence[str], Lookup], list[Record]]
+    read: Callable[[Path, Sequence[str], Lookup, Header], list[Record]]
     names: Callable[[Path], list[str]]
     write: Callable[[Path, Sequence[str], Sequence[Sequence[Value]]], int]
     typed: bool

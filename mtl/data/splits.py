@@ -153,9 +153,19 @@ def _imbalance(held: np.ndarray, wanted: np.ndarray) -> float:
 def choose_scored(suite: Suite, data_dir: Path) -> Suite:
     """The suite with each task that is scored on `DEV_OR_TEST` scored on one of them: on dev if the dev file is there.
 
-    Else it is scored on test and has no dev file, so that dev is rows held out of train. Everything that reads data takes this suite.
+    Else it is scored on test and has no dev file, so that dev is rows held out of train. Where the suite allows missing files, a task that
+    has others, but not its test file, has no test rows. Everything that reads data takes this suite.
     """
-    return replace(suite, tasks={id: _scored_on_one(task, data_dir) for id, task in suite.tasks.items()})
+    tasks = {id: _scored_on_one(task, data_dir) for id, task in suite.tasks.items()}
+    if suite.allow_missing:
+        tasks = {id: _without_missing_test(task, data_dir) for id, task in tasks.items()}
+    return replace(suite, tasks=tasks)
+
+
+def _without_missing_test(task: Task, data_dir: Path) -> Task:
+    path = task.path("test", data_dir)
+    is_there = path is None or path.is_file() or not has_files(task, data_dir) or task.scored_split == "test"
+    return task if is_there else replace(task, files={**task.files, "test": None})
 
 
 def _scored_on_one(task: Task, data_dir: Path) -> Task:

@@ -6,7 +6,7 @@ from typing import Any
 
 from mtl.base.terminal import MISSING, escaped, markdown_table
 from mtl.export.format import Export
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
 
 NOT_STATED = "not stated"
@@ -36,7 +36,7 @@ def _evaluation(export: Export) -> str:
         rows.append(
             [
                 task_title(export.suite.tasks[id]),
-                METRICS[scores["metric"]].title,
+                metric_named(scores["metric"]).title,
                 escaped(scores.get("split", "dev")),
                 scale.show(scores["scores"][seed]),
                 *(scale.show(scores[key]) for key in ("median", "min", "max")),

@@ -20,7 +20,7 @@ from mtl.export.model_card import NOT_STATED, code_block, task_title
 from mtl.methods.transformer.inputs import InputReader
 from mtl.methods.transformer.network import body_input
 from mtl.methods.transformer.pretrained import ExactLinear
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.target_kind import HeadTargets
 from mtl.tasks.targets import NumberHead
 from mtl.tasks.task import Task
@@ -185,7 +185,7 @@ def _evaluation(export: TaskExport) -> str:
     cells = [scale.show(scores["scores"][seed]), *(scale.show(scores[key]) for key in ("median", "min", "max"))]
     rows = [
         ["metric", "split", f"seed {seed}", "median", "minimum", "maximum"],
-        [METRICS[scores["metric"]].title, scores.get("split", "dev"), *cells],
+        [metric_named(scores["metric"]).title, scores.get("split", "dev"), *cells],
     ]
     return (
         f"## Evaluation\n\nThe model is that of seed {seed}; median, minimum and maximum are over {len(export.summary['seeds'])} of the run's"

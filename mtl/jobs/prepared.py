@@ -128,7 +128,7 @@ def _constants(dataset: Dataset) -> dict[str, float]:
     The answer is the best one on the training rows of the task itself, or of the task whose head answers, by that task's metric.
     """
     scores, tasks = {}, {task.id: task for task in dataset.tasks}
-    for task in dataset.tasks:
+    for task in dataset.scored_tasks:
         source = tasks[task.answered_by or task.id]
         answer = best_constant(source, dataset.splits[source.id]["train"].scored)
         scores[task.id] = constant_score(task, answer, dataset.scored(task).scored)
@@ -144,7 +144,7 @@ def _record(job: Job, dataset: Dataset) -> None:
     write_text(folder.scored_rows, json.dumps(dataset.scored_rows) + "\n")
     if dataset.answers:
         write_json(folder.answers, dataset.answers)
-    for task in dataset.tasks:
+    for task in dataset.scored_tasks:
         gold = dataset.scored(task).targets
         write_predictions(folder.gold(task.scored_split, task.id), task, gold, job.config.submission.header)
 

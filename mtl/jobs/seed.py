@@ -132,20 +132,21 @@ def _predict(job: Job, dataset: Dataset, method: Method, seed: int) -> dict[str,
     by_task, on_dev, further = {}, {}, dict[str, dict[str, float]]()
     same_answer = list[str]()
     for task, predictions in method.predictions(seed, folder.seed(seed)):
-        scored = predictions[task.scored_split], dataset.scored(task).scored
-        by_task[task.id] = score(task, *scored)
-        further[task.id] = further_scores(task, *scored)
-        if len(set(scored[0].tolist())) == 1 < len(scored[0]):
-            same_answer.append(task.id)
+        if task.is_scored:
+            scored = predictions[task.scored_split], dataset.scored(task).scored
+            by_task[task.id] = score(task, *scored)
+            further[task.id] = further_scores(task, *scored)
+            if len(set(scored[0].tolist())) == 1 < len(scored[0]):
+                same_answer.append(task.id)
         if "dev" in predictions:
             on_dev[task.id] = score(task, predictions["dev"], dataset.splits[task.id]["dev"].scored)
         for split, values in predictions.items():
             write_predictions(folder.predictions(seed, split, task.id), task, values, config.submission.header)
-    scores = {task.id: by_task[task.id] for task in dataset.tasks}
+    scores = {task.id: by_task[task.id] for task in dataset.scored_tasks}
     return {
         "scores": scores,
         "average": job.suite.mean(scores),
-        "also": {task.id: further[task.id] for task in dataset.tasks if further[task.id]},
+        "also": {task.id: further[task.id] for task in dataset.scored_tasks if further[task.id]},
         "dev_scores": {task.id: on_dev[task.id] for task in dataset.tasks if task.id in on_dev},
         "same_answer": [task.id for task in dataset.tasks if task.id in same_answer],
     }

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
@@ -20,7 +19,7 @@ from mtl.leaderboard.submission import ABOUT, Entrant, find_submissions, read_ab
 from mtl.report.board import Column, Leaderboard, PairTests, Row, Score, by_family
 from mtl.report.pairs import column_ranks
 from mtl.stats.comparison import Sample, estimate
-from mtl.tasks.metrics import METRICS, lowest_score
+from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Suite
 
 logger = logging.getLogger("mtl")
@@ -121,7 +120,7 @@ def _admit(folder: Path, rules: Rules) -> tuple[list[tuple[Path, Entrant]], dict
 def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Scored], split: str) -> Leaderboard:
     """The leaderboard of submissions. Scores and intervals are rounded as the suite shows them; ranks are those of the scores before."""
     rows = [_row(suite, each, split) for each in scored]
-    scale, averaged = suite.shown, [id for id in suite.averaged if id in tasks]
+    scale = suite.shown
     ranks = column_ranks(rows)
     for column in (AVERAGE, *tasks):  # a single system has the first rank
         alone = [number for number, row in enumerate(rows) if row.score(column)]
@@ -129,7 +128,7 @@ def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Sc
             ranks[column] = {alone[0]: (1, 1)}
     partial = [id for id in suite.averaged if id not in tasks]
     marks = [
-        f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {', '.join(averaged)}. "
+        f"{scale.heading}, on the labels of {split}, rounded. AVG is the mean over {suite.average_text}. "
         "A system without one of these has no average."
     ]
     marks += [f"* AVG is without {', '.join(partial)}, which have no labels here."] if partial else []
@@ -141,7 +140,7 @@ def build_board(suite: Suite, tasks: Mapping[str, TaskRows], scored: Sequence[Sc
         {
             AVERAGE: Column("AVG", "mean"),
             **{
-                id: Column(task.title, METRICS[task.metric].title, task.metric, id, id in suite.averaged)
+                id: Column(task.title, metric_named(task.metric).title, task.metric, id, id in suite.averaged)
                 for id, task in columns.items()
             },
         },
@@ -177,8 +176,8 @@ def _row(suite: Suite, scored: Scored, split: str) -> Row:
     scores = {id: _score(suite, scored.samples[id], lowest_score(suite.tasks[id])) for id in scored.scores}
     means = {}
     if AVERAGE in scored.samples:
-        lowest = fmean(lowest_score(suite.tasks[id]) for id in suite.averaged if id in scores)
-        means[AVERAGE] = _score(suite, scored.samples[AVERAGE], lowest)
+        lowest = suite.mean({id: lowest_score(suite.tasks[id]) for id in scores})
+        means[AVERAGE] = _score(suite, scored.samples[AVERAGE], lowest or 0.0)
     missing = suite.lacking(scores) if means else []
     return Row(
         name=scored.name,

@@ -66,7 +66,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRo
     for task in suite.tasks.values():
         names = dict.fromkeys([task.files[split], *(["test.tsv"] if split == "test" else [])])
         for path in (gold / task.folder / name for name in names if name):
-            if path.is_file() and has_column(path, task.target):
+            if path.is_file() and has_column(path, task.target, task.header):
                 file = _row_file(task, split, path)
                 if file is None or file.labelled:
                     scored = replace(task, scored=split, breakdown=None)

@@ -78,8 +78,9 @@ class Scorer:
         if self.averaged and all(id in samples for id in self.averaged):
             of_task = dict(zip(stored["tasks"].tolist(), stored["means"][1], strict=True))
             parts = [{_labels(self._tasks[id]).groups.in_average.rows: of_task[id]} for id in self.averaged]
-            mean = np.mean([samples[id].by_seed for id in self.averaged], axis=0)
-            samples[AVERAGE] = Sample(mean, over_tasks(parts), 0.0, True)
+            mean = np.array([self._suite.mean(scores)])
+            divisors = list(self._suite.divisors(self.averaged).values())
+            samples[AVERAGE] = Sample(mean, over_tasks(parts, divisors), 0.0, True)
         return Scored(submission.name, submission.system, str(stored["digest"]), scores, samples)
 
     def _computed(self, submission: Submission) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from mtl.methods.heads import with_overlap
 from mtl.model.network import TaskNetwork
 from mtl.model.sequences import Sequences
 from mtl.settings.schema import Config, LossConfig
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import PERCENT, Scale, Task
 from mtl.training.batches import (
@@ -77,7 +77,7 @@ class Coded:
         for task in self.dataset.trained_tasks:
             if task.id not in network.kinds:
                 continue
-            if loss.class_weights and METRICS[task.metric].one_label:
+            if loss.class_weights and metric_named(task.metric).one_label:
                 codes = self.splits[task.id]["train"].targets
                 network.kinds[task.id] = network.kinds[task.id].balanced(codes, loss.class_weights)
             if loss.choice == "pairs":

@@ -23,7 +23,7 @@ from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
 from mtl.model.network import AnyHead, Heads, Network
 from mtl.settings.schema import Config
-from mtl.tasks.metrics import METRICS, TIE
+from mtl.tasks.metrics import TIE, metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import (
@@ -123,7 +123,7 @@ class Finetuning:
         if not load_finished(network, self.folder):
             self.data.set_loss(network, self.config.loss)
             self._fit(network)
-        if self.config.finetune.threshold == "dev" and METRICS[self.task.metric].one_label:
+        if self.config.finetune.threshold == "dev" and metric_named(self.task.metric).one_label:
             self._choose_threshold(network)
         return network
 

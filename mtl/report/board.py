@@ -84,6 +84,7 @@ class Column:
         metric_id: its id.
         task: the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
         averaged: whether the average counts the task.
+        average_group: equal for the tasks that the average counts as one.
         labels: the labels of a classification task.
         range: the range of a regression task's gold targets.
     """
@@ -93,6 +94,7 @@ class Column:
     metric_id: str = "mean"
     task: str = ""
     averaged: bool = True
+    average_group: str = ""
     labels: Sequence[str] | None = None
     range: Sequence[float] | None = None
 

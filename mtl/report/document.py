@@ -48,6 +48,7 @@ def _suite(board: Leaderboard) -> dict[str, Any]:
                 "labels": column.labels,
                 "range": column.range,
                 "averaged": column.averaged,
+                "average_group": column.average_group or id,
             }
             for id, column in board.columns.items()
             if id != AVERAGE

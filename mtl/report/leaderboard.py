@@ -12,7 +12,7 @@ from mtl.runs.finished import Run
 from mtl.runs.summary import splits_text
 from mtl.stats.comparison import Sample, estimate
 from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
-from mtl.tasks.metrics import METRICS, lowest_score
+from mtl.tasks.metrics import is_metric, lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Published, Suite
 from mtl.tasks.task import Task
 
@@ -59,13 +59,22 @@ def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
     groups: dict[str, list[Run]] = {}
     for run in runs:
         tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
-        groups.setdefault(repr((run.suite.name, tasks, run.suite.averaged)), []).append(run)
+        groups.setdefault(repr((run.suite.name, tasks, run.suite.average_groups)), []).append(run)
     return list(groups.values())
 
 
 def _column(task: Task, suite: Suite) -> Column:
-    metric = METRICS[task.metric].title
-    return Column(task.title, metric, task.metric, task.id, task.id in suite.averaged, task.labels, task.range)
+    metric = metric_named(task.metric).title
+    return Column(
+        task.title,
+        metric,
+        task.metric,
+        task.id,
+        task.id in suite.averaged,
+        next((group[0] for group in suite.average_groups if task.id in group), ""),
+        task.labels,
+        task.range,
+    )
 
 
 def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
@@ -79,15 +88,16 @@ def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
         further[task.id] = {
             name: Score(also["median"], also["min"], also["max"])
             for name, also in record.get("also", {}).items()
-            if name in METRICS
+            if is_metric(name)
         }
     means: dict[str, Score] = {}
     splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
     averaged = [id for id in run.suite.averaged if id in samples]
     if averaged:
         seeds = samples[AVERAGE].by_seed
-        interval = _interval(samples[AVERAGE], fmean(lowest_score(run.suite.tasks[id]) for id in averaged))
-        average = fmean(summary["tasks"][id]["median"] for id in averaged)
+        lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged})
+        interval = _interval(samples[AVERAGE], lowest or 0.0)
+        average = run.suite.mean({id: summary["tasks"][id]["median"] for id in averaged}) or 0.0
         means[AVERAGE] = Score(average, float(seeds.min()), float(seeds.max()), interval)
         splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
     missing, reduced = run.suite.lacking(scores), summary["reduced"]
@@ -138,6 +148,7 @@ def _published_row(row: Published, suite: Suite) -> Row:
         split=row.split,
         scores={id: single(value) for id, value in row.scores.items()},
         means={} if row.average is None else {AVERAGE: single(row.average)},
+        further={id: {name: single(value) for name, value in own.items()} for id, own in row.also.items()},
         missing=missing,
         marks={AVERAGE: "*" if missing else ""},
         reasons={AVERAGE: (*missing, "")},
@@ -175,4 +186,4 @@ def _metric_group(metric: str, tasks: Sequence[Task], rows: Sequence[Row]) -> Gr
         if scores:
             reduced = any(task.id in row.reduced for task in tasks)
             lines.append(GroupLine(row, scores, mean, "†" if reduced else ""))
-    return Group(metric, METRICS[metric].title, {task.id: task.title for task in tasks}, lines, len(tasks) > 1)
+    return Group(metric, metric_named(metric).title, {task.id: task.title for task in tasks}, lines, len(tasks) > 1)

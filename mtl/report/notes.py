@@ -30,7 +30,7 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         "Checkpoints and settings were chosen on dev, which flatters scores on dev a little."
     ]
     if suite.average is not None:
-        notes.append(f"AVG is the mean over {', '.join(suite.averaged)}.")
+        notes.append(f"AVG is the mean over {suite.average_text}.")
     if splits := {row.split for row in rows if row.run is None}:
         on = f"on the {splits.pop()} sets" if len(splits) == 1 else "on the split that they name"
         notes.append(f"Published rows are scores {on}.")

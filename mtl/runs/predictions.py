@@ -1,6 +1,6 @@
 """Read prediction files: check whether a leaderboard can accept them, and pair them with gold targets."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from mtl.tasks.task import ScoredRows, Task
 
 FILE = "{split}_pred_{task}.tsv"
 MOST_FOREIGN = 10  # files of other names that are listed
+
+Plain = Callable[[str, Sequence[str]], list[str]]
 
 
 def read_files(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, bytes], list[str]]:
@@ -56,14 +58,17 @@ def foreign_problems(path: Path, suite: Suite, names: Sequence[str], what: str) 
     return problems if further <= 0 else [*problems, f"{path}: {further} further files of other names"]
 
 
-def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
+def submission_problems(
+    path: Path, suite: Suite, data_dir: Path, wanted: Mapping[str, Task], plain: Plain | None = None
+) -> list[str]:
     """The problems for which the leaderboard would refuse this zip or folder, as "file:line: message"; empty if there are none.
 
     The numbers of rows must be the published ones, or, if none are published, those of the test files in `data_dir`.
+
+    Args:
+        wanted: the tasks by the names of the files that it must have.
+        plain: what makes lines with one prediction each of a file's name and lines; None: they are such lines.
     """
-    wanted = {
-        FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
-    }
     contents, others = read_files(path, wanted.__contains__)
     if not contents and others and all("/" in name for name in others):
         return [f"{path}: its files are in a folder, as in {others[0]}; zip the files without a folder"]
@@ -71,7 +76,11 @@ def submission_problems(path: Path, suite: Suite, data_dir: Path) -> list[str]:
     problems += foreign_problems(path, suite, others, "test predictions")
     for name, task in wanted.items():
         if name in contents:
-            lines = split_lines(contents[name], f"{path}/{name}")
+            try:
+                lines = _plain(contents[name], f"{path}/{name}", plain)
+            except InputError as error:
+                problems.append(str(error))
+                continue
             problems += [f"{path}/{name}{problem}" for problem in file_problems(task, lines, _rows(task, data_dir))]
     return problems
 
@@ -103,12 +112,21 @@ def file_problems(
     return problems
 
 
-def submission_remarks(path: Path, suite: Suite) -> list[str]:
-    """What the user should know of the valid test predictions in a zip or folder, as "file: message", one line a file at most."""
-    files = {FILE.format(split="test", task=task.id): task for task in suite.tasks.values()}
+def _plain(content: bytes, name: str, plain: Plain | None) -> list[str]:
+    """The lines of a file with one prediction each."""
+    lines = split_lines(content, name)
+    return plain(name, lines) if plain else lines
+
+
+def submission_remarks(path: Path, files: Mapping[str, Task], plain: Plain | None = None) -> list[str]:
+    """What the user should know of the valid test predictions in a zip or folder, as "file: message", one line a file at most.
+
+    Args:
+        files, plain: `wanted` and `plain` of `submission_problems`.
+    """
     contents = read_files(path, files.__contains__)[0]
     predictions = {
-        name: read_targets_of_lines(files[name], split_lines(contents[name], f"{path}/{name}")) for name in contents
+        name: read_targets_of_lines(files[name], _plain(contents[name], f"{path}/{name}", plain)) for name in contents
     }
     return [
         f"{path}/{name}: {remark}"
@@ -186,7 +204,7 @@ def _gold(task: Task, split: str, gold_dir: Path, held_out: float) -> ScoredRows
     if split == "test":
         names = [task.files.get("test"), "test.tsv"]
         paths = [gold_dir / task.folder / name for name in names if name]
-        with_gold = [path for path in paths if path.is_file() and has_column(path, task.target)]
+        with_gold = [path for path in paths if path.is_file() and has_column(path, task.target, task.header)]
         return scored_rows(task, read_examples(task, with_gold[0])) if with_gold else None
     path = task.path("dev", gold_dir) or task.path("train", gold_dir)
     if path is None or not path.is_file():

@@ -142,7 +142,7 @@ def summarize(
             (`mtl.data.files`).
     """
     by_task: dict[str, Any] = {}
-    for task in tasks:
+    for task in filter(lambda task: task.is_scored, tasks):
         by_task[task.id] = {
             "metric": task.metric,
             "split": task.scored_split,
@@ -152,7 +152,7 @@ def summarize(
         }
         if further := _further(task, seeds):
             by_task[task.id]["also"] = further
-    resized = {task.id for task in tasks if task.rows and dict(task.rows) != dict(rows[task.id])}
+    resized = {task.id for task in tasks if task.rows and _has_other_sizes(task, rows[task.id])}
     other = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
     return {
         "suite": suite.name,
@@ -173,6 +173,15 @@ def summarize(
         "versions": distinct([done["versions"] for done in seeds.values()]),
         "machine": distinct([done["machine"] for done in seeds.values()]),
     }
+
+
+def _has_other_sizes(task: Task, rows: Mapping[str, int]) -> bool:
+    """Whether the task's files have other numbers of rows than the published ones. A split without a file does not count.
+
+    rows: by split.
+    """
+    published = {split: count for split, count in task.rows.items() if task.files[split] is not None}
+    return published != dict(rows)
 
 
 def _over_seeds(scores: Mapping[int, float]) -> dict[str, Any]:

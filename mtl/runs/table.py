@@ -6,7 +6,7 @@ from typing import Any
 from mtl.base.terminal import MISSING, inert, markdown_table
 from mtl.embedders import EMBEDDERS
 from mtl.runs.summary import below_constant, same_answers, splits_text
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Published, Suite
 from mtl.tasks.task import Scale
 
@@ -23,7 +23,7 @@ def render(summary: dict[str, Any], suite: Suite) -> str:
     marks = {id: "†" if id in summary["reduced"] else "" for id, _ in tasks}
     header = ["", f"AVG{_average_marks(summary, suite)}", *(inert(title) + marks[id] for id, title in tasks)]
     body = [
-        ["metric", "mean", *(METRICS[suite.tasks[id].metric].title for id, _ in tasks)],
+        ["metric", "mean", *(metric_named(suite.tasks[id].metric).title for id, _ in tasks)],
         *([["split", "", *(scores[id]["split"] for id, _ in tasks)]] if "," in splits_text(summary) else []),
         [
             f"**{ours}**, {runs}",
@@ -74,7 +74,7 @@ def _further(summary: dict[str, Any], suite: Suite) -> list[str]:
         return []
     show, header = suite.shown.show, ["further metrics", *(suite.tasks[id].title for id in scores)]
     body = [
-        [METRICS[name].title, *(show(own[name]["median"]) if name in own else MISSING for own in scores.values())]
+        [metric_named(name).title, *(show(own[name]["median"]) if name in own else MISSING for own in scores.values())]
         for name in metrics
     ]
     return [markdown_table([header, *body])]
@@ -113,7 +113,7 @@ def _difference(ours: float | None, published: float | None, scale: Scale) -> st
 
 
 def _notes(summary: dict[str, Any], suite: Suite) -> list[str]:
-    mean = "tasks" if suite.average is None else ", ".join(suite.averaged)
+    mean = "tasks" if suite.average is None else suite.average_text
     heading = f"{suite.shown.heading} on {splits_text(summary)}"
     notes = [f"{heading}: {_over_seeds(summary['seeds'])}; AVG is the mean over {mean}."]
     if published := suite.published:

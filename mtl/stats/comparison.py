@@ -163,12 +163,18 @@ def counted_with_rows(resampled: Resampled) -> float:
     return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
 
 
-def over_tasks(contributions: Sequence[Mapping[RowSet, np.ndarray]]) -> dict[RowSet, np.ndarray]:
-    """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples."""
+def over_tasks(
+    contributions: Sequence[Mapping[RowSet, np.ndarray]], divisors: Sequence[int] | None = None
+) -> dict[RowSet, np.ndarray]:
+    """The mean over tasks of scores on resamples. Tasks on the same scored rows have the same resamples.
+
+    Args:
+        divisors: what the scores of each task are divided by (`mtl.tasks.suite.Suite.divisors`); None: by the number of tasks.
+    """
     means: dict[RowSet, np.ndarray] = {}
-    for contribution in contributions:
+    for contribution, divisor in zip(contributions, divisors or [len(contributions)] * len(contributions), strict=True):
         for rows, scores in contribution.items():
-            means[rows] = means.get(rows, np.zeros(1)) + scores / len(contributions)
+            means[rows] = means.get(rows, np.zeros(1)) + scores / divisor
     return means
 
 

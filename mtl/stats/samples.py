@@ -63,7 +63,8 @@ def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
         counted.append(counted_with_rows({group.rows: scores}))
         if task.id in run.suite.averaged:
             averaged.append({part.rows: scores_in_average})
-    counted.append(counted_with_rows(over_tasks(averaged)) if averaged else np.nan)
+    divisors = list(run.suite.divisors({task.id for task in run.tasks}).values())
+    counted.append(counted_with_rows(over_tasks(averaged, divisors)) if averaged else np.nan)
     return Reduced(
         [group.rows for group in groups],
         np.array(means),
@@ -82,9 +83,12 @@ def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])
         means = {reduced.rows[number]: reduced.means[number]}
         samples[task.id] = Sample(by_seed, means, float(reduced.counted[number]), is_one_system)
-    if averaged := [number for number, task in enumerate(run.tasks) if task.id in run.suite.averaged]:
-        by_seed = np.mean([samples[run.tasks[number].id].by_seed for number in averaged], axis=0)
-        means = over_tasks([{reduced.rows_in_average[number]: reduced.means_in_average[number]} for number in averaged])
+    if divisors := run.suite.divisors(samples):
+        numbers = [number for number, task in enumerate(run.tasks) if task.id in divisors]
+        parts = [{reduced.rows_in_average[number]: reduced.means_in_average[number]} for number in numbers]
+        seeds = range(len(run.summary["seeds"]))
+        by_seed = np.array([run.suite.mean({id: samples[id].by_seed[seed] for id in divisors}) for seed in seeds])
+        means = over_tasks(parts, list(divisors.values()))
         samples[AVERAGE] = Sample(by_seed, means, float(reduced.counted[-1]), is_one_system)
     return samples
 
@@ -203,7 +207,7 @@ def content_key(run: Run) -> str | None:
 
     It counts the bytes of the predictions, the gold targets and the record of the scored rows, and how the tasks are scored.
     """
-    averaged = [id for id in run.suite.averaged if id in run.summary["tasks"]]
+    averaged = run.suite.divisors(run.summary["tasks"])
     # Another version of mtl may compute a metric in another way, and one of numpy may draw other rows.
     versions = (FORMAT, mtl.__version__, np.__version__)
     digest = hashlib.sha256(repr((versions, RESAMPLES, averaged, run.summary["seeds"])).encode())

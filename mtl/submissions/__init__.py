@@ -2,6 +2,7 @@
 
 from mtl.submissions.check import check_rows
 from mtl.submissions.format import SubmissionFormat, check_zip, write_zip
+from mtl.submissions.glue import check_glue, glue_problem, write_glue
 from mtl.submissions.rows import rows_problem, write_rows
 from mtl.tasks.suite import Suite
 
@@ -10,6 +11,8 @@ SUBMISSION_FORMATS: dict[str, SubmissionFormat] = {
     "zip": SubmissionFormat(write=write_zip, check=check_zip),
     # The leaderboard's entry, and the rows of each data file with predictions.
     "rows": SubmissionFormat(write=write_rows, check=check_rows, problem=rows_problem),
+    # A zip with one file of test predictions for each task, with the index of each row.
+    "glue": SubmissionFormat(write=write_glue, check=check_glue, problem=glue_problem),
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mtl.base.files import replacing, write_text
 from mtl.runs.folder import RunFolder
-from mtl.runs.predictions import submission_problems, submission_remarks
+from mtl.runs.predictions import FILE, submission_problems, submission_remarks
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -75,20 +75,24 @@ def write_predictions(path: Path, task: Task, predictions: np.ndarray, header: s
     write_text(path, "".join(f"{line}\n" for line in [name, *lines]))
 
 
-def write_submission(path: Path, files: Sequence[Path]) -> None:
-    """Zip prediction files without folders. The same files give the same bytes."""
+def write_zip_of(path: Path, contents: Mapping[str, bytes]) -> None:
+    """Write a zip of files, given by name, without folders. The same files give the same bytes."""
     with replacing(path) as partial, zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in files:
-            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+        for name, content in contents.items():
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 def write_zip(submitted: Submitted) -> list[str]:
     folder, seed = submitted.folder, submitted.seed
     tasks = [task for task in submitted.tasks if task.files["test"] is not None]
-    write_submission(folder.submission(seed), [folder.predictions(seed, "test", task.id) for task in tasks])
+    files = [folder.predictions(seed, "test", task.id) for task in tasks]
+    write_zip_of(folder.submission(seed), {file.name: file.read_bytes() for file in files})
     return []
 
 
 def check_zip(path: Path, suite: Suite, data_dir: Path) -> Checked:
-    problems = submission_problems(path, suite, data_dir)
-    return Checked(problems, notes=[] if problems else submission_remarks(path, suite))
+    names = {
+        FILE.format(split="test", task=id): task for id, task in suite.tasks.items() if task.files["test"] is not None
+    }
+    problems = submission_problems(path, suite, data_dir, names)
+    return Checked(problems, notes=[] if problems else submission_remarks(path, names))

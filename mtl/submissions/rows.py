@@ -24,7 +24,7 @@ from mtl.submissions.entry import (
     unfilled,
 )
 from mtl.submissions.format import Submitted
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import METRICS, is_metric
 from mtl.tasks.suite import Suite
 from mtl.tasks.target_kind import Target
 
@@ -45,7 +45,7 @@ def rows_problem(suite: Suite) -> str | None:
     for name, metrics in declared.measures.items():
         if not metrics:
             return f"measures.{name}: names no metric"
-        if unknown := [metric for metric in metrics if metric not in (ROWS, *METRICS)]:
+        if unknown := [metric for metric in metrics if metric != ROWS and not is_metric(metric)]:
             return f"measures.{name}: {unknown[0]!r} must be {ROWS} or a metric: {', '.join(METRICS)}"
     for task in suite.tasks.values():
         for split in SPLITS:

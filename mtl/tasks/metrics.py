@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from statistics import fmean
 from typing import Any
 from unicodedata import category
 
@@ -174,7 +175,7 @@ class Metric:
 
 def lowest_score(task: Task) -> float:
     """The lowest score × 100 that the task's metric can have. The highest is 100."""
-    lowest = METRICS[task.metric].lowest
+    lowest = metric_named(task.metric).lowest
     return lowest(task) if callable(lowest) else lowest
 
 
@@ -210,7 +211,7 @@ def weighted_scores(task: Task, predictions: np.ndarray, rows: ScoredRows, weigh
     for name, values in (("predictions", predictions), ("gold targets", rows.targets)):
         if values.dtype != object and (wrong := int((~np.isfinite(values)).sum())):
             raise ValueError(f"task {task.id}: {wrong} of {len(values)} {name} are not finite")
-    return 100 * METRICS[task.metric].formula(task, predictions, rows, weights)
+    return 100 * metric_named(task.metric).formula(task, predictions, rows, weights)
 
 
 def accuracy(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
@@ -370,6 +371,43 @@ METRICS: dict[str, Metric] = {
     "rouge1": Metric("ROUGE-1", ("text",), rouge1),
     "rouge1_words": Metric("ROUGE-1, whole words", ("text",), rouge1_words),
 }
+
+
+MEAN = "+"  # between the names of the metrics of a mean, as in accuracy+f1
+
+
+@cache
+def metric_named(name: str) -> Metric:
+    """The metric that a suite file calls `name`: one of METRICS, or the mean of several, as in "pearson+spearman".
+
+    GLUE scores a task with two metrics by their mean (Wang et al. 2018, section 3).
+
+    Raises:
+        KeyError: for an unknown name.
+    """
+    if name in METRICS:
+        return METRICS[name]
+    names = name.split(MEAN)
+    parts = [METRICS[part] for part in names]
+
+    def formula(task: Task, predicted: np.ndarray, rows: ScoredRows, weights: np.ndarray) -> np.ndarray:
+        scores: np.ndarray = np.mean([part.formula(task, predicted, rows, weights) for part in parts], axis=0)
+        return scores
+
+    return Metric(
+        title=f"mean of {' and '.join(part.title for part in parts)}",
+        kinds=[kind for kind in parts[0].kinds if all(kind in part.kinds for part in parts)],
+        formula=formula,
+        lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),
+        problem=lambda task: next(filter(None, (part.problem(task) for part in parts)), None),
+        one_label=any(part.one_label for part in parts),
+    )
+
+
+def is_metric(name: str) -> bool:
+    """Whether a task can have a metric of this name: one of METRICS, or the mean of several different ones."""
+    names = name.split(MEAN)
+    return all(part in METRICS for part in names) and len(set(names)) == len(names)
 
 
 DIGITS = 9  # decimals to which scores are compared, so that rounding errors do not choose between answers

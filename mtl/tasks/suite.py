@@ -12,9 +12,9 @@ from omegaconf import MISSING
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import is_inside, read_yaml, typed_content
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import METRICS, is_metric, metric_named
 from mtl.tasks.targets import TARGET_KINDS, names_of_kind
-from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, Scale, Source, Task
+from mtl.tasks.task import DEV_OR_TEST, LEVELS, SCALES, SPLITS, UNSCORED, Scale, Source, Task
 
 
 @dataclass
@@ -46,7 +46,12 @@ AVERAGE = "average"  # the key of the average, beside the task ids
 
 @dataclass
 class Published:
-    """A published row: scores × 100 on one split by task, and their average, which may be missing."""
+    """A published row: scores × 100 on one split by task, and their average, which may be missing.
+
+    Args:
+        also: by task and metric, scores × 100 by other metrics than the task's own: one of the two that the task's is the mean of, or
+            one of the task's `also`.
+    """
 
     model: str = MISSING
     family: str = MISSING  # floor, lstm, transformer, …
@@ -56,6 +61,7 @@ class Published:
     variant: str | None = None
     average: float | None = None
     scores: dict[str, float] = field(default_factory=dict)
+    also: dict[str, dict[str, float]] = field(default_factory=dict)
 
 
 @dataclass
@@ -71,7 +77,8 @@ class Suite:
     config: dict[str, Any] = field(default_factory=dict)  # settings that differ from configs/baseline.yaml
     source: Source | None = None  # of every task without its own
     tasks: dict[str, Task] = MISSING
-    average: list[str] | None = None  # the tasks that the suite's score is the mean of; None: all
+    # The tasks that the suite's score is the mean of; None: all. A list in it counts as one task: its mean.
+    average: list[Any] | None = None
     allow_missing: bool = False  # a task without any of its files is left out of a run, and is no error
     published: list[Published] = field(default_factory=list)
     submission: Submission = field(default_factory=Submission)  # the files that its leaderboard takes
@@ -85,12 +92,32 @@ class Suite:
     @property
     def averaged(self) -> list[str]:
         """The ids of the tasks that the suite's score is the mean of, in the suite's order."""
-        return [id for id in self.tasks if self.average is None or id in self.average]
+        return [id for id in self.tasks if self.average is None or any(id in group for group in self.average_groups)]
+
+    @property
+    def average_groups(self) -> list[list[str]]:
+        """The ids of the averaged tasks; those in one list count as one task, as GLUE's MNLI on matched and mismatched rows."""
+        return [list(each) if isinstance(each, list) else [each] for each in self.average or self.tasks]
+
+    @property
+    def average_text(self) -> str:
+        """The averaged tasks in words."""
+        if all(len(group) == 1 for group in self.average_groups):
+            return ", ".join(self.averaged)
+        return ", ".join(
+            f"({' + '.join(group)}) / {len(group)}" if group[1:] else group[0] for group in self.average_groups
+        )
 
     def mean(self, scores: Mapping[str, float]) -> float | None:
         """The suite's score: the mean of these scores by task id, over the averaged tasks among them; None if there are none."""
-        found = [scores[id] for id in self.averaged if id in scores]
-        return fmean(found) if found else None
+        found = [own for group in self.average_groups if (own := [scores[id] for id in group if id in scores])]
+        return fmean(map(fmean, found)) if found else None
+
+    def divisors(self, ids: Container[str]) -> dict[str, int]:
+        """By the averaged tasks among these ids, the number by which a score is divided in the mean over them."""
+        found = [own for group in self.average_groups if (own := [id for id in group if id in ids])]
+        by_task = {id: len(found) * len(own) for own in found for id in own}
+        return {id: by_task[id] for id in self.averaged if id in by_task}
 
     def lacking(self, ids: Container[str]) -> list[str]:
         """The averaged tasks that are not among these ids: without them, an average is partial."""
@@ -148,14 +175,18 @@ def load_suite(path: Path) -> Suite:
 def _suite_problem(suite: Suite) -> str | None:
     """The error in the keys of the suite itself that name tasks or splits, as "key: message", or None."""
     if suite.average is not None:
-        if unknown := [id for id in suite.average if id not in suite.tasks]:
+        named = [id for group in suite.average_groups for id in group]
+        if unknown := [id for id in named if id not in suite.tasks]:
             return f"average: the suite has no task {unknown[0]}; it has {', '.join(suite.tasks)}"
-        if not suite.average or len(set(suite.average)) < len(suite.average):
+        if not suite.average or not all(suite.average_groups) or len(set(named)) < len(named):
             return "average: must name at least one task, and none twice"
     for row in suite.published:
         if row.split not in ("dev", "test"):
             return f"published: {row.model}: split: {row.split!r} must be dev or test"
-        scores = {**row.scores, "average": row.average or 0.0}
+        further = {f"also.{id}.{name}": score for id, own in row.also.items() for name, score in own.items()}
+        if unknown := [name for own in row.also.values() for name in own if not is_metric(name)]:
+            return f"published: {row.model}: also: {unknown[0]!r} is no metric"
+        scores = {**row.scores, "average": row.average or 0.0, **further}
         if odd := [key for key, score in scores.items() if not math.isfinite(score)]:
             return f"published: {row.model}: {odd[0]} is not a finite number"
     return None
@@ -214,6 +245,10 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
         return problem
     if any(isinstance(label, bool) for label in labels):
         return "labels: YAML reads yes, no, on, off, true and false as truth values; put them in quotes"
+    if task.header is not None and not {*task.text_columns, task.target} <= set(task.header):
+        return "header: names the columns of a file without a header, among them those of text and target"
+    if task.header is not None and len(set(task.header)) < len(task.header):
+        return "header: names a column twice"
     if any(column.endswith("[]") for column in task.text):
         return "text: a column with lists of texts can only be one of candidates"
     if task.level not in LEVELS:
@@ -227,9 +262,12 @@ def _target_problem(task: Task, raw: dict[str, Any]) -> str | None:
 
 def _metric_problem(task: Task, key: str) -> str | None:
     """The error in the declaration of the task's metric. key: the key that names the metric."""
-    if task.metric not in METRICS:
-        return f"{key}: unknown metric {task.metric!r}, expected one of {', '.join(METRICS)}"
-    metric = METRICS[task.metric]
+    if not is_metric(task.metric):
+        names = ", ".join(METRICS)
+        return (
+            f"{key}: unknown metric {task.metric!r}, expected one of {names}, or the mean of several, as in accuracy+f1"
+        )
+    metric = metric_named(task.metric)
     # A metric also fits kinds that are derived from its kinds.
     if not set(names_of_kind(task.kind)) & set(metric.kinds):
         return f"{key}: {task.metric} is for targets of kind {' or '.join(metric.kinds)}, not {task.kind}"
@@ -272,8 +310,10 @@ def _rows_problem(task: Task) -> str | None:
         return "same_source: a task has either group or same_source"
     if unknown := set(task.files) - set(SPLITS):
         return f"files: unknown split {', '.join(sorted(unknown))}, expected {', '.join(SPLITS)}"
-    if task.scored not in (None, "dev", "test", DEV_OR_TEST):
-        return f"scored: {task.scored!r} must be dev, test or {DEV_OR_TEST}"
+    if task.scored not in (None, "dev", "test", DEV_OR_TEST, UNSCORED):
+        return f"scored: {task.scored!r} must be dev, test, {DEV_OR_TEST} or {UNSCORED}"
+    if task.scored == UNSCORED and (task.answered_by is None or task.files["dev"] is not None):
+        return f"scored: {UNSCORED} is for a task that another one answers and that has no dev file"
     if task.scored == DEV_OR_TEST and None in (task.files["dev"], task.files["test"]):
         return f"scored: {DEV_OR_TEST} is for a task with names of a dev file and a test file"
     if task.answered_by is None and task.files["train"] is None:

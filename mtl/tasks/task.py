@@ -67,11 +67,12 @@ SPLITS = ("train", "dev", "test")
 SPAN_ENDS = ("start", "stop")  # the keys of a span
 LEVELS = ("text", "word")
 DEV_OR_TEST = "dev_or_test"  # a value of `Task.scored`
+UNSCORED = "none"  # another one: no row of the task has a target, and its test rows are predicted only
 
 # The fields of a task that predictions and scores depend on, beside the content of its files.
 SCORES_DEPEND_ON = (
     *("id", "text", "target", "labels", "range", "metric", "positive", "group", "same_source", "files"),
-    *("candidates", "scored", "answered_by", "columns", "chance", "spans"),
+    *("candidates", "scored", "answered_by", "columns", "chance", "spans", "header"),
 )
 
 
@@ -142,6 +143,8 @@ class Task:
     candidates: list[str] | None = None  # for a choice: columns of texts, or a column of lists of texts
     # By text column, the columns of the spans that are marked in the text, for models to read beside the text as a whole.
     spans: dict[str, list[str]] | None = None
+    # The columns of the tsv and csv files without a header: those whose first line names none of these columns.
+    header: list[str] | None = None
     target: str = MISSING
     labels: list[str] | None = None  # as written in the file
     range: list[float] | None = None  # for numbers: the smallest and the largest
@@ -168,8 +171,13 @@ class Task:
 
     @property
     def scored_split(self) -> str:
-        """The split whose targets the predictions are compared with: dev or test."""
-        return "dev" if self.scored in (None, DEV_OR_TEST) else str(self.scored)
+        """The split whose targets the predictions are compared with: dev or test. Of an unscored task, test."""
+        return "dev" if self.scored in (None, DEV_OR_TEST) else "test" if self.scored == UNSCORED else str(self.scored)
+
+    @property
+    def is_scored(self) -> bool:
+        """Whether predictions are compared with targets."""
+        return self.scored != UNSCORED
 
     @property
     def sides(self) -> int:
@@ -220,7 +228,7 @@ class Task:
 
     def has_targets(self, split: str) -> bool:
         """Whether the targets of this split are read. Those of a test file are read only if scores are on test."""
-        return split != "test" or self.scored_split == "test"
+        return split != "test" or self.scored == "test"
 
     def path(self, split: str, data_dir: Path) -> Path | None:
         """The split's file, or None where the task has none."""

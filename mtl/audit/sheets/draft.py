@@ -16,7 +16,7 @@ from mtl.data.files import read_lines
 from mtl.data.records import column_names
 from mtl.data.text import TokenizedTexts
 from mtl.jobs.job import Job
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import SPLITS, Task
@@ -121,7 +121,7 @@ def _usage(task: Task, files: dict[str, Part]) -> dict[str, Sequence[str]]:
     inputs = " and ".join(f"'{column}'" for column in task.text_columns)
     return {
         "Intended task(s)/usage(s)": [f"Predict '{task.target}' from {inputs}"],
-        "Recommended evaluation measures": [METRICS[task.metric].title],
+        "Recommended evaluation measures": [metric_named(task.metric).title],
         "Dataset function(s)": [", ".join(FUNCTIONS[split] for split in splits)],
         "Recommended split(s)": [f"{', '.join(splits).capitalize()} (provided)"],
     }
@@ -179,7 +179,9 @@ def _format(task: Task, files: dict[str, Part], folder: Path) -> list[str]:
     first = next(iter(files.values()))
     names = ", ".join(Path(part.file).name for split, part in files.items() if _is_official(task, split))
     lines = [f"{Path(first.file).suffix.removeprefix('.').upper()}, UTF-8, one item a line; files: {names}"]
-    for name in dict.fromkeys(name for part in files.values() for name in column_names(folder / part.file)):
+    for name in dict.fromkeys(
+        name for part in files.values() for name in column_names(folder / part.file, task.header)
+    ):
         lines.append(f"'{name}': {_part_of(name, task)}")
     return lines
 

@@ -24,7 +24,7 @@ from mtl.methods.throughput import sentences_per_second
 from mtl.model.lstm import check_recurrence
 from mtl.model.network import Network
 from mtl.model.sequences import Sequences
-from mtl.tasks.metrics import METRICS
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.task import Task
 from mtl.training.checkpoints import DONE
 from mtl.training.precision import mixed_precision, training_precision
@@ -62,7 +62,7 @@ class TwoStages:
             "precision": training_precision(config.trainer),
             "hidden_size": config.encoder.hidden_size,
         }
-        thresholds = [task.id for task in dataset.trained_tasks if METRICS[task.metric].one_label]
+        thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).one_label]
         if thresholds and config.finetune.threshold == "dev":
             self.facts["notes"] = [f"The decision threshold was chosen on dev: {', '.join(thresholds)}."]
         self._stage1_records = records_beside(request.folder)

@@ -81,6 +81,12 @@ function mean(values) {
   return values.length ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
 }
 
+/** The mean of `value(task)` over tasks; those that the suite counts as one task count together once. */
+function meanOverTasks(tasks, value) {
+  const groups = [...d3.group(tasks, (task) => task.average_group).values()];
+  return mean(groups.map((same) => mean(same.map(value))));
+}
+
 /** A row's median on a task, or null. */
 function median(row, task) {
   return ownValue(row.scores, task.id)?.median ?? null;
@@ -105,7 +111,7 @@ function withAverageOver(row, tasks, suite) {
   const lacking = [...averaged.filter((task) => !scored.has(versionOf(task))), ...(whole ? (suite.unscored ?? []) : [])];
   // Beside published rows, an own row without some of the tasks has no average.
   const none = suite.whole_averages && row.source === "run" && lacking.length > 0;
-  const average = none ? null : mean(present.map((task) => median(row, task)));
+  const average = none ? null : meanOverTasks(present, (task) => median(row, task));
   return {
     ...row,
     average: whole ? (row.average ?? average) : average,
@@ -121,9 +127,8 @@ function withAverageOver(row, tasks, suite) {
 /** The lowest and the highest of the seeds' averages over `tasks`; null if there are fewer than two seeds. */
 function averageRange(row, tasks) {
   const seeds = (row.details?.seeds ?? [])
-    .map((seed) => tasks.map((task) => ownValue(seed.scores, task.id)))
-    .filter((scores) => scores.length && scores.every(known))
-    .map(mean);
+    .filter((seed) => tasks.length && tasks.every((task) => known(ownValue(seed.scores, task.id))))
+    .map((seed) => meanOverTasks(tasks, (task) => ownValue(seed.scores, task.id)));
   return seeds.length > 1 ? [Math.min(...seeds), Math.max(...seeds)] : null;
 }
 
