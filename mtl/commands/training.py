@@ -30,7 +30,7 @@ def add_training(commands: Commands) -> None:
         "settings",
         nargs="+",
         metavar="PREDICTIONS | key=value",
-        help="a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, tasks=[ID,…], data_dir=, run_dir=",
+        help="a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir=",
     )
     imported.set_defaults(run=_import)
 
