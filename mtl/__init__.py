@@ -55,5 +55,6 @@ def import_predictions(
     """
     from mtl.jobs.given import import_given
 
-    given = {"suite": str(suite), "seed": seed, "system": system, "labels": labels, **settings}
+    seeds = list(seed) if isinstance(seed, Sequence) else seed
+    given = {"suite": str(suite), "seed": seeds, "system": system, "labels": labels, **settings}
     return import_given(name, predictions, {key: value for key, value in given.items() if value is not None})

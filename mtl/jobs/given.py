@@ -43,10 +43,14 @@ def import_given(
             paths[-1].mkdir()
             if not isinstance(by_task, Mapping):
                 raise InputError("must be a mapping from task ids, or a list with one for each seed", key="predictions")
-            for task in suite.choose(by_task):
-                for split, lines in _by_split(task, by_task[task.id]).items():
+            if unknown := [id for id in by_task if id not in suite.tasks]:
+                known = ", ".join(suite.tasks)
+                raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"predictions.{unknown[0]}")
+            for id, given in by_task.items():
+                task = suite.tasks[id]
+                for split, lines in _by_split(task, given).items():
                     text = "".join(json.dumps(line) + "\n" for line in lines)
-                    (paths[-1] / JSON_LINES.format(split=split, task=task.id)).write_text(text, encoding="utf-8")
+                    (paths[-1] / JSON_LINES.format(split=split, task=id)).write_text(text, encoding="utf-8")
         try:
             job = import_job(name, paths, settings)
             run_baseline(job, "mtl.import_predictions")

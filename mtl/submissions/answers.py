@@ -53,7 +53,7 @@ def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels
             raise InputError(f"an answer of kind {task.kind} means itself; leave the task out", key=key)
         if not isinstance(spellings, Mapping):
             raise InputError('must map spellings to labels, as in {"yes": 1, "no": 0}', key=key)
-        checked[id] = meanings = {}
+        meanings = checked[id] = dict[str, str]()
         for spelling, label in spellings.items():
             try:
                 cell = _label_cell(task, spelling, label)

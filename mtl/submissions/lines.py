@@ -59,7 +59,9 @@ def read_tsv(task: Task, content: bytes, name: str, rows: DataRows, answers: Ans
         InputError: which names the file and the line.
     """
     lines, unfit = split_lines(content, name), 0
-    if answers is not None and len(lines) == len(rows) + 1:
+    if answers is not None and lines:
+        if len(lines) - 1 != len(rows):
+            raise InputError(f"{len(lines) - 1} predictions for {len(rows)} rows", path=name, line=len(lines))
         predicted, unfit = answers.targets(lines[1:], rows.targets, rows.candidates)
         lines[1:] = map(target_kind(task).cells.to_line, predicted.tolist())
     if problems := file_problems(task, lines, len(rows), rows.candidates):
