@@ -35,7 +35,7 @@ def import_given(
         InputError: as `import_job` and `run_baseline` do, and for values that are no predictions.
     """
     suite = load_job({**_without_extras(settings), "method": "imported"}).suite
-    seeds = [predictions] if isinstance(predictions, Mapping) else list(predictions)
+    seeds = list(predictions) if isinstance(predictions, Sequence) else [predictions]
     with TemporaryDirectory(prefix="mtl-import-") as folder:
         paths = []
         for number, by_task in enumerate(seeds, start=1):
@@ -45,7 +45,9 @@ def import_given(
                 raise InputError("must be a mapping from task ids, or a list with one for each seed", key="predictions")
             if unknown := [id for id in by_task if id not in suite.tasks]:
                 known = ", ".join(suite.tasks)
-                raise InputError(f"suite {suite.name} has no such task; it has {known}", key=f"predictions.{unknown[0]}")
+                raise InputError(
+                    f"suite {suite.name} has no such task; it has {known}", key=f"predictions.{unknown[0]}"
+                )
             for id, given in by_task.items():
                 task = suite.tasks[id]
                 for split, lines in _by_split(task, given).items():
@@ -104,4 +106,4 @@ def _lines(task: Task, values: Any) -> list[Line]:
 
 def _plain(value: Any) -> Any:
     """A value of an array or a table as one of Python's own."""
-    return value.item() if hasattr(value, "item") else value
+    return value.item() if getattr(value, "shape", None) == () else value

@@ -234,12 +234,13 @@ def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(home:
 
 def test_labels_may_stand_on_the_command_line(home: Path) -> None:
     write("dev_pred_par.jsonl", {"prediction": 1}, {"prediction": "none"})
-    assert imported('labels={par: {"1": ja, "2": nej}}') == 0
+    labels = f'labels={{par: {{"1": ja, "2": nej, "{"a long answer " * 30}": ja}}}}'
+    assert imported(labels) == 0
     assert predicted("dev", "par") == ["ja", "ja"]
     notes = ["Answers were read as labels by the spellings in config.yaml (imported.labels): par."]
     notes += ["Answers that fit no label, counted as wrong: par dev 1 of 2."]
     assert summary()["notes"][2:] == notes
-    assert imported('labels={par: {"1": ja, "2": nej}}') == 0  # it is finished
+    assert imported(labels) == 0  # it is finished
     assert imported('labels={par: {"1": ja, "2": ja}}') == 2
 
 
@@ -310,6 +311,16 @@ def test_labels_do_not_map_files_of_rows(home: Path, capsys: pytest.CaptureFixtu
     write("par/dev.jsonl", *({**row, "prediction": "ja"} for row in rows))
     error = "theirs/par/dev.jsonl: par: labels map answers in dev_pred_par.jsonl, not in files of rows"
     assert refused(capsys, 'labels={par: {"yes": ja}}') == error
+
+
+def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(home: Path) -> None:
+    rows = [json.loads(line) for line in (home / "official/par/test.jsonl").read_text(encoding="utf-8").splitlines()]
+    Path("theirs/par").mkdir(parents=True)
+    for split, some in (("dev", rows[:2]), ("test", rows)):
+        write(f"par/{split}.jsonl", *({**row, "prediction": row["label"]} for row in some))
+    assert imported("data_dir=official") == 0
+    assert summary()["tasks"]["par"]["median"] == 100
+    assert not Path("runs/rader/theirs/seed-1/predictions/dev_pred_par.tsv").exists()
 
 
 def test_what_answers_mean(home: Path) -> None:
