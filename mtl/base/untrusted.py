@@ -280,11 +280,68 @@ def read_yaml(path: Path) -> dict[Any, Any]:
     Raises InputError if it cannot be read or is not YAML, and for `${`, which OmegaConf would replace by the value of
     another key or of an environment variable.
     """
-    try:
-        text = read_bytes(path, YAML_LIMIT).decode("utf-8")
-        _check_depth(path, text)
+    with _yaml_errors(path):
         # OmegaConf's loader is yaml's safe loader, but it also reads 1e-4 as a number.
-        content = OmegaConf.to_container(OmegaConf.load(io.StringIO(text)), resolve=False)
+        content = OmegaConf.to_container(OmegaConf.load(io.StringIO(_yaml_text(path))), resolve=False)
+    if not isinstance(content, dict):
+        raise InputError("must hold keys and values", path=path)
+    if key := _find_interpolation(content):
+        raise InputError("holds '${', a reference to another value; write the value itself", path=path, key=key)
+    return content
+
+
+def read_yaml_texts(path: Path, most: int) -> dict[str, dict[str, str]]:
+    """The sections of a YAML file, each with keys and values, which are the texts that stand there: yes is "yes", and 1 is "1".
+
+    Args:
+        most: how many keys all sections together may have.
+
+    Raises:
+        InputError: as `read_yaml` does, for a file of another form, and for a key that stands twice.
+    """
+    with _yaml_errors(path):
+        root = yaml.compose(_yaml_text(path), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    sections: dict[str, dict[str, str]] = {}
+    for name, section in _items(path, root, "must hold sections of keys and values"):
+        values = sections[name] = {}
+        for key, value in _items(path, section, f"{name}: must hold keys and values"):
+            if not isinstance(value, yaml.ScalarNode):
+                line = value.start_mark.line + 1
+                raise InputError("must be a single value", path=path, line=line, key=f"{name}.{key}")
+            values[key] = value.value
+            most -= 1
+            if most < 0:
+                raise InputError("has too many keys; leave out what is not needed", path=path)
+    return sections
+
+
+def _items(path: Path, node: yaml.Node | None, problem: str) -> Iterator[tuple[str, yaml.Node]]:
+    """The keys of a YAML mapping with their values. Raises InputError: `problem` for another node, and for a key that stands twice."""
+    if not isinstance(node, yaml.MappingNode):
+        raise InputError(problem, path=path, line=node.start_mark.line + 1 if node else 1)
+    seen = set[str]()
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if not isinstance(key, yaml.ScalarNode):
+            raise InputError("a key must be a single value", path=path, line=line)
+        if key.value in seen:
+            raise InputError("the key stands twice", path=path, line=line, key=key.value)
+        seen.add(key.value)
+        yield key.value, value
+
+
+def _yaml_text(path: Path) -> str:
+    """The text of a YAML file. Raises InputError for a file that is too large or nested too deeply, and OSError."""
+    text = read_bytes(path, YAML_LIMIT).decode("utf-8")
+    _check_depth(path, text)
+    return text
+
+
+@contextmanager
+def _yaml_errors(path: Path) -> Iterator[None]:
+    """What fails while a YAML file is read becomes an InputError."""
+    try:
+        yield
     except FileNotFoundError:
         raise InputError("no such file", path=path) from None
     except OSError as error:
@@ -304,11 +361,6 @@ def read_yaml(path: Path) -> dict[Any, Any]:
         raise InputError(
             f"not YAML: {' '.join(problem.split())}", path=path, line=mark.line + 1 if mark else 1
         ) from None
-    if not isinstance(content, dict):
-        raise InputError("must hold keys and values", path=path)
-    if key := _find_interpolation(content):
-        raise InputError("holds '${', a reference to another value; write the value itself", path=path, key=key)
-    return content
 
 
 def _check_depth(path: Path, text: str) -> None:

@@ -30,7 +30,7 @@ def add_training(commands: Commands) -> None:
         "settings",
         nargs="+",
         metavar="PREDICTIONS | key=value",
-        help="a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, tasks=[ID,…], data_dir=, run_dir=",
+        help="a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir=",
     )
     imported.set_defaults(run=_import)
 
@@ -55,9 +55,17 @@ def _import(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
 
     words = arguments.settings
-    paths = [Path(word) for word in words if "=" not in word or Path(word).exists()]
+    paths = [Path(word) for word in words if "=" not in word or _is_path(word)]
     settings = parse_settings([word for word in words if Path(word) not in paths])
     _run(import_job(arguments.name, paths, settings), arguments.command)
+
+
+def _is_path(word: str) -> bool:
+    """Whether there is a file or a folder at this path. A setting may be longer than any path."""
+    try:
+        return Path(word).exists()
+    except OSError:
+        return False
 
 
 def _run(job: "Job", command: str) -> None:

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from mtl.base.errors import InputError
+from mtl.base.files import sha256
 from mtl.base.untrusted import read_yaml, typed_content
 from mtl.jobs.job import Job, load_job
+from mtl.submissions.answers import check_labels, read_labels
 from mtl.submissions.imported import predicted_tasks
+from mtl.tasks.suite import Suite
 
 
 @dataclass
@@ -32,7 +35,9 @@ def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) ->
     Args:
         name: the name of the run's folder, below the suite's, and of the system where system.yaml has no title.
         paths: for each seed a zip or a folder.
-        settings: the settings of a run; further `seed`, a number or a list (otherwise 1, 2, …), and `system`, the path of a YAML file (`System`).
+        settings: the settings of a run, and three more. `seed`: a number or a list, otherwise 1, 2, …. `system`: the path of a YAML file
+            or its content (`System`). `labels`: what the answers of a language model mean, the path of a YAML file or its content
+            (`mtl.submissions.answers`).
 
     Raises:
         InputError: for a name that no folder can have, files that are none of predictions, and bad settings.
@@ -44,13 +49,13 @@ def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) ->
     given = {**settings, "method": "imported", "imported.predictions": [str(path) for path in paths]}
     seeds = given.pop("seed", None)
     given["seeds"] = list(range(1, len(paths) + 1)) if seeds is None else seeds if isinstance(seeds, list) else [seeds]
-    system = System()
-    if (file := given.pop("system", None)) is not None:
-        system = typed_content(System, read_yaml(Path(file)), Path(file), "description of a system")
+    system = _system(given.pop("system", None))
     facts = {f"imported.{field.name}": getattr(system, field.name) for field in fields(System)}
     given |= {key: value for key, value in facts.items() if value is not None}
     given.setdefault("imported.title", name)
+    labels = given.pop("labels", None)
     job = load_job(given)
+    given |= _labels(labels, job.suite)
     given.setdefault("run_dir", f"{job.config.runs_dir}/{job.suite.name}/{name}")
     if given.get("tasks") is None:
         splits = [predicted_tasks(path, job.suite) for path in paths]
@@ -62,6 +67,30 @@ def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) ->
         if not given["tasks"]:
             raise InputError(f"no task of suite {job.suite.name} has predictions for its scored rows", path=paths[0])
     return load_job(given)
+
+
+def _system(given: Any) -> System:
+    """What is known of a system, from the path of a YAML file or from its content; None: nothing."""
+    if given is None or isinstance(given, Mapping):
+        return typed_content(System, given or {}, Path("system"), "description of a system")
+    path = _path("system", given)
+    return typed_content(System, read_yaml(path), path, "description of a system")
+
+
+def _labels(given: Any, suite: Suite) -> dict[str, Any]:
+    """The settings for labels, from the path of a YAML file or from its content; None: none."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return {"imported.labels": check_labels(given, suite)}
+    path = _path("labels", given)
+    return {"imported.labels": read_labels(path, suite), "imported.labels_sha256": sha256(path)}
+
+
+def _path(key: str, value: Any) -> Path:
+    if not isinstance(value, str | Path):
+        raise InputError("must be the path of a YAML file, or its content as keys and values", key=key, value=value)
+    return Path(value)
 
 
 def _has_rows(job: Job, id: str) -> bool:

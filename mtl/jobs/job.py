@@ -370,7 +370,7 @@ def _merge(merged: DictConfig, origin: str, layer: Mapping[str, Any]) -> DictCon
 
 def _set(config: DictConfig, key: str, value: Any) -> None:
     keys = list(flatten(OmegaConf.to_container(config)))
-    if key not in keys and key.rpartition(".")[0] not in BY_TASK:
+    if key not in keys and not {key, key.rpartition(".")[0]} & set(BY_TASK):
         raise InputError(_unknown_key(key, keys, str(config.embeddings.name)))
     if key in LISTS and not isinstance(value, list) and (value is not None or key != "tasks"):
         raise InputError(f"must be a list, as in {key}={LISTS[key]}", key=key, value=value)

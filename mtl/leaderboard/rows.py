@@ -15,6 +15,7 @@ from mtl.data.splits import read_split
 from mtl.runs.predictions import scored_rows
 from mtl.stats.resampling import RowGroups, row_groups
 from mtl.submissions.entry import RowFile, read_row_file
+from mtl.submissions.lines import DataRows
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import ScoredRows, Task
 
@@ -40,15 +41,13 @@ class TaskRows:
 
     Args:
         task: the task, scored on the leaderboard's split.
-        count: the number of rows.
-        candidates: int64 (rows,), the number of candidates of each row; None unless the task is a choice.
+        data: the rows as predictions are put to them, without targets.
         file: the rows as JSON objects; None unless the data is a JSON Lines file.
         labelled: None if the labels are not at hand.
     """
 
     task: Task
-    count: int
-    candidates: np.ndarray | None
+    data: DataRows
     file: RowFile | None
     labelled: LabelledRows | None = None
 
@@ -71,7 +70,7 @@ def read_labelled_rows(suite: Suite, gold: Path, split: str) -> dict[str, TaskRo
                 if file is None or file.labelled:
                     scored = replace(task, scored=split, breakdown=None)
                     examples = read_split(scored, path, split)
-                    tasks[task.id] = _rows(scored, examples, file, _labelled(scored, examples))
+                    tasks[task.id] = _rows(scored, path, examples, file, _labelled(scored, examples))
                     break
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name} with a label in every row", path=gold)
@@ -84,17 +83,17 @@ def read_public_rows(suite: Suite, data_dir: Path, split: str) -> dict[str, Task
     for task in suite.tasks.values():
         path = task.path(split, data_dir)
         if path is not None and path.is_file():
-            tasks[task.id] = _rows(task, read_examples(task, path, targets=False), _row_file(task, split, path))
+            tasks[task.id] = _rows(task, path, read_examples(task, path, targets=False), _row_file(task, split, path))
     if not tasks:
         raise InputError(f"has no {split} file of suite {suite.name}; set data_dir=", path=data_dir)
     return tasks
 
 
 def _rows(
-    task: Task, examples: Sequence[Example], file: RowFile | None, labelled: LabelledRows | None = None
+    task: Task, path: Path, examples: Sequence[Example], file: RowFile | None, labelled: LabelledRows | None = None
 ) -> TaskRows:
     candidates = None if task.candidates is None else np.array([len(example.inputs) for example in examples])
-    return TaskRows(task, len(examples), candidates, file, labelled)
+    return TaskRows(task, DataRows(path, np.full(len(examples), np.nan), candidates), file, labelled)
 
 
 def _row_file(task: Task, split: str, path: Path) -> RowFile | None:

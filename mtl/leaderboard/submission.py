@@ -11,13 +11,12 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.base.untrusted import check_plain_folder, is_web_address, read_yaml, typed_content
-from mtl.data.files import split_lines
 from mtl.jobs.imports import System
 from mtl.leaderboard.rows import TaskRows
-from mtl.runs.predictions import file_problems, read_files, read_targets_of_lines
-from mtl.submissions.check import submitted_rows
+from mtl.runs.predictions import read_files
+from mtl.submissions.check import rows_name, submitted_rows
 from mtl.submissions.entry import prediction_target
-from mtl.submissions.imported import prediction_names
+from mtl.submissions.imported import prediction_names, read_lines
 from mtl.submissions.rejoin import joined_rows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
@@ -137,14 +136,11 @@ def read_predictions(
         if id in predicted:
             raise InputError("predicts a task that another file predicts, too", path=f"{submission.path}/{name}")
         rows = tasks[id]
-        shown = f"{submission.path}/{name}"
-        if name.endswith(".tsv"):
-            lines = split_lines(submission.contents[name], shown)
-            if problems := file_problems(rows.task, lines, rows.count, rows.candidates):
-                raise InputError(f"{shown}{problems[0].replace(' test rows', ' rows')}")
-            predicted[id] = read_targets_of_lines(rows.task, lines)
-        else:
+        if name == rows_name(rows.task, split):
             predicted[id] = _rejoined(submission, suite, split, rows)
+        else:
+            content, path = submission.contents[name], f"{submission.path}/{name}"
+            predicted[id], _ = read_lines(suite, rows.task, content, path, rows.data)
     if not predicted:
         raise InputError(f"has no predictions of {', '.join(tasks)}, the tasks that are scored", path=submission.path)
     return predicted

@@ -21,6 +21,12 @@ def check(config: Config, suite: Suite) -> None:
         raise InputError("no such file or folder", path=missing[0])
 
 
+def sources(config: Config, suite: Suite) -> list[Path]:
+    """The paths with predictions, and the folders in them."""
+    paths = [Path(path) for path in config.imported.predictions]
+    return [*paths, *(inner for path in paths for inner in path.rglob("*") if inner.is_dir())]
+
+
 IMPORTED = MethodKind(
     family="imported",
     title=lambda config: f"{config.imported.title or 'another system'}, imported",
@@ -28,5 +34,6 @@ IMPORTED = MethodKind(
     reads=("imported.",),
     build=lazy("mtl.submissions.imported:Imported"),
     check=check,
+    sources=sources,
     family_of=lambda config: config.imported.family,
 )

@@ -76,8 +76,9 @@ def submission_problems(
     problems += foreign_problems(path, suite, others, "test predictions")
     for name, task in wanted.items():
         if name in contents:
+            lines = split_lines(contents[name], f"{path}/{name}")
             try:
-                lines = _plain(contents[name], f"{path}/{name}", plain)
+                lines = plain(f"{path}/{name}", lines) if plain else lines
             except InputError as error:
                 problems.append(str(error))
                 continue
@@ -112,21 +113,19 @@ def file_problems(
     return problems
 
 
-def _plain(content: bytes, name: str, plain: Plain | None) -> list[str]:
-    """The lines of a file with one prediction each."""
-    lines = split_lines(content, name)
-    return plain(name, lines) if plain else lines
-
-
 def submission_remarks(path: Path, files: Mapping[str, Task], plain: Plain | None = None) -> list[str]:
     """What the user should know of the valid test predictions in a zip or folder, as "file: message", one line a file at most.
 
     Args:
         files, plain: `wanted` and `plain` of `submission_problems`.
     """
-    contents = read_files(path, files.__contains__)[0]
+    lines = {
+        name: split_lines(content, f"{path}/{name}")
+        for name, content in read_files(path, files.__contains__)[0].items()
+    }
     predictions = {
-        name: read_targets_of_lines(files[name], _plain(contents[name], f"{path}/{name}", plain)) for name in contents
+        name: read_targets_of_lines(files[name], plain(f"{path}/{name}", own) if plain else own)
+        for name, own in lines.items()
     }
     return [
         f"{path}/{name}: {remark}"

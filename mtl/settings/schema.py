@@ -191,11 +191,15 @@ class ImportedConfig:
 
     Attributes:
         predictions: for each seed the path of a zip or a folder.
+        labels: by task id, the label that each spelling of an answer means (`mtl.submissions.answers`).
+        labels_sha256: of the file of these labels; None: they were given without one.
         text: what it was trained on.
         seconds: the seconds of the training of a seed.
     """
 
     predictions: list[str] = MISSING
+    labels: dict[str, dict[str, str]] = MISSING
+    labels_sha256: str | None = MISSING
     title: str | None = MISSING
     family: str | None = MISSING
     parameters: int | None = bounded(NOT_NEGATIVE)
@@ -384,8 +388,8 @@ LOCATIONS = (
     *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.cache", "imported.predictions"),
     *SOURCES,
 )
-# Keys that do not change the results: locations, how and where seeds run, whether weights are kept, and a key whose effect, the
-# precision that is used, is compared itself (`mtl.runs.folder`).
+# Keys that do not change the results: locations, how and where seeds run, whether weights are kept, and keys whose effects, the
+# precision that is used and the labels in a file, are compared themselves (`mtl.runs.folder`).
 INDIFFERENT = (
     *LOCATIONS,
     *(
@@ -395,6 +399,7 @@ INDIFFERENT = (
         "resources.memory",
         "transformer.keep",
         "trainer.force_precision",
+        "imported.labels_sha256",
     ),
 )
 
@@ -408,4 +413,4 @@ LISTS = {
     "imported.predictions": "[seed-1.zip,seed-2.zip]",
 }
 # Keys that hold one value for each task id.
-BY_TASK = ("floor.train_rows",)
+BY_TASK = ("floor.train_rows", "imported.labels")

@@ -139,8 +139,15 @@ def prediction_values(task: Task, predictions: Sequence[Target], files: Sequence
     return [forms.get(kind.cells.format(target), kind.cells.to_json(target)) for target in predictions]
 
 
-def prediction_target(task: Task, row: dict[str, Any]) -> Target:
-    """The target that a row's prediction means. Raises ValueError that says what is wrong with it."""
+def prediction_target(task: Task, row: dict[str, Any], candidates: int | None = None) -> Target:
+    """The target that a row's prediction means.
+
+    Args:
+        candidates: how many the row has, if it does not hold them itself.
+
+    Raises:
+        ValueError: which says what is wrong with it.
+    """
     if PREDICTION not in row:
         raise ValueError(f"no key {PREDICTION!r}")
     value, label, kind = row[PREDICTION], label_of(task, row), target_kind(task)
@@ -149,7 +156,7 @@ def prediction_target(task: Task, row: dict[str, Any]) -> Target:
     if label is not None and _form(value) != _form(label):
         raise ValueError(f"{PREDICTION} {show(value)} has another type than the row's label, {show(label)}")
     try:
-        return kind.cells.parse_prediction(text(value), _candidates(task, row))
+        return kind.cells.parse_prediction(text(value), candidates or _candidates(task, row))
     except ValueError as error:
         raise ValueError(f"{PREDICTION}: {error}") from None
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from mtl.base.errors import InputError
 from mtl.base.files import listed
 from mtl.data.files import split_lines
-from mtl.runs.predictions import FILE, submission_problems, submission_remarks
+from mtl.runs.predictions import submission_problems, submission_remarks
 from mtl.submissions.format import Checked, Submitted, write_zip_of
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Task
@@ -67,9 +67,3 @@ def plain_lines(name: str, lines: Sequence[str]) -> list[str]:
             raise InputError(problem, path=name, line=row + 2)
         plain.append(prediction)
     return plain
-
-
-def plain_names(suite: Suite) -> dict[str, str]:
-    """The names of a submission's files, each with the name that mtl gives a file of the same predictions."""
-    tasks = suite.tasks.values() if suite.submission.format == "glue" else ()
-    return {glue_name(task): FILE.format(split="test", task=task.id) for task in tasks}

@@ -10,20 +10,30 @@ import numpy as np
 import mtl
 from mtl.base.clock import now
 from mtl.base.errors import InputError
-from mtl.data.dataset import Split
+from mtl.data.dataset import Dataset
 from mtl.data.files import sha256, split_lines
 from mtl.methods.imported import check
 from mtl.methods.method import BuildRequest, Predictions
-from mtl.runs.predictions import FILE, file_problems, read_files, read_targets_of_lines
+from mtl.runs.predictions import FILE, read_files
+from mtl.submissions.answers import Answers, Labels, check_labels
 from mtl.submissions.check import file_problems as row_problems
 from mtl.submissions.check import is_entry, rows_name, submitted_rows
-from mtl.submissions.entry import SPLITS, data_files, prediction_target, read_row_file
+from mtl.submissions.entry import SPLITS, prediction_target, read_row_file
+from mtl.submissions.glue import HEADER, glue_name, plain_lines
+from mtl.submissions.lines import DataRows, read_json_lines, read_tsv
 from mtl.submissions.rejoin import joined_rows
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 UNKNOWN = "not stated"
+JSON_LINES = "{split}_pred_{task}.jsonl"
+
+Rows = Mapping[str, Mapping[str, DataRows]]
+"""By task id and split."""
+
+Unfit = dict[str, dict[str, int]]
+"""By task id and split, how many answers fit no label. Only of tasks whose predictions are read as answers."""
 
 
 def predicted_tasks(path: Path, suite: Suite) -> dict[str, set[str]]:
@@ -40,8 +50,9 @@ def predicted_tasks(path: Path, suite: Suite) -> dict[str, set[str]]:
             id, split = places[name]
             splits.setdefault(id, set()).add(split)
         elif not is_entry(name):
+            forms = [form.format(split="dev", task="TASK") for form in (FILE, JSON_LINES)]
             raise InputError(
-                f"is no file of predictions of suite {suite.name}; such files are called {FILE.format(split='dev', task='TASK')}"
+                f"is no file of predictions of suite {suite.name}; such files are called {', '.join(forms)}"
                 " or TASK/dev.jsonl, for dev or test, and TASK is one of " + ", ".join(suite.tasks),
                 path=f"{path}/{name}",
             )
@@ -52,16 +63,109 @@ def predicted_tasks(path: Path, suite: Suite) -> dict[str, set[str]]:
 
 def prediction_names(suite: Suite) -> dict[str, tuple[str, str]]:
     """The names that files of predictions may have, each with the task's id and the split."""
-    return {name: place for place, names in _names(suite).items() for name in names}
-
-
-def _names(suite: Suite) -> dict[tuple[str, str], tuple[str, str]]:
-    """By task id and split, the names that a file of predictions may have."""
     return {
-        (task.id, split): (FILE.format(split=split, task=task.id), rows_name(task, split))
+        name: (task.id, split)
         for task in suite.tasks.values()
         for split in SPLITS
+        for name in _names(suite, task, split)
     }
+
+
+def _names(suite: Suite, task: Task, split: str) -> list[str]:
+    """The names that a file of predictions may have: of plain lines, of lines with an index, of JSON Lines, of the data's rows."""
+    indexed = [glue_name(task)] if suite.submission.format == "glue" and split == "test" else []
+    plain = [form.format(split=split, task=task.id) for form in (FILE, JSON_LINES)]
+    return [*plain, *indexed, rows_name(task, split)]
+
+
+def data_rows(dataset: Dataset, data_dir: Path) -> Rows:
+    """The dev and test rows of a dataset's tasks."""
+    rows: dict[str, dict[str, DataRows]] = {}
+    for task in dataset.tasks:
+        rows[task.id] = {}
+        for split, part in dataset.splits[task.id].items():
+            held_out = dataset.held_out.get(task.id) if split == "dev" else None
+            file = task.path("train" if held_out else split, data_dir)
+            if split in SPLITS and file is not None:
+                rows[task.id][split] = DataRows(file, part.targets, part.sizes, held_out)
+    return rows
+
+
+def read_predictions(path: Path, suite: Suite, rows: Rows, labels: Labels) -> tuple[dict[str, Predictions], Unfit]:
+    """The predictions in a zip or a folder for these rows, by task id and split, as far as it has them; and the answers that fit no label.
+
+    Args:
+        labels: as `mtl.submissions.answers.check_labels` returns them. Predictions of their tasks are read as answers.
+
+    Raises:
+        InputError: which names the file and the line, for predictions that are not those of the rows.
+    """
+    wanted = {name for id in rows for split in SPLITS for name in _names(suite, suite.tasks[id], split)}
+    contents, _ = read_files(path, wanted.__contains__)
+    predicted: dict[str, Predictions] = {id: {} for id in rows}
+    unfit: Unfit = {id: {} for id in rows if id in labels}
+    for id, splits in rows.items():
+        task = suite.tasks[id]
+        answers = Answers(task, labels[id]) if id in labels else None
+        for split, own in splits.items():
+            forms = _names(suite, task, split)
+            if own.lines:
+                forms.remove(rows_name(task, split))  # a file of rows has none that are held out
+            names = [name for name in forms if name in contents]
+            if len(names) > 1:
+                raise InputError(
+                    f"{names[1]} has predictions of the same rows; leave one out", path=f"{path}/{names[0]}"
+                )
+            if not names:
+                continue
+            name = f"{path}/{names[0]}"
+            if names[0] == rows_name(task, split):
+                if answers is not None:
+                    other = JSON_LINES.format(split=split, task=id)
+                    raise InputError(f"labels map answers in {other}, not in files of rows", path=name, key=id)
+                predicted[id][split] = _from_rows(suite, task, split, contents, path, own)
+                continue
+            targets, count = read_lines(suite, task, contents[names[0]], name, own, answers)
+            predicted[id][split] = targets
+            if answers is not None:
+                unfit[id][split] = count
+    return predicted, unfit
+
+
+def read_lines(
+    suite: Suite, task: Task, content: bytes, name: str, rows: DataRows, answers: Answers | None = None
+) -> tuple[np.ndarray, int]:
+    """The predictions (rows,) in a file with one on each line, and how many of them are answers that fit no label.
+
+    Args:
+        name: the path of the file.
+        answers: what answers mean; None: a line is a prediction as it stands.
+
+    Raises:
+        InputError: which names the file and the line, for predictions that are not those of the rows.
+    """
+    if name.endswith(".jsonl"):
+        return read_json_lines(task, content, name, rows, suite.submission.ids, answers)
+    lines = split_lines(content, name)
+    if content.startswith(HEADER.encode()):
+        lines = plain_lines(name, lines)
+    return read_tsv(task, lines, name, rows, answers)
+
+
+def _from_rows(
+    suite: Suite, task: Task, split: str, contents: Mapping[str, bytes], path: Path, own: DataRows
+) -> np.ndarray:
+    """The predictions (rows,) in a file of rows. A file with other rows too, as where the data here is a part of the official one, gives
+    those of the rows that are here."""
+    ours, data = submitted_rows(task, contents, path)[split], read_row_file(task, split, own.file)
+    rows, problems = ours.rows, list[str]()
+    if len(rows) == len(data.rows):
+        problems = row_problems(ours, data)
+    else:
+        rows, problems = joined_rows(suite, split, {split: ours}, data)
+    if problems:
+        raise InputError(f"{ours.name}{problems[0]}")
+    return np.array([prediction_target(task, row) for row in rows], dtype=target_kind(task).cells.dtype)
 
 
 class Imported:
@@ -69,20 +173,26 @@ class Imported:
 
     def __init__(self, request: BuildRequest) -> None:
         """Reads all predictions, so that nothing is written if a file is wrong. Raises InputError."""
-        config, system = request.config, request.config.imported
-        check(config, request.suite)
-        self.suite, self.data_dir, self.dataset, self.system = request.suite, request.data_dir, request.dataset, system
-        paths = dict(zip(config.seeds, map(Path, system.predictions), strict=True))
-        self._predictions = {seed: self._read(path) for seed, path in paths.items()}
-        self.fingerprints = {f"predictions of seed {seed}": _fingerprint(path) for seed, path in paths.items()}
-        files = "; ".join(
-            f"{path} ({self.fingerprints[f'predictions of seed {seed}']})" for seed, path in paths.items()
-        )
+        config, suite, system = request.config, request.suite, request.config.imported
+        check(config, suite)
+        self.dataset, self.system = request.dataset, system
+        labels = check_labels(system.labels, suite)
+        rows = data_rows(request.dataset, request.data_dir)
+        self._predictions: dict[int, dict[str, Predictions]] = {}
+        self.fingerprints: dict[str, str] = {}
+        unfit: dict[int, Unfit] = {}
+        sums = []
+        for seed, path in zip(config.seeds, map(Path, system.predictions), strict=True):
+            self._predictions[seed], unfit[seed] = read_predictions(path, suite, rows, labels)
+            self._check_scored(seed, path)
+            self.fingerprints[f"predictions of seed {seed}"] = digest = _fingerprint(path)
+            sums.append(f"{path.resolve().name} ({digest})")
         about = {"training text": system.text, "link": system.link, "licence": system.license}
         self.facts: dict[str, Any] = {
             "notes": [
-                f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {files}.",
+                f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {'; '.join(sums)}.",
                 "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
+                *_notes_of_answers(rows, unfit, system.labels_sha256),
             ],
             "machine": [system.hardware or UNKNOWN],
             "versions": [{"mtl": mtl.__version__}],
@@ -109,52 +219,41 @@ class Imported:
             "sentences_per_second": None,
         }
 
-    def _read(self, path: Path) -> dict[str, Predictions]:
-        """The predictions in a zip or a folder for the rows of the dataset, by task."""
-        names = _names(self.suite)
-        wanted = {name for task in self.dataset.tasks for split in SPLITS for name in names[task.id, split]}
-        contents, _ = read_files(path, wanted.__contains__)
-        predicted: dict[str, Predictions] = {}
+    def _check_scored(self, seed: int, path: Path) -> None:
+        """Raise InputError unless each task has predictions for the split that scores it."""
         for task in self.dataset.tasks:
-            rows = self._from_rows(task, contents, path)
-            for split, data in self.dataset.splits[task.id].items():
-                name = names[task.id, split][0] if split != "train" else ""
-                if name in contents:
-                    rows[split] = _from_lines(task, contents[name], f"{path}/{name}", data)
-            if task.scored_split not in rows:
+            if task.scored_split not in self._predictions[seed][task.id]:
                 raise InputError(
                     f"has no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks=",
                     path=path,
                 )
-            predicted[task.id] = rows
-        return predicted
-
-    def _from_rows(self, task: Task, contents: Mapping[str, bytes], path: Path) -> Predictions:
-        """The predictions in files of rows. A file with other rows too, as where the data here is a part of the official one, gives those
-        of the rows that are here."""
-        ours, predicted = submitted_rows(task, contents, path), dict[str, np.ndarray]()
-        for split, file in data_files(task, self.data_dir).items():
-            if split not in ours:
-                continue
-            data = read_row_file(task, split, file)
-            rows, problems = ours[split].rows, []
-            if len(rows) == len(data.rows):
-                problems = row_problems(ours[split], data)
-            else:
-                rows, problems = joined_rows(self.suite, split, {split: ours[split]}, data)
-            if problems:
-                raise InputError(f"{ours[split].name}{problems[0]}")
-            targets = [prediction_target(task, row) for row in rows]
-            predicted[split] = np.array(targets, dtype=target_kind(task).cells.dtype)
-        return predicted
 
 
-def _from_lines(task: Task, content: bytes, name: str, split: Split) -> np.ndarray:
-    """The predictions in a file with one on each line, (rows,)."""
-    lines = split_lines(content, name)
-    if problems := file_problems(task, lines, len(split.targets), split.sizes):
-        raise InputError(f"{name}{problems[0].replace(' test rows', ' rows')}")
-    return read_targets_of_lines(task, lines)
+def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> list[str]:
+    """How predictions were read as answers, and how many answers fit no label; empty if none were. unfit: by seed."""
+    tasks = list(next(iter(unfit.values())))
+    if not tasks:
+        return []
+    counted: dict[bool, list[str]] = {True: [], False: []}  # by whether the rows have gold targets
+    for id in tasks:
+        for split, own in rows[id].items():
+            counts = {seed: found[id][split] for seed, found in unfit.items() if split in found[id]}
+            if any(counts.values()):
+                seeds = f" (seeds {', '.join(map(str, counts))})" if len(unfit) > 1 else ""
+                shares = ", ".join(f"{count:,}" for count in counts.values())
+                known = not any(target is None or target != target for target in own.targets)
+                counted[known].append(f"{id} {split} {shares} of {len(own):,}{seeds}")
+    file = f", from a file with the SHA-256 sum {labels_sha256}" if labels_sha256 else ""
+    notes = [
+        f"Answers were read as labels by the spellings in config.yaml (imported.labels){file}: {', '.join(tasks)}.",
+        f"Answers that fit no label, counted as wrong: {'; '.join(counted[True]) or 'none'}.",
+    ]
+    if counted[False]:
+        notes.append(
+            "Answers that fit no label, on rows whose targets are not known here, where the first label stands for them: "
+            f"{'; '.join(counted[False])}."
+        )
+    return notes
 
 
 def _fingerprint(path: Path) -> str:

@@ -84,6 +84,17 @@ class Cells(ABC):
         """What the user should know of valid predictions (rows,), in words, or None."""
         return None
 
+    def wrong(self, gold: Target | None, candidates: int | None = None) -> Target | None:
+        """The prediction that stands for an answer that means nothing: never the gold target, if the row has another candidate.
+
+        None for kinds whose answers mean themselves.
+
+        Args:
+            gold: None if it is not known.
+            candidates: as in `parse`.
+        """
+        return None
+
 
 class HeadTargets(ABC):
     """What a head needs of the targets of a task.

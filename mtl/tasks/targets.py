@@ -49,6 +49,10 @@ class LabelCells(_Labelled, Cells):
     def format(self, target: Target) -> str:
         return self.labels[int(target)]
 
+    def wrong(self, gold: Target | None, candidates: int | None = None) -> float:
+        """The first label that is not gold."""
+        return 1.0 if gold == 0 else 0.0
+
 
 class LabelHead(_Labelled, HeadTargets):
     """One output for each label."""
@@ -158,6 +162,11 @@ class NumberCells(Cells):
         low, high = self.task.bounds
         outside = int(((predictions < low) | (predictions > high)).sum())
         return f"{outside} of {len(predictions)} predictions are outside {low:g} to {high:g}" if outside else None
+
+    def wrong(self, gold: Target | None, candidates: int | None = None) -> float:
+        """The end of the range that is farther from gold."""
+        low, high = self.task.bounds
+        return high if gold is not None and high - float(gold) > float(gold) - low else low
 
 
 def _number(cell: str) -> float:
@@ -270,6 +279,10 @@ class ChoiceCells(Cells):
 
     def format(self, target: Target) -> str:
         return str(int(target))
+
+    def wrong(self, gold: Target | None, candidates: int | None = None) -> float:
+        """The first candidate that is not gold."""
+        return 1.0 if gold == 0 and candidates != 1 else 0.0
 
 
 class ChoiceHead(HeadTargets):

@@ -12,7 +12,7 @@ from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.data.examples import read_targets
 from mtl.jobs.together import run_baseline
-from mtl.runs.predictions import submission_problems
+from mtl.submissions.format import check_zip
 from mtl.tasks.suite import Suite, load_suite
 
 
@@ -37,7 +37,7 @@ def whole(rows: int = 10) -> dict[str, str]:
 
 
 def test_a_whole_submission_has_no_problems(suite: Suite, tmp_path: Path) -> None:
-    assert submission_problems(pack(tmp_path / "s.zip", whole()), suite, tmp_path / "data") == []
+    assert check_zip(pack(tmp_path / "s.zip", whole()), suite, tmp_path / "data").problems == []
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_every_problem_is_named_with_file_and_line(
 ) -> None:
     files = {**whole(), name: text}
     path = pack(suite_file.parent / "s.zip", {name: text for name, text in files.items() if text is not None})
-    problems = submission_problems(path, suite, suite_file.parent / "data")
+    problems = check_zip(path, suite, suite_file.parent / "data").problems
     assert len(problems) == 1 and problem in problems[0]
     assert main(["check-submission", str(path), f"suite={suite_file}", f"data_dir={suite_file.parent / 'data'}"]) == 2
     printed = capsys.readouterr()
@@ -107,7 +107,7 @@ def test_a_damaged_zip_is_one_line(suite_file: Path, capsys: pytest.CaptureFixtu
 
 def test_files_in_a_folder_of_the_zip_are_one_problem(suite: Suite, tmp_path: Path) -> None:
     path = pack(tmp_path / "s.zip", {f"mine/{name}": text for name, text in whole().items()})
-    problems = submission_problems(path, suite, tmp_path / "data")
+    problems = check_zip(path, suite, tmp_path / "data").problems
     assert problems == [
         f"{path}: its files are in a folder, as in mine/test_pred_kansla.tsv; zip the files without a folder"
     ]

@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mtl.submissions.format import write_predictions, write_submission
+from mtl.submissions.format import write_predictions, write_zip_of
 from mtl.tasks.task import Task
 
 LABELS = Task(id="t", kind="labels", text=["x"], target="ocena", labels=["tak", "nie"], metric="accuracy")
@@ -37,7 +37,7 @@ def test_the_zip_has_the_files_side_by_side_and_the_same_bytes_each_time(tmp_pat
     for file in files:
         file.write_text(file.name, encoding="utf-8")
     for name in ("1.zip", "2.zip"):
-        write_submission(tmp_path / name, files)
+        write_zip_of(tmp_path / name, {file.name: file.read_bytes() for file in files})
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "1.zip") as archive:
         assert archive.namelist() == ["test_pred_a.tsv", "test_pred_b.tsv"]

@@ -1,0 +1,126 @@
+"""What the answers of language models mean: for each task, a map from the spelling of an answer to a label.
+
+White space at both ends and letter case do not count. A label means itself, unless the map says otherwise.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.untrusted import read_yaml_texts
+from mtl.data.columns import text
+from mtl.tasks.suite import Suite
+from mtl.tasks.target_kind import Target
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+MOST_SPELLINGS = 5000  # of all tasks
+
+Labels = dict[str, dict[str, str]]
+"""By task id, the cell of the label that each spelling of an answer means."""
+
+
+def read_labels(path: Path, suite: Suite) -> Labels:
+    """The content of a YAML file with a section for each task, in which yes and 1 are texts. Raises InputError as `check_labels` does."""
+    try:
+        return check_labels(read_yaml_texts(path, MOST_SPELLINGS), suite, "")
+    except InputError as error:
+        raise error.located(path=path) from None
+
+
+def check_labels(labels: Mapping[str, Any], suite: Suite, section: str = "labels.") -> Labels:
+    """The map with its spellings in the form in which answers are compared.
+
+    Args:
+        labels: by task id, the label that each spelling means.
+        section: what stands before the task in messages.
+
+    Raises:
+        InputError: which names the key, for an unknown task or label, for a task whose answers mean themselves, such as words, and for two
+            spellings of one task that differ in letter case alone and mean different labels.
+    """
+    checked: Labels = {}
+    for id, spellings in labels.items():
+        key = f"{section}{id}"
+        if id not in suite.tasks:
+            raise InputError(f"suite {suite.name} has no such task; it has {', '.join(suite.tasks)}", key=key)
+        task = suite.tasks[id]
+        if target_kind(task).cells.wrong(None) is None:
+            raise InputError(f"an answer of kind {task.kind} means itself; leave the task out", key=key)
+        if not isinstance(spellings, Mapping):
+            raise InputError('must map spellings to labels, as in {"yes": 1, "no": 0}', key=key)
+        meanings = checked[id] = dict[str, str]()
+        for spelling, label in spellings.items():
+            try:
+                cell = _label_cell(task, spelling, label)
+                if meanings.setdefault(_folded(str(spelling)), cell) != cell:
+                    raise ValueError("stands twice, with different labels; letter case does not count")
+            except ValueError as error:
+                shown = spelling if str(spelling).isprintable() else ascii(spelling)
+                raise InputError(str(error), key=f"{key}.{shown}") from None
+    if sum(map(len, checked.values())) > MOST_SPELLINGS:
+        raise InputError(f"has more than {MOST_SPELLINGS:,} spellings", key=section.strip("."))
+    return checked
+
+
+def _label_cell(task: Task, spelling: Any, label: Any) -> str:
+    """The cell of a label. Raises ValueError for what is no spelling or no label."""
+    if isinstance(spelling, bool) or not isinstance(spelling, str | int):
+        raise ValueError("a spelling is a text; put it in quotes")
+    if not str(spelling).isprintable() or "${" in str(spelling):
+        raise ValueError("a spelling has only printable characters, and no '${'")
+    cells = target_kind(task).cells
+    return cells.format(cells.parse(text(label)))
+
+
+def _folded(answer: str) -> str:
+    return answer.strip().casefold()
+
+
+class Answers:
+    """The answers to one task."""
+
+    def __init__(self, task: Task, spellings: Mapping[str, str]) -> None:
+        """
+        Args:
+            spellings: the task's part of what `check_labels` returns.
+        """
+        self._cells = target_kind(task).cells
+        labels = task.labels or []
+        alike = Counter(
+            map(_folded, labels)
+        )  # of labels that differ in letter case alone, only the exact spelling counts
+        own = {_folded(label): label for label in labels if alike[_folded(label)] == 1}
+        self._meanings = {**own, **spellings}
+
+    def targets(
+        self, answers: Sequence[str], gold: np.ndarray, candidates: np.ndarray | None
+    ) -> tuple[np.ndarray, int]:
+        """The targets (rows,) that answers mean, and how many answers fit no label. For these, the target is `Cells.wrong`.
+
+        Args:
+            answers: one for each row.
+            gold: (rows,), NaN or None where it is not known.
+            candidates: int64 (rows,), the number of candidates of each row of a choice.
+        """
+        targets, unfit = [], 0
+        for row, answer in enumerate(answers):
+            count = None if candidates is None else int(candidates[row])
+            target = self._target(answer, count)
+            if target is None:
+                unfit += 1
+                known = gold[row] is not None and gold[row] == gold[row]  # NaN is not
+                target = self._cells.wrong(gold[row] if known else None, count)
+            targets.append(target)
+        return np.array(targets, dtype=self._cells.dtype), unfit
+
+    def _target(self, answer: str, candidates: int | None) -> Target | None:
+        """What an answer means; None if it fits no label."""
+        try:
+            return self._cells.parse(self._meanings.get(_folded(answer), answer.strip()), candidates)
+        except ValueError:
+            return None

@@ -1,0 +1,355 @@
+"""`mtl import` of JSON Lines, with and without ids, and of the answers of language models."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from rows_suite import write_rows_suite
+
+from mtl.cli import main
+from mtl.jobs.imports import import_job
+from mtl.jobs.together import run_baseline
+from mtl.runs.finished import find_runs
+from mtl.submissions.answers import Answers
+from mtl.tasks.suite import load_suite
+from mtl.tasks.targets import target_kind
+
+Line = dict[str, Any]
+GRAD = [{"id": f"g{i}", "prediction": i} for i in (2, 0, 3, 1)]  # of the rows g0 to g3 of dev
+PAR = ["ja", "nej"]  # the targets of dev
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a suite whose tasks are numbers with ids, choices whose dev rows are held out of train, and labels without ids."""
+    monkeypatch.chdir(tmp_path)
+    write_rows_suite(tmp_path)
+    return tmp_path
+
+
+def write(file: str, *lines: Line | str) -> None:
+    """A file in the folder `theirs`, with these texts or objects on its lines."""
+    path = Path("theirs", file)
+    path.parent.mkdir(exist_ok=True)
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("".join(f"{line}\n" for line in texts), encoding="utf-8")
+
+
+def imported(*settings: str) -> int:
+    return main(["import", "theirs", "theirs", "suite=rader.yaml", "data_dir=data", *settings])
+
+
+def refused(capsys: pytest.CaptureFixture[str], *settings: str) -> str:
+    """The one line with which an import is refused. Nothing may have been written."""
+    assert imported(*settings) == 2
+    (error,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("mtl: error: ")]
+    assert not [path for path in Path("runs").rglob("*") if path.is_file() and path.name != ".lock"]
+    return error.removeprefix("mtl: error: ")
+
+
+def predicted(split: str, task: str, seed: int = 1) -> list[str]:
+    path = Path(f"runs/rader/theirs/seed-{seed}/predictions/{split}_pred_{task}.tsv")
+    return path.read_text(encoding="utf-8").splitlines()[1:]
+
+
+def summary() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(Path("runs/rader/theirs/summary.json").read_text(encoding="utf-8"))
+    return content
+
+
+def test_lines_with_ids_may_stand_in_any_order(home: Path) -> None:
+    write("dev_pred_grad.jsonl", *GRAD)
+    write("test_pred_grad.jsonl", *({"id": f"t{i}", "prediction": i / 2} for i in (3, 2, 1, 0)))
+    write("dev_pred_par.jsonl", *({"prediction": label} for label in PAR))
+    assert imported() == 0
+    assert predicted("dev", "grad") == ["0.0", "1.0", "2.0", "3.0"]
+    assert predicted("test", "grad") == ["0.0", "0.5", "1.0", "1.5"]
+    assert predicted("dev", "par") == PAR and summary()["tasks"]["par"]["median"] == 100
+
+
+def test_held_out_rows_are_found_by_the_ids_of_the_training_file(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["baseline", "suite=rader.yaml", "data_dir=data", "method=majority", "tasks=[val]", "seeds=[1]"]) == 0
+    lines = json.loads(Path("runs/rader/majority/held_out.json").read_text(encoding="utf-8"))["val"]
+    write("dev_pred_val.jsonl", *({"id": line - 1, "prediction": 1} for line in reversed(lines)))
+    assert imported() == 0
+    assert predicted("dev", "val") == ["1"] * len(lines)
+    trained = min({*range(12)} - {line - 1 for line in lines})
+    write("dev_pred_val.jsonl", {"id": trained, "prediction": 1})
+    assert imported("run_dir=other") == 2
+    rows = f"the {len(lines)} rows of data/val/train.jsonl that are held out as dev"
+    assert f"dev_pred_val.jsonl:1: id {trained} is not among {rows}; is this another file's?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("lines", "error"),
+    [
+        (
+            [*GRAD[:3], GRAD[0]],
+            'dev_pred_grad.jsonl:4: id "g2" stands on line 1 already',
+        ),
+        (
+            [*GRAD[:3], {"id": "t1", "prediction": 1}],
+            'dev_pred_grad.jsonl:4: id "t1" is not among the 4 rows of data/grad/dev.jsonl; is this another file\'s?',
+        ),
+        (
+            GRAD[:2],
+            "dev_pred_grad.jsonl: 2 of the 4 rows of data/grad/dev.jsonl have no prediction; the first has the id 'g1'",
+        ),
+        (
+            [*GRAD[:3], {"prediction": 1}],
+            "dev_pred_grad.jsonl:4: has no id, and line 1 has one; write the ids of all rows, or of none",
+        ),
+        (
+            [{"prediction": 1}, *GRAD[1:]],
+            "dev_pred_grad.jsonl:2: has an id, and line 1 has none; write the ids of all rows, or of none",
+        ),
+        (
+            [GRAD[0], {"id": "g0", "answer": 1}],
+            'dev_pred_grad.jsonl:2: no key \'prediction\'; a line is {"id": …, "prediction": …}',
+        ),
+        (
+            [{**GRAD[0], "id": None}, *GRAD[1:]],
+            "dev_pred_grad.jsonl:1: id null must be a text or a whole number",
+        ),
+        (
+            [*GRAD[:3], '{"id": "g1", "prediction": NaN}'],
+            "dev_pred_grad.jsonl:4: not a row: NaN is not a JSON number; one JSON object a line",
+        ),
+        (
+            [*GRAD[:3], {"id": "g1", "prediction": "4"}],
+            'dev_pred_grad.jsonl:4: prediction "4" must be a number',
+        ),
+        (
+            ["id,prediction"],
+            "dev_pred_grad.jsonl:1: not a row: Expecting value at character 1; one JSON object a line",
+        ),
+        (
+            [],
+            "dev_pred_grad.jsonl:1: the file is empty; it needs a prediction for each row",
+        ),
+        (
+            [{"prediction": 1}, {"prediction": 2}],
+            "dev_pred_grad.jsonl:2: 2 predictions for the 4 rows of data/grad/dev.jsonl; without ids, each row has one, in their order",
+        ),
+    ],
+)
+def test_bad_lines_are_refused(
+    lines: list[Line | str], error: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("dev_pred_grad.jsonl", *lines)
+    assert refused(capsys) == f"theirs/{error}"
+
+
+def test_a_label_or_a_candidate_that_the_row_does_not_have_is_refused(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("dev_pred_par.jsonl", {"prediction": "ja"}, {"prediction": "Nej"})
+    error = "theirs/dev_pred_par.jsonl:2: prediction: unknown label 'Nej', expected one of ja, nej"
+    assert refused(capsys) == error
+    Path("theirs/dev_pred_par.jsonl").unlink()
+    write("dev_pred_grad.jsonl", *GRAD)
+    write("test_pred_val.jsonl", *({"id": i, "prediction": i} for i in range(4)))
+    write("dev_pred_val.tsv", "label", "1")
+    error = "theirs/test_pred_val.jsonl:3: prediction: target 2 is not the index of one of the row's 2 candidates"
+    assert refused(capsys) == error
+
+
+def test_ids_that_the_data_does_not_have_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("dev_pred_par.jsonl", {"id": 1, "prediction": "ja"}, {"id": 2, "prediction": "nej"})
+    assert refused(capsys) == (
+        "theirs/dev_pred_par.jsonl:1: has ids, and data/par/dev.jsonl has no column id or idx; leave them out where the lines are in"
+        " the order of its rows, or name the column in the suite file (submission: ids)"
+    )
+
+
+def test_ids_that_two_rows_share_are_refused(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = home / "data/grad/dev.jsonl"
+    file.write_text(file.read_text(encoding="utf-8").replace('"g3"', '"g0"'), encoding="utf-8")
+    write("dev_pred_grad.jsonl", *GRAD)
+    assert refused(capsys) == (
+        "data/grad/dev.jsonl:4: column 'id' has 'g0' twice and does not tell rows apart; leave the ids out of the predictions,"
+        " in the order of these rows"
+    )
+
+
+def test_two_files_with_predictions_of_the_same_rows_are_refused(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("dev_pred_par.jsonl", *({"prediction": label} for label in PAR))
+    write("dev_pred_par.tsv", "label", *PAR)
+    error = "theirs/dev_pred_par.tsv: dev_pred_par.jsonl has predictions of the same rows; leave one out"
+    assert refused(capsys) == error
+
+
+def test_a_finished_run_is_not_that_of_other_predictions(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write("dev_pred_grad.jsonl", *GRAD)
+    assert imported() == imported() == 0
+    before = summary()
+    write("dev_pred_grad.jsonl", *({**line, "prediction": 0} for line in GRAD))
+    assert imported() == 2
+    assert "was made from other inputs: predictions of seed 1" in capsys.readouterr().err
+    assert summary() == before
+
+
+def test_answers_are_read_as_labels_and_those_that_fit_none_count_as_wrong(home: Path) -> None:
+    labels = "par: {yes: ja, no: nej, 'NO, never': nej}\ngrad: {four: 4}\n"
+    (home / "labels.yaml").write_text(labels, encoding="utf-8")
+    for seed, (first, second) in enumerate([(" YES", "no, NEVER"), ("Ja", "perhaps")], start=1):
+        write("dev_pred_par.tsv", "label", first, second)
+        grad = ["Four", "2.5", "nan", 7]
+        write("dev_pred_grad.jsonl", *({"id": f"g{i}", "prediction": answer} for i, answer in enumerate(grad)))
+        test = [*["1"] * 3, "no idea"]
+        write("test_pred_grad.jsonl", *({"id": f"t{i}", "prediction": answer} for i, answer in enumerate(test)))
+        Path("theirs").rename(f"seed-{seed}")
+    paths = ["seed-1", "seed-2"]
+    assert main(["import", "theirs", *paths, "suite=rader.yaml", "data_dir=data", "labels=labels.yaml"]) == 0
+    assert predicted("dev", "par") == ["ja", "nej"]
+    assert predicted("dev", "par", seed=2) == ["ja", "ja"]  # the second row's target is nej
+    # The gold targets are 3, 2, 1 and 0.5 of a range of 0 to 5; those of test are not known.
+    assert predicted("dev", "grad") == ["4.0", "2.5", "5.0", "5.0"]
+    assert predicted("test", "grad") == ["1.0", "1.0", "1.0", "0.0"]
+    done, sha256 = summary(), hashlib.sha256(labels.encode()).hexdigest()
+    assert done["tasks"]["par"]["scores"] == {"1": 100, "2": 50}
+    assert done["config"]["imported.labels.par.yes"] == "ja" and done["config"]["imported.labels_sha256"] == sha256
+    notes = [
+        f"Answers were read as labels by the spellings in config.yaml (imported.labels), from a file with the SHA-256 sum {sha256}:"
+        " grad, par.",
+        "Answers that fit no label, counted as wrong: grad dev 2, 2 of 4 (seeds 1, 2); par dev 0, 1 of 2 (seeds 1, 2).",
+        "Answers that fit no label, on rows whose targets are not known here, where the first label stands for them:"
+        " grad test 1, 1 of 4 (seeds 1, 2).",
+    ]
+    assert done["notes"][2:] == notes
+    table = Path("runs/rader/theirs/table.md").read_text(encoding="utf-8")
+    assert all(note in table for note in notes)
+    assert main(["report"]) == 0
+    assert len(find_runs(Path("runs"))) == 1
+    assert notes[1] in Path("report/report.md").read_text(encoding="utf-8")
+    assert "counted as wrong: grad dev 2, 2 of 4" in Path("report/index.html").read_text(encoding="utf-8")
+
+
+def test_labels_may_stand_on_the_command_line(home: Path) -> None:
+    write("dev_pred_par.jsonl", {"prediction": 1}, {"prediction": "none"})
+    labels = f'labels={{par: {{"1": ja, "2": nej, "{"a long answer " * 30}": ja}}}}'
+    assert imported(labels) == 0
+    assert predicted("dev", "par") == ["ja", "ja"]
+    notes = ["Answers were read as labels by the spellings in config.yaml (imported.labels): par."]
+    notes += ["Answers that fit no label, counted as wrong: par dev 1 of 2."]
+    assert summary()["notes"][2:] == notes
+    assert imported(labels) == 0  # it is finished
+    assert imported('labels={par: {"1": ja, "2": ja}}') == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        ("humor: {yes: ja}", "labels.yaml: humor: suite rader has no such task; it has grad, val, par"),
+        ("par: {yes: yes}", "labels.yaml: par.yes: unknown label 'yes', expected one of ja, nej"),
+        ("grad: {six: 6}", "labels.yaml: grad.six: target 6 is outside 0 to 5"),
+        ("val: {A: a}", "labels.yaml: val.A: target 'a' is not the index of a candidate (0, 1, …)"),
+        (
+            "par: {yes: ja, Yes: nej}",
+            "labels.yaml: par.Yes: stands twice, with different labels; letter case does not count",
+        ),
+        ("par:\n  yes: ja\n  yes: nej", "labels.yaml:3: yes: the key stands twice"),
+        ("par: yes", "labels.yaml:1: par: must hold keys and values"),
+        ("par: {yes: [ja]}", "labels.yaml:1: par.yes: must be a single value"),
+        ("par: {[a]: ja}", "labels.yaml:1: a key must be a single value"),
+        ("- par", "labels.yaml:1: must hold sections of keys and values"),
+        ("par: {", "labels.yaml:2: not YAML: did not find expected node content"),
+        ('par: {"a\\nb": ja}', "labels.yaml: par.'a\\nb': a spelling has only printable characters, and no '${'"),
+        (
+            "par: {" + ", ".join(f"s{i}: ja" for i in range(5001)) + "}",
+            "labels.yaml: has too many keys; leave out what is not needed",
+        ),
+    ],
+)
+def test_bad_labels_are_refused(content: str, error: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / "labels.yaml").write_text(f"{content}\n", encoding="utf-8")
+    write("dev_pred_par.tsv", "label", *PAR)
+    assert refused(capsys, "labels=labels.yaml") == error
+
+
+@pytest.mark.parametrize(
+    ("setting", "error"),
+    [
+        ("labels={par: {yes: ja}}", "labels.par.True: a spelling is a text; put it in quotes"),
+        ("labels={par: 3}", 'labels.par: must map spellings to labels, as in {"yes": 1, "no": 0}'),
+        ("labels=3", "labels=3: must be the path of a YAML file, or its content as keys and values"),
+        ("labels=none.yaml", "none.yaml: no such file"),
+        ("imported.labels.par=3", "imported.labels.par=3: "),
+    ],
+)
+def test_bad_labels_on_the_command_line_are_refused(
+    setting: str, error: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("dev_pred_par.tsv", "label", *PAR)
+    assert refused(capsys, setting).startswith(error)
+
+
+def test_answers_are_still_predictions_of_all_rows(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    labels = 'labels={par: {"yes": ja}}'
+    write("dev_pred_par.tsv", "label", "yes")
+    assert refused(capsys, labels) == "theirs/dev_pred_par.tsv:2: 1 predictions for 2 rows"
+    write("dev_pred_par.tsv", "answer", "yes", "no")
+    assert (
+        refused(capsys, labels) == "theirs/dev_pred_par.tsv:1: the header is 'answer'; it must be 'label' or 'target'"
+    )
+    Path("theirs/dev_pred_par.tsv").unlink()
+    write("dev_pred_par.jsonl", {"prediction": "yes"}, {"prediction": None})
+    error = "theirs/dev_pred_par.jsonl:2: prediction: a text or a number is expected here, not null"
+    assert refused(capsys, labels) == error
+
+
+def test_labels_do_not_map_files_of_rows(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [json.loads(line) for line in (home / "data/par/dev.jsonl").read_text(encoding="utf-8").splitlines()]
+    Path("theirs/par").mkdir(parents=True)
+    write("par/dev.jsonl", *({**row, "prediction": "ja"} for row in rows))
+    error = "theirs/par/dev.jsonl: par: labels map answers in dev_pred_par.jsonl, not in files of rows"
+    assert refused(capsys, 'labels={par: {"yes": ja}}') == error
+
+
+def test_rows_of_a_dev_file_that_the_data_lacks_are_left_out(home: Path) -> None:
+    rows = [json.loads(line) for line in (home / "official/par/test.jsonl").read_text(encoding="utf-8").splitlines()]
+    Path("theirs/par").mkdir(parents=True)
+    for split, some in (("dev", rows[:2]), ("test", rows)):
+        write(f"par/{split}.jsonl", *({**row, "prediction": row["label"]} for row in some))
+    assert imported("data_dir=official") == 0
+    assert summary()["tasks"]["par"]["median"] == 100
+    assert not Path("runs/rader/theirs/seed-1/predictions/dev_pred_par.tsv").exists()
+
+
+def test_what_answers_mean(home: Path) -> None:
+    tasks = load_suite(Path("rader.yaml")).tasks
+    gold = np.array([0.0, 1.0, np.nan])
+    for id, spellings, answers, targets, unfit in (
+        ("par", {"nej": "ja"}, ["NEJ ", "neither", ""], [0, 0, 0], 2),  # the map comes before a label's own spelling
+        ("val", {"a": "0", "c": "2"}, ["c", "1", "B"], [1, 1, 0], 2),
+        ("grad", {}, ["-1", "x", "inf"], [5, 5, 0], 3),
+    ):
+        candidates = np.array([2, 2, 1]) if id == "val" else None
+        read, count = Answers(tasks[id], spellings).targets(answers, gold, candidates)
+        assert (read.tolist(), count) == (targets, unfit), id
+    assert target_kind(tasks["val"]).cells.wrong(0.0, 1) == 0  # a row with one candidate has no other
+
+
+def test_labels_that_differ_in_letter_case_alone_are_told_apart(home: Path) -> None:
+    task = load_suite(Path("rader.yaml")).tasks["par"]
+    task.labels = ["Org", "org", "Per"]
+    read, count = Answers(task, {}).targets(["org", "Org", "ORG", "per"], np.array([2.0] * 4), None)
+    assert (read.tolist(), count) == ([1, 0, 0, 2], 1)
+
+
+def test_words_and_texts_have_no_labels(home: Path) -> None:
+    suite = home / "rader.yaml"
+    text = suite.read_text(encoding="utf-8").replace('labels: ["ja", "nej"]', "kind: word")
+    suite.write_text(text.replace("    also: [macro_f1]\n", ""), encoding="utf-8")
+    write("dev_pred_par.tsv", "label", *PAR)
+    settings = {"suite": "rader.yaml", "data_dir": "data"}
+    with pytest.raises(Exception, match="^labels.par: an answer of kind word means itself; leave the task out$"):
+        import_job("theirs", [Path("theirs")], {**settings, "labels": {"par": {"yes": "ja"}}})
+    assert run_baseline(import_job("theirs", [Path("theirs")], settings))["tasks"]["par"]["median"] == 100
