@@ -213,7 +213,7 @@ def sum_up(job: Job, prepared: Prepared, command: str) -> Summary:
     config, folder = job.config, job.folder
     done = {seed: read_json(folder.scores(seed), SeedScores) for seed in config.seeds}
     for seed, scores in done.items():
-        if set(scores["scores"]) != {task.id for task in job.run_tasks}:
+        if set(scores["scores"]) != {task.id for task in job.run_tasks if task.is_scored}:
             raise InputError(f"are not of the run's tasks; {AGAIN}", path=folder.scores(seed), key="scores")
     for remark in done[config.seeds[-1]]["remarks"]:  # equal for all seeds
         logger.info("submission: %s", remark)

@@ -142,7 +142,8 @@ def summarize(
             (`mtl.data.files`).
     """
     by_task: dict[str, Any] = {}
-    for task in filter(lambda task: task.is_scored, tasks):
+    tasks = [task for task in tasks if task.is_scored]
+    for task in tasks:
         by_task[task.id] = {
             "metric": task.metric,
             "split": task.scored_split,

@@ -176,6 +176,8 @@ def _suite_problem(suite: Suite) -> str | None:
     """The error in the keys of the suite itself that name tasks or splits, as "key: message", or None."""
     if suite.average is not None:
         named = [id for group in suite.average_groups for id in group]
+        if any(not isinstance(id, str) for id in named):
+            return "average: names tasks, and lists of tasks that count as one"
         if unknown := [id for id in named if id not in suite.tasks]:
             return f"average: the suite has no task {unknown[0]}; it has {', '.join(suite.tasks)}"
         if not suite.average or not all(suite.average_groups) or len(set(named)) < len(named):

@@ -389,3 +389,32 @@ def test_a_damaged_data_file_is_read_or_one_line(tmp_path: Path, suffix: str) ->
     for what, content in mutated_bytes(path.read_bytes(), 60):
         path.write_bytes(content)
         message_of(lambda: (column_names(path), read_records(path, ["a", "b"]), read_fields(path)), what)
+
+
+HEADER = ["source", "label", "mark", "sentence"]
+
+
+@pytest.mark.parametrize(("suffix", "separator"), [("tsv", "\t"), ("csv", ",")])
+def test_a_file_without_a_header_has_the_columns_that_are_named(tmp_path: Path, suffix: str, separator: str) -> None:
+    path = write(
+        tmp_path / f"a.{suffix}",
+        f"gj04{separator}1{separator}{separator}One\nx{separator}0{separator}*{separator}Two\n",
+    )
+    records = read_records(path, ["sentence", "label"], header=HEADER)
+    assert records == [Record(1, ("One", "1")), Record(2, ("Two", "0"))]
+    assert column_names(path, HEADER) == HEADER and has_column(path, "label", HEADER)
+    assert read_fields(path, HEADER)["mark"] == ["", "*"]
+
+
+def test_a_header_stays_one_where_it_names_any_of_the_columns(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", "index\tsentence\n0\tOne\n")
+    assert read_records(path, ["sentence"], header=HEADER) == [Record(2, ("One",))]
+    assert column_names(path, HEADER) == ["index", "sentence"]
+
+
+def test_rows_without_a_header_are_counted_and_named_by_their_lines(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", "a\t1\t\tOne\nb\t0\tTwo\n")
+    with pytest.raises(InputError, match=r"a.tsv:2: 3 cells where the header has 4"):
+        read_records(path, ["sentence"], header=HEADER)
+    with pytest.raises(InputError, match="no rows"):
+        read_records(write(tmp_path / "b.tsv", ""), [], header=HEADER)

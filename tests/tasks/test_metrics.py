@@ -17,7 +17,16 @@ from sklearn import metrics as sklearn_metrics
 from torchmetrics.functional import classification, regression
 
 import mtl.tasks.metrics
-from mtl.tasks.metrics import METRICS, Metric, chance_share, lowest_score, score, weighted_scores
+from mtl.tasks.metrics import (
+    METRICS,
+    Metric,
+    chance_share,
+    is_metric,
+    lowest_score,
+    metric_named,
+    score,
+    weighted_scores,
+)
 from mtl.tasks.targets import TARGET_KINDS
 from mtl.tasks.task import ScoredRows, Task
 
@@ -381,3 +390,27 @@ def test_f1_needs_its_label() -> None:
 
 def test_the_worked_examples() -> None:
     assert doctest.testmod(mtl.tasks.metrics).failed == 0
+
+
+@pytest.mark.parametrize("parts", [("accuracy", "f1"), ("pearson", "spearman"), ("accuracy", "macro_f1", "matthews")])
+def test_the_mean_of_several_metrics(parts: tuple[str, ...]) -> None:
+    rng = np.random.default_rng(0)
+    kind = METRICS[parts[0]].kinds[0]
+    declared = task(parts[1])
+    gold, predicted = (rng.integers(0, 3, 50).astype(float) for _ in range(2))
+    if kind == "number":
+        gold, predicted = rng.uniform(1, 5, 50), rng.uniform(1, 5, 50)
+    rows, weights = ScoredRows(gold), rng.integers(1, 4, (6, 50)).astype(float)
+    mean = declared.measured_by("+".join(parts))
+    each = [weighted_scores(declared.measured_by(part), predicted, rows, weights) for part in parts]
+    assert weighted_scores(mean, predicted, rows, weights) == pytest.approx(np.mean(each, axis=0))
+    assert lowest_score(mean) == pytest.approx(np.mean([lowest_score(declared.measured_by(part)) for part in parts]))
+    assert metric_named("+".join(parts)).title == f"mean of {' and '.join(METRICS[part].title for part in parts)}"
+
+
+def test_a_mean_fits_the_kinds_that_its_metrics_share() -> None:
+    assert list(metric_named("accuracy+f1").kinds) == ["labels"]
+    assert metric_named("accuracy+f1").one_label and not metric_named("pearson+spearman").one_label
+    assert metric_named("accuracy+f1").problem(task("accuracy").measured_by("f1")) is None
+    for name in ("accuracy+", "+", "accuracy+accuracy", "accuracy+unknown", "unknown", ""):
+        assert not is_metric(name)

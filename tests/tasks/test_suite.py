@@ -105,7 +105,11 @@ def test_the_target_kind_follows_from_the_declaration(tmp_path: Path) -> None:
         ("  kansla:", "  kansla:\n    candidates: [x]", "tasks.kansla.labels: exactly one of"),
         ("labels: [glad, arg]", "candidates: []", "tasks.kansla.candidates: a choice names columns of candidates"),
         ("labels: [glad, arg]", "kind: number", "tasks.kansla.range: must be [smallest, largest]"),
-        ("  kansla:", "  kansla:\n    scored: train", "tasks.kansla.scored: 'train' must be dev, test or dev_or_test"),
+        (
+            "  kansla:",
+            "  kansla:\n    scored: train",
+            "tasks.kansla.scored: 'train' must be dev, test, dev_or_test or none",
+        ),
         ("group: topic", "scored: test", "tasks.samma.scored: scores are on test, but the task has no test file"),
         ("  kansla:", "  kansla:\n    answered_by: betyg", "tasks.kansla.answered_by: task betyg has other targets"),
         ("  kansla:", "  kansla:\n    answered_by: humor", "answered_by: 'humor' is not a task of the suite with"),
@@ -307,7 +311,7 @@ def test_tasks_on_words_may_have_any_number_of_text_columns(suite_file: Path) ->
     ("old", "new", "key"),
     [
         ("name: kinds", "name: kinds\nfiles: {x: [y]}", "files"),
-        ("name: kinds", "name: kinds\naverage: [[mood]]", "average"),
+        ("name: kinds", "name: kinds\naverage: [[[mood]]]", "average"),
         ("name: kinds", "name: kinds\nembeddings: {fasttext: []}", "embeddings"),
         ("text: [review.text]", "text: [[review.text]]", "tasks.mood.text"),
         ("text: [review.text]", "text: [review.text]\n    also: [[accuracy]]", "tasks.mood.also"),
@@ -321,4 +325,33 @@ def test_a_list_where_a_single_value_is_expected(tmp_path: Path, old: str, new: 
     text = text.replace("\nfiles: {train", "\n# files: {train") if key == "files" else text
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InputError, match=rf"^[^:]*: {re.escape(key)}: "):
+        load_suite(path)
+
+
+def test_tasks_in_one_list_of_the_average_count_as_one(tmp_path: Path) -> None:
+    path = write_kinds_suite(tmp_path)
+    ids = list(load_suite(path).tasks)[:4]
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("tasks:", f"average: [{ids[2]}, [{ids[1]}, {ids[0]}]]\ntasks:", 1), encoding="utf-8")
+    suite = load_suite(path)
+    scores = {ids[0]: 10.0, ids[1]: 30.0, ids[2]: 80.0, ids[3]: 0.0}
+    assert suite.averaged == ids[:3]
+    assert suite.mean(scores) == (80 + (10 + 30) / 2) / 2
+    assert suite.mean({ids[0]: 10.0, ids[2]: 80.0}) == 45.0  # the list's mean is over those that are there
+    assert suite.mean({ids[3]: 1.0}) is None
+    divisors = suite.divisors(scores)
+    assert divisors == {ids[0]: 4, ids[1]: 4, ids[2]: 2}
+    assert sum(scores[id] / divisor for id, divisor in divisors.items()) == suite.mean(scores)
+    assert suite.average_text == f"{ids[2]}, ({ids[1]} + {ids[0]}) / 2"
+    assert suite.lacking({ids[0]: 1.0}) == ids[1:3]
+
+
+def test_a_published_row_may_have_further_metrics(tmp_path: Path) -> None:
+    path = write_kinds_suite(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    row = "published: [{model: a, family: lstm, also: {mood: {%s: 71.9}}}]\n"
+    path.write_text(row % "f1" + text, encoding="utf-8")
+    assert load_suite(path).published[0].also == {"mood": {"f1": 71.9}}
+    path.write_text(row % "accurracy" + text, encoding="utf-8")
+    with pytest.raises(InputError, match="published: a: also: 'accurracy' is no metric"):
         load_suite(path)

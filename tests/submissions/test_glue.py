@@ -1,0 +1,206 @@
+"""GLUE's suite on small files in GLUE's layout: a run, its zip, the check of zips, and the way back (`mtl import`, `mtl leaderboard`)."""
+
+import json
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mtl.cli import main
+from mtl.settings.layers import find_suite
+from mtl.submissions.glue import glue_problem
+from mtl.tasks.suite import load_suite
+
+WORDS = ["good", "bad", "film", "plot", "actor", "scene", "music", "story", "light", "house", "river", "stone"]
+
+
+def write_data(folder: Path) -> None:
+    """Rows of CoLA (without a header), MRPC, STS-B, MNLI and AX."""
+    rng = random.Random(3)
+
+    def text() -> str:
+        return " ".join(rng.choices(WORDS, k=5))
+
+    def write(name: str, header: str, rows: list[list[object]]) -> None:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = ["\t".join(map(str, row)) for row in rows]
+        path.write_text("\n".join([*([header] if header else []), *lines]) + "\n", encoding="utf-8")
+
+    for split, count in (("train", 40), ("dev", 20)):
+        write(f"CoLA/{split}.tsv", "", [["gj04", n % 2, "" if n % 2 else "*", text()] for n in range(count)])
+        write(
+            f"MRPC/{split}.tsv",
+            "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String",
+            [[n % 2, n, n, text(), text()] for n in range(count)],
+        )
+        write(
+            f"STS-B/{split}.tsv",
+            "index\tsentence1\tsentence2\tscore",
+            [[n, text(), text(), n % 6] for n in range(count)],
+        )
+    names = ["entailment", "neutral", "contradiction"]
+    mnli = "index\tgenre\tsentence1\tsentence2\tgold_label"
+    for name, count in (("train", 40), ("dev_matched", 12), ("dev_mismatched", 9)):
+        write(f"MNLI/{name}.tsv", mnli, [[n, "", text(), text(), names[n % 3]] for n in range(count)])
+    write("CoLA/test.tsv", "index\tsentence", [[n, text()] for n in range(5)])
+    write("MRPC/test.tsv", "index\t#1 ID\t#2 ID\t#1 String\t#2 String", [[n, n, n, text(), text()] for n in range(6)])
+    for name, count in (("MNLI/test_matched", 7), ("MNLI/test_mismatched", 8), ("AX/AX", 4)):
+        write(f"{name}.tsv", "index\tsentence1\tsentence2", [[n, text(), text()] for n in range(count)])
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the data and a finished run of the SVM."""
+    path = tmp_path_factory.mktemp("glue")
+    write_data(path / "data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        assert main(["baseline", "suite=glue", "data_dir=data", "method=svm", "seeds=[1]"]) == 0
+    return path
+
+
+@pytest.fixture(autouse=True)
+def inside(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+
+
+def test_a_run_scores_what_has_labels_and_predicts_the_rest(home: Path) -> None:
+    summary = json.loads((home / "runs/glue/svm/summary.json").read_text(encoding="utf-8"))
+    assert list(summary["tasks"]) == ["cola", "mrpc", "sts-b", "mnli-m", "mnli-mm"]
+    medians = {id: record["median"] for id, record in summary["tasks"].items()}
+    mnli = (medians["mnli-m"] + medians["mnli-mm"]) / 2
+    assert summary["average"] == pytest.approx((medians["cola"] + medians["mrpc"] + medians["sts-b"] + mnli) / 4)
+    mrpc = summary["tasks"]["mrpc"]
+    assert mrpc["median"] == pytest.approx((mrpc["also"]["accuracy"]["median"] + mrpc["also"]["f1"]["median"]) / 2)
+    assert summary["missing"] == ["sst-2", "qqp", "qnli", "rte", "wnli", "ax"]
+    predictions = {file.name for file in (home / "runs/glue/svm/seed-1/predictions").iterdir()}
+    assert {"test_pred_ax.tsv", "dev_pred_mnli-mm.tsv"} <= predictions
+    assert "test_pred_sts-b.tsv" not in predictions  # it has no test file
+
+
+def test_the_zip_has_glue_s_files(home: Path) -> None:
+    (path,) = home.glob("runs/glue/svm/seed-1/*.zip")
+    with zipfile.ZipFile(path) as archive:
+        assert archive.namelist() == ["CoLA.tsv", "MRPC.tsv", "MNLI-m.tsv", "MNLI-mm.tsv", "AX.tsv"]
+        lines = archive.read("AX.tsv").decode().splitlines()
+    plain = (home / "runs/glue/svm/seed-1/predictions/test_pred_ax.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines == ["index\tprediction", *(f"{row}\t{label}" for row, label in enumerate(plain[1:]))]
+    assert set(plain[1:]) <= {"entailment", "neutral", "contradiction"}
+
+
+def test_the_report_shows_published_rows_by_one_of_two_metrics(home: Path) -> None:
+    assert main(["report"]) == 0
+    text = (home / "report/report.md").read_text(encoding="utf-8")
+    assert "(mnli-m + mnli-mm) / 2" in text and "mean of accuracy and F1" in text
+    f1 = text[text.index("### F1") :]
+    assert "88.9" in f1[: f1.index("###", 5)]  # BERT-base's F1 on MRPC
+
+
+WHOLE = {"CoLA": 1063, "SST-2": 1821, "MRPC": 1725, "QQP": 390965, "STS-B": 1379, "MNLI-m": 9796, "MNLI-mm": 9847, "QNLI": 5463, "RTE": 3000,
+         "WNLI": 146, "AX": 1104}  # fmt: skip
+ANSWERS = {
+    "STS-B": "2.5",
+    "MNLI-m": "neutral",
+    "MNLI-mm": "neutral",
+    "AX": "neutral",
+    "QNLI": "entailment",
+    "RTE": "entailment",
+}
+
+
+def write_whole(folder: Path) -> Path:
+    """A submission with a prediction for each official row."""
+    folder.mkdir()
+    for name, rows in WHOLE.items():
+        lines = [f"{row}\t{ANSWERS.get(name, '1')}" for row in range(rows)]
+        (folder / f"{name}.tsv").write_text("\n".join(["index\tprediction", *lines, ""]), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_whole(tmp_path_factory.mktemp("whole") / "submission")
+
+
+def test_a_whole_submission_is_valid(whole: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check-submission", str(whole), "suite=glue"]) == 0
+    assert "the leaderboard of suite glue can take it" in capsys.readouterr().out
+
+
+BAD: dict[str, tuple[Callable[[str], str], str]] = {
+    "header": (lambda text: text.replace("index", "id", 1), "WNLI.tsv:1: the header must be index and prediction"),
+    "order": (lambda text: text.replace("\n7\t", "\n8\t"), "WNLI.tsv:9: the index is '8'"),
+    "twice": (lambda text: text.replace("\n7\t1\n", "\n7\t1\n7\t1\n"), "WNLI.tsv:10: the index is '7'"),
+    "label": (lambda text: text.replace("\n7\t1\n", "\n7\t2\n"), "WNLI.tsv:9: "),
+    "no tab": (lambda text: text.replace("\n7\t1\n", "\n7\n"), "WNLI.tsv:9: the index is '7'"),
+    "missing": (lambda text: text.removesuffix("145\t1\n"), "145 predictions for 146 test rows"),
+    "empty": (lambda text: "", "WNLI.tsv:1: "),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_wrong_file_is_named_with_its_line(
+    whole: Path, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change, message = BAD[kind]
+    for file in whole.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    archive = tmp_path / "s.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        for file in whole.iterdir():
+            text = file.read_text(encoding="utf-8")
+            zipped.writestr(file.name, change(text) if file.name == "WNLI.tsv" else text)
+    assert main(["check-submission", str(archive), "suite=glue"]) == 2
+    shown = capsys.readouterr()
+    assert message in shown.out and "1 problem" in shown.err
+
+
+def test_a_zip_comes_back_as_a_submission_to_a_leaderboard(home: Path, tmp_path: Path) -> None:
+    """The labels of test are given for MRPC alone."""
+    (path,) = home.glob("runs/glue/svm/seed-1/*.zip")
+    (tmp_path / "all/svm").mkdir(parents=True)
+    (tmp_path / "all/svm/predictions.zip").write_bytes(path.read_bytes())
+    (tmp_path / "gold/MRPC").mkdir(parents=True)
+    _, *rows = (home / "data/MRPC/test.tsv").read_text(encoding="utf-8").splitlines()
+    lines = ["Quality\t#1 ID\t#2 ID\t#1 String\t#2 String", *(f"1\t{row.partition(chr(9))[2]}" for row in rows)]
+    (tmp_path / "gold/MRPC/test.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    arguments = [f"gold={tmp_path}/gold", f"out={tmp_path}/site", f"cache={tmp_path}/cache"]
+    assert main(["leaderboard", "glue", f"{tmp_path}/all", *arguments]) == 0
+    (system,) = json.loads((tmp_path / "site/leaderboard.json").read_text(encoding="utf-8"))["systems"]
+    with zipfile.ZipFile(path) as archive:
+        predicted = [line.split("\t")[1] for line in archive.read("MRPC.tsv").decode().splitlines()[1:]]
+    precision = predicted.count("1") / len(predicted)
+    f1 = 2 * precision / (1 + precision)
+    assert system["scores"] == {"mrpc": round(100 * (precision + f1) / 2, 1)}
+
+
+def test_files_are_named_by_titles(tmp_path: Path) -> None:
+    suite = load_suite(find_suite("glue"))
+    assert glue_problem(suite) is None
+    suite.tasks["cola"].title = "SST-2"
+    assert glue_problem(suite) is not None
+
+
+def test_glue_is_as_published() -> None:
+    suite = load_suite(find_suite("glue"))
+    assert list(suite.tasks) == [
+        "cola",
+        "sst-2",
+        "mrpc",
+        "qqp",
+        "sts-b",
+        "mnli-m",
+        "mnli-mm",
+        "qnli",
+        "rte",
+        "wnli",
+        "ax",
+    ]
+    dev = suite.published[0]
+    for id, parts in dev.also.items():
+        assert dev.scores[id] == pytest.approx(sum(parts.values()) / 2)
+        assert "+".join(parts) == suite.tasks[id].metric
+    assert suite.averaged == [id for id in suite.tasks if id != "ax"]
