@@ -40,7 +40,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
             ["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin", "dim=-3"],
             "dim=-3: must be at least 1",
         ),
-        (["data", "glue"], "suite=glue: unknown"),
+        (["data", "unknown"], "suite=unknown: unknown"),
         (["data", "klej", "tasks=[glue]"], "suite klej has no task glue"),
         (["embeddings", "train", "fasttext", "texts=none.txt", "language=pl", "out=x.bin"], "none.txt: no such file"),
         (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
 from mtl.base.files import counted
-from mtl.base.untrusted import is_web_address
 from mtl.commands.job_settings import Commands, job_of
 
 if TYPE_CHECKING:
@@ -50,6 +49,17 @@ def add_results(commands: Commands) -> None:
         help="gold=FOLDER with labels and out=FOLDER of the site, or data_dir=FOLDER to check without labels; split=, limit=, cache=, url=",
     )
     board.set_defaults(run=_leaderboard)
+
+    power = commands.add_parser(
+        "power", help="the smallest difference that rows and seeds show, of finished runs or in advance"
+    )
+    power.add_argument(
+        "words",
+        nargs="*",
+        metavar="RUNS_DIR or key=value",
+        help="folders of runs (else runs), suite=NAME, difference=POINTS; or rows=, accuracy= and agreement= in advance",
+    )
+    power.set_defaults(run=_power)
 
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
     report.add_argument("runs_dir", type=Path, nargs="?", default=Path("runs"), metavar="RUNS_DIR", help="else runs")
@@ -127,6 +137,7 @@ def _score(arguments: argparse.Namespace) -> None:
 
 
 def _leaderboard(arguments: argparse.Namespace) -> None:
+    from mtl.base.untrusted import is_web_address
     from mtl.jobs.job import load_job, parse_settings
     from mtl.leaderboard.leaderboard import Rules, check_submissions, make_leaderboard
     from mtl.settings.layers import find_suite
@@ -162,6 +173,35 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
         raise InputError(
             f"{count} of {counted(len(refused), 'submission')} would be refused", path=arguments.submissions
         )
+
+
+def _power(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.report.power import DIFFERENCE, power_in_advance, power_of_runs
+
+    given = parse_settings([word for word in arguments.words if "=" in word])
+    folders = [Path(word) for word in arguments.words if "=" not in word]
+    expected = ("rows", "accuracy", "agreement")
+    for key, value in given.items():
+        if key not in ("suite", "difference", *expected):
+            raise InputError(f"unknown; it takes suite, difference, {', '.join(expected)}", key=key)
+        if key != "suite" and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise InputError(f"{value!r} must be a number", key=key)
+    difference = float(given.get("difference", DIFFERENCE))
+    if not 0 < difference <= 100:
+        raise InputError(f"{difference:g} must be above 0 and at most 100", key="difference")
+    if not set(expected) & set(given):
+        suite = given.get("suite")
+        print(power_of_runs(folders or [Path("runs")], suite and str(suite), difference, CACHE))
+        return
+    if missing := [key for key in expected if key not in given]:
+        raise InputError("is needed for a benchmark in advance", key=missing[0])
+    if folders or "suite" in given:
+        raise InputError(f"{', '.join(expected)} are for a benchmark in advance; leave out runs and suite=")
+    rows, accuracy, agreement = (given[key] for key in expected)
+    if not isinstance(rows, int):
+        raise InputError(f"{rows} must be a whole number", key="rows")
+    print(power_in_advance(rows, float(accuracy), float(agreement), difference))
 
 
 def _report(arguments: argparse.Namespace) -> None:

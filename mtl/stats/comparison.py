@@ -159,7 +159,7 @@ def counted_with_rows(resampled: Resampled) -> float:
     total, seeds = 0.0, 0
     for rows, scores in resampled.items():
         seeds = len(scores)
-        total += _bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
+        total += bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
     return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
 
 
@@ -185,7 +185,7 @@ def estimate(one: Sample, other: Sample | None = None) -> Estimate:
     parts = []  # of the variance, each with its degrees of freedom
     for rows in one.means:
         means = sum(sign * run.means[rows] for sign, run in zip(signs, runs, strict=True))
-        parts.append((_bessel(rows) * float(np.var(means)), rows.count - 1))
+        parts.append((bessel(rows) * float(np.var(means)), rows.count - 1))
     variance = sum(part for part, _ in parts) + sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
     parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
@@ -215,7 +215,7 @@ def compare_all(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
         means -= means.mean(axis=1, keepdims=True)
         products = means @ means.T / means.shape[1]
         own = np.diag(products)
-        part = _bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
+        part = bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
         variance += part
         spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
     of_seeds = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
@@ -251,6 +251,6 @@ def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Com
     return {key: replace(one, p_holm=p) for (key, one), p in zip(family.items(), corrected, strict=True)}
 
 
-def _bessel(rows: RowSet) -> float:
+def bessel(rows: RowSet) -> float:
     """The factor that makes the variance over resamples of G groups unbiased."""
     return rows.count / (rows.count - 1) if rows.count > 1 else 1.0
