@@ -10,10 +10,11 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from samples.glue.grammar import glue_files
 from samples.klej.grammar import klej_files
 from samples.superlim.files import superlim_files
 
-GENERATORS = {"klej-sample": klej_files, "superlim-sample": superlim_files}
+GENERATORS = {"klej-sample": klej_files, "superlim-sample": superlim_files, "glue-sample": glue_files}
 SAMPLES = Path(__file__).resolve().parent.parent / "mtl/sample"
 
 

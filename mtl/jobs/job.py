@@ -113,7 +113,7 @@ def load_checked_suite(name: str) -> Suite:
     """The suite with this name or path. Raises InputError, also for settings in its file that a suite must not have."""
     suite = load_suite(find_suite(name))
     if suite.generated and suite.name not in SAMPLES:
-        raise InputError(f"suite {suite.name}: generated: only the data of {' and '.join(SAMPLES)} is; drop this key")
+        raise InputError(f"suite {suite.name}: generated: only the data of {', '.join(SAMPLES)} is; drop this key")
     if problem := submission_problem(suite):
         raise InputError(f"suite {suite.name}: submission.{problem}")
     for where, settings in suite_settings(suite).items():

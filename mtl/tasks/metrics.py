@@ -395,7 +395,7 @@ def metric_named(name: str) -> Metric:
         return scores
 
     return Metric(
-        title=f"mean of {' and '.join(part.title for part in parts)}",
+        title=" + ".join(part.title for part in parts),
         kinds=[kind for kind in parts[0].kinds if all(kind in part.kinds for part in parts)],
         formula=formula,
         lowest=lambda task: fmean(lowest_score(task.measured_by(part)) for part in names),

@@ -405,7 +405,7 @@ def test_the_mean_of_several_metrics(parts: tuple[str, ...]) -> None:
     each = [weighted_scores(declared.measured_by(part), predicted, rows, weights) for part in parts]
     assert weighted_scores(mean, predicted, rows, weights) == pytest.approx(np.mean(each, axis=0))
     assert lowest_score(mean) == pytest.approx(np.mean([lowest_score(declared.measured_by(part)) for part in parts]))
-    assert metric_named("+".join(parts)).title == f"mean of {' and '.join(METRICS[part].title for part in parts)}"
+    assert metric_named("+".join(parts)).title == " + ".join(METRICS[part].title for part in parts)
 
 
 def test_a_mean_fits_the_kinds_that_its_metrics_share() -> None:
