@@ -18,6 +18,7 @@ from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
+_LARGEST_NORM = float(np.finfo(np.float32).max)
 _LINES_PER_UPDATE = 4096  # of the progress bar
 
 
@@ -195,7 +196,7 @@ def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, l
         numbers = [float(cell) for cell in cells[1:]]
     except ValueError as error:
         raise InputError(f"{error}; fix or delete this line", path=path, line=number) from error
-    if not math.isfinite(sum(numbers)):
+    if not math.hypot(*numbers) <= _LARGEST_NORM:  # also of NaN
         named = word.decode("utf-8", "backslashreplace")
         message = f"the vector of '{named}' contains NaN or infinite numbers (not finite); fix or delete this line"
         raise InputError(message, path=path, line=number)
