@@ -49,7 +49,7 @@ def static_kind(title: str, training: VectorTraining | None) -> EmbedderKind:
 
 @dataclass
 class StaticOptions(EmbedderOptions):
-    """The keys of static embeddings; configs/embeddings/fasttext.yaml explains them."""
+    """The keys of static embeddings; configs/embeddings/fasttext.yaml and glove.yaml explain them."""
 
     path: str | None = None
     dim: int | None = bounded(SIZE, None)

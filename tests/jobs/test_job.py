@@ -95,7 +95,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("tasks=[cbd,[dyk]]", "tasks=['cbd', ['dyk']]: must be a list of single values, as in tasks=[cbd,dyk]"),
         (
             "embeddings.path=v.vec",
-            "embeddings.path: random embeddings have no path; set embeddings=fasttext or elmo",
+            "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo",
         ),
         ("embeddings.cache=true", "embeddings.cache: random embeddings have no cache; set embeddings=elmo"),
         ("embeddings.nonsense=1", "unknown key 'embeddings.nonsense'"),
