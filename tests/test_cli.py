@@ -46,7 +46,15 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),
         (
             ["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"],
-            "glove: must be one of random, fasttext",
+            "embeddings=glove: cannot be trained; fasttext and elmo can",
+        ),
+        (
+            ["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"],
+            "cove: must be one of random, fasttext, glove, elmo",
+        ),
+        (
+            ["baseline", "suite=klej-sample", "embeddings=glove"],
+            "embeddings.path: suite klej-sample names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b",
         ),
         (["embeddings", "fetch", "fasttext", "recipe=none"], "recipe=none: unknown"),
         (["predict", "none", "x.tsv", "--task", "cbd"], "none/config.yaml: no such file"),

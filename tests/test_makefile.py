@@ -34,6 +34,7 @@ def command(*variables: str, environment: dict[str, str] | None = None) -> list[
     [
         ([], ["embeddings=random", "variant=frozen"]),
         (["EMB=elmo", "VARIANT=attention"], ["embeddings=elmo", "variant=attention"]),
+        (["EMB=glove", "ARGS=embeddings.path=v.txt"], ["embeddings=glove", "variant=frozen"]),
         (["METHOD=svm"], ["method=svm"]),
         (["METHOD=transformer", "VARIANT=joint"], ["method=transformer", "variant=joint"]),
         (["METHOD=transformer"], ["method=transformer"]),
@@ -42,7 +43,7 @@ def command(*variables: str, environment: dict[str, str] | None = None) -> list[
     ],
 )
 def test_variables_of_the_command_line_are_settings(variables: list[str], settings: list[str]) -> None:
-    arguments = ["x=1"] if "ARGS=x=1" in variables else []
+    arguments = [variable.removeprefix("ARGS=") for variable in variables if variable.startswith("ARGS=")]
     assert command(*variables, "SEEDS=2") == ["baseline", *settings, "seeds=[1,2]", *arguments]
 
 

@@ -1,5 +1,9 @@
 """Words and vectors for tests of vector files, and checks of the result."""
 
+import gzip
+import io
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +46,26 @@ OUTSIDE = [
 
 TABLE = {"źdźbło": [0.5, -1.25, 3e-05], "a\u00a0b": [1, 2, 3], "na pewno": [4, 5, 6.5], "kot": [7, 8, 9]}
 WANTED = ["kot", "na pewno", "na", "nie ma", "źdźbło", "a\u00a0b", "kot", "a", ""]
+
+
+def zipped(content: bytes, *further: str, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """A zip with a file of this content, and with further files."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        archive.writestr("vectors.txt", content)
+        for name in further:
+            archive.writestr(name, b"more")
+    return buffer.getvalue()
+
+
+# How the content of a text file may be packed.
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "plain": lambda content: content,
+    "gzip": gzip.compress,
+    "zip": zipped,
+    "stored zip": lambda content: zipped(content, compression=zipfile.ZIP_STORED),
+    "macOS zip": lambda content: zipped(content, "__MACOSX/._vectors.txt"),
+}
 
 
 def has_surrogates(word: str) -> bool:

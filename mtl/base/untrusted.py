@@ -38,6 +38,11 @@ UNPACKED_FREE, UNPACKED_RATIO = (
     2**26,
     100,
 )  # bytes that any gzip may unpack to; beyond, bytes for each packed one: text has 3 to 10
+PACKINGS = {
+    "gzip": (b"\x1f\x8b",),
+    "zip": (b"PK\x03\x04", b"PK\x05\x06"),
+}  # how packed text begins; an empty zip has its end alone
+PLAIN_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZMA unpack all that they are given at once
 YAML_DEPTH = 50  # levels; libyaml's composer recurses in C, and 50,000 levels end the process
 
 # Types of the values in JSON files, for forms. A score may be far below 0, but no metric leaves these bounds.
@@ -100,27 +105,30 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 class Lines:
-    """The lines of an open file, plain or gzipped, one by one.
+    """The lines of an open file, plain, gzipped, or the only file in a zip, one by one.
 
     Memory holds one line, and unpacking is bounded by the file's size.
 
     Args:
-        zipped: whether the file is gzipped.
+        packing: a key of PACKINGS, or None for a plain file.
         number: the number of the last line that was read, from 1.
         offset: where the next line begins, in bytes of the plain text.
     """
 
-    def __init__(self, path: Path, file: IO[bytes], limit: int) -> None:
+    def __init__(self, path: Path, file: io.BufferedReader, packing: str | None, limit: int) -> None:
         """
         Args:
             file: to read from its start.
+            packing: of the file.
             limit: bytes of a line.
         """
         self._path = path
-        self._raw = io.BufferedReader(cast(io.BufferedReader, file).raw, 2**20)
-        self.zipped = self._raw.peek(2).startswith(b"\x1f\x8b")
-        unzipped = cast(io.RawIOBase, gzip.GzipFile(fileobj=self._raw)) if self.zipped else None
-        self._lines = io.BufferedReader(unzipped, 2**20) if unzipped else self._raw
+        self._raw = file
+        self.packing = packing
+        self._lines = file
+        if packing is not None:
+            unpacked = gzip.GzipFile(fileobj=file) if packing == "gzip" else _only_member(path, file)
+            self._lines = io.BufferedReader(cast(io.RawIOBase, unpacked), 2**20)
         self._limit = limit
         self._checked = UNPACKED_FREE
         self.number = self.offset = 0
@@ -131,7 +139,7 @@ class Lines:
         return self._raw.tell()
 
     def readline(self) -> bytes:
-        """The next line with its end; empty after the last one. Raises InputError for a line that is too long, and for a gzip bomb."""
+        """The next line with its end; empty after the last one. Raises InputError for a line that is too long, and for a zip bomb."""
         return next(iter(self), b"")
 
     def __iter__(self) -> Iterator[bytes]:
@@ -152,29 +160,57 @@ class Lines:
                 line=self.number,
             )
         self._checked = self.offset + UNPACKED_FREE
-        if self.zipped and self.offset > UNPACKED_RATIO * self.done:
+        if self.packing and self.offset > UNPACKED_RATIO * self.done:
             raise InputError(
-                f"unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it (gunzip)",
+                f"unpacks to more than {UNPACKED_RATIO} times its size, as no text does; if it is right, unpack it",
                 path=self._path,
             )
 
 
 @contextmanager
 def open_lines(path: Path, limit: int = LINE_LIMIT) -> Iterator[Lines]:
-    """The lines of a text file, plain or gzipped, as bytes.
+    """The lines of a text file, plain, gzipped, or the only file in a zip, as bytes.
 
     Args:
         limit: bytes of a line.
 
     Raises:
-        InputError: for what is no file, and, within the block, for a line that is too long, a damaged gzip and one
-            that unpacks to far more than texts do; OSError as `open` does.
+        InputError: for what is no file, for a zip with several files, and, within the block, for a line that is too long, a damaged
+            gzip or zip and one that unpacks to far more than texts do; OSError as `open` does.
     """
-    with open_regular(path) as file:
+    with open_regular(path) as opened:
+        file = io.BufferedReader(cast(io.BufferedReader, opened).raw, 2**20)
+        packing = next((name for name, starts in PACKINGS.items() if file.peek(4).startswith(starts)), None)
         try:
-            yield Lines(path, file, limit)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise InputError(f"damaged gzip ({error}); download or copy it again", path=path) from None
+            yield Lines(path, file, packing, limit)
+        except (gzip.BadGzipFile, zipfile.BadZipFile, EOFError, zlib.error) as error:
+            raise InputError(f"damaged {packing} ({error}); download or copy it again", path=path) from None
+
+
+def _only_member(path: Path, file: IO[bytes]) -> IO[bytes]:
+    """The unpacked content of the only file in a zip.
+
+    Raises InputError for a zip with several files or none, an encrypted file, and a compression other than deflate, whose output no
+    buffer bounds. Raises BadZipFile for a damaged zip.
+    """
+    try:
+        archive = zipfile.ZipFile(file)
+        # macOS keeps a file's attributes in `__MACOSX/._NAME`.
+        members = [
+            member
+            for member in archive.infolist()
+            if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+        ]
+        if len(members) == 1 and not members[0].flag_bits & 0x1 and members[0].compress_type in PLAIN_COMPRESSIONS:
+            return archive.open(members[0])
+    except Exception as error:  # zipfile raises many kinds for a damaged list of members
+        raise zipfile.BadZipFile(str(error)) from None
+    if len(members) == 1:
+        problem = f"{members[0].filename} is encrypted or compressed with another method than deflate; unpack it"
+        raise InputError(problem, path=path)
+    listed = ", ".join([member.filename for member in members[:4]] + ["…"] * (len(members) > 4))
+    problem = f"a zip of {len(members)} files ({listed})" if members else "a zip without a file"
+    raise InputError(f"{problem}; unpack the one that you want, and give that file", path=path)
 
 
 def read_json(path: Path, form: type[Content], remedy: str = AGAIN) -> Content:

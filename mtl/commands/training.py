@@ -170,7 +170,7 @@ def add_embeddings(commands: Commands) -> None:
     )
     train.set_defaults(run=_train_embeddings)
     fetch = actions.add_parser("fetch", help="download pretrained vectors")
-    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext")
+    fetch.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or glove")
     fetch.add_argument(
         "settings", nargs="*", metavar="key=value", help="recipe=NAME (a file in embeddings/), embeddings_dir=FOLDER"
     )

@@ -5,9 +5,10 @@ from mtl.embedders.elmo import ELMO
 from mtl.embedders.fasttext import FASTTEXT
 from mtl.embedders.interface import EmbedderKind
 from mtl.embedders.random import RANDOM
+from mtl.embedders.static import GLOVE
 
 # By name, as in configs/embeddings, on the command line and in run folders.
-EMBEDDERS: dict[str, EmbedderKind] = {"random": RANDOM, "fasttext": FASTTEXT, "elmo": ELMO}
+EMBEDDERS: dict[str, EmbedderKind] = {"random": RANDOM, "fasttext": FASTTEXT, "glove": GLOVE, "elmo": ELMO}
 
 
 def embedder_kind(name: str) -> EmbedderKind:

@@ -9,7 +9,7 @@ from mtl.base.extras import check_installed
 from mtl.base.untrusted import read_yaml
 from mtl.embedders import EMBEDDERS, embedder_kind
 from mtl.embedders.interface import Embeddings, EmbeddingsRequest
-from mtl.embedders.recipes import Recipe, check_recipe, train_recipe, vector_path
+from mtl.embedders.recipes import Recipe, check_recipe, fetchable, train_recipe, vector_path
 from mtl.settings.bounds import typed_settings
 from mtl.settings.layers import find_yaml, shipped
 from mtl.settings.schema import Config, EmbedderOptions
@@ -91,18 +91,17 @@ def check_obtainable(config: Config, suite: Suite) -> Recipe | None:
     if recipe is not None and recipe.embeddings != name:
         message = f"a recipe for {recipe.embeddings} embeddings, not for {name}"
         raise InputError(message, key="embeddings.path", value=recipe.name)
-    if recipe is not None and recipe.train:
-        check_installed(files.training_extra, key="embeddings.path", value=recipe.name)
+    if recipe is not None and recipe.train and files.training is not None:
+        check_installed(files.training.extra, key="embeddings.path", value=recipe.name)
         return recipe
     if problem := files.problem(path):
         raise InputError(problem, path=path)
     remedies = [f"fetch them: mtl embeddings fetch {name} recipe={recipe.name}"] if recipe and recipe.url else []
     if recipe and not recipe.url and recipe.source:
         remedies.append(f"get them from {recipe.source}")
-    remedies += [
-        f"train your own: mtl embeddings train {name} texts=[FILE] out={path}",
-        "or set embeddings.path=PATH",
-    ]
+    if files.training is not None:
+        remedies.append(f"train your own: mtl embeddings train {name} texts=[FILE] out={path}")
+    remedies.append("or set embeddings.path=PATH" if remedies else "check embeddings.path")
     raise InputError(f"no such vectors; {'; '.join(remedies)}", path=path)
 
 
@@ -116,7 +115,8 @@ def find_vectors(config: Config, suite: Suite) -> tuple[Path | None, Recipe | No
         return None, None
     vectors = getattr(config.embeddings, "path", None) or suite.embeddings.get(name)
     if vectors is None:
-        message = f"suite {suite.name} names no {name} vectors; set embeddings.path=PATH"
+        recipes = "".join(f" or embeddings.path={recipe}" for recipe in fetchable(name))
+        message = f"suite {suite.name} names no {name} vectors; set embeddings.path=PATH{recipes}"
         raise InputError(message, key="embeddings.path")
     return vector_path(vectors, Path(config.embeddings_dir), config.held_out)
 

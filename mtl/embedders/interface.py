@@ -197,23 +197,34 @@ def _note(path: Path) -> Path:
 
 
 @dataclass(frozen=True)
+class VectorTraining:
+    """How vectors of one kind are trained.
+
+    Attributes:
+        settings: the import path of the class that implements `Training`, as `mtl.base.lazy.resolve` takes it.
+        extra: the extra of mtl-baselines with the packages that training needs (`mtl.base.extras`).
+        file_name: takes the name of a suite and returns the name of the file or folder of the vectors that are trained on it.
+    """
+
+    settings: str
+    extra: str
+    file_name: Callable[[str], str]
+
+
+@dataclass(frozen=True)
 class VectorFiles:
     """Pretrained vectors of one kind.
 
     Attributes:
         exists: whether a path holds complete vectors.
         problem: takes a path and returns the error to report if it holds no complete vectors, or None if there is no error.
-        training: the import path of the class that implements `Training`, as `mtl.base.lazy.resolve` takes it.
-        training_extra: the extra of mtl-baselines with the packages that training needs (`mtl.base.extras`).
-        trained_name: takes the name of a suite and returns the name of the file or folder of the vectors that are trained on it.
-        by_word: whether the vectors are a file with one vector for each word , which `VectorFile` reads (`vector_files/`).
+        training: how they are trained; None if they can only be read.
+        by_word: whether the vectors are a file with one vector for each word, which `VectorFile` reads (`vector_files/`).
     """
 
     exists: Callable[[Path], bool]
     problem: Callable[[Path], str | None]
-    training: str
-    training_extra: str
-    trained_name: Callable[[str], str]
+    training: VectorTraining | None
     by_word: bool = False
 
 

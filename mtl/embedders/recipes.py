@@ -47,7 +47,7 @@ class Recipe:
     """How to get vectors: download them from `url`, or train them on a suite's training text with the settings in `train`."""
 
     name: str = ""
-    embeddings: str = MISSING  # the kind of embeddings that uses them: fasttext or elmo
+    embeddings: str = MISSING  # the kind of embeddings that uses them: fasttext, glove or elmo
     title: str = ""
     file: str = MISSING  # the file (for elmo, the folder) in the folder of embeddings
     source: str | None = None
@@ -71,6 +71,12 @@ def load_recipe(name: str) -> Recipe:
         raise InputError(f"{recipe.sha256!r} must have 64 hexadecimal digits", path=path, key="sha256")
     recipe.name = path.stem
     return recipe
+
+
+def fetchable(embeddings: str) -> list[str]:
+    """The names of the recipes that say where to download vectors for this kind of embeddings, sorted."""
+    recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
+    return [recipe.name for recipe in recipes if recipe.embeddings == embeddings and recipe.url]
 
 
 def fetch(recipe_name: str, embeddings_dir: Path) -> Path:
@@ -104,7 +110,7 @@ def vector_path(name: str, embeddings_dir: Path, held_out: float) -> tuple[Path,
     Returns:
         the path, and the recipe if `name` is that of one.
     """
-    if Path(name).exists() or Path(name).suffix in (".bin", ".vec", ".gz", ".kv") or "/" in name:
+    if Path(name).exists() or Path(name).suffix in (".bin", ".vec", ".txt", ".gz", ".zip", ".kv") or "/" in name:
         return Path(name), None
     recipe = load_recipe(name)
     path = embeddings_dir / recipe.file
@@ -122,11 +128,11 @@ def training_settings(embeddings: str, given: Mapping[str, Any]) -> Training:
     Raises InputError for a kind of embeddings that cannot be trained, an unknown key, or a value that makes no sense.
     """
     files = embedder_kind(embeddings).files
-    if files is None:
-        trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files)
+    if files is None or files.training is None:
+        trained = " and ".join(name for name, kind in EMBEDDERS.items() if kind.files and kind.files.training)
         raise InputError(f"cannot be trained; {trained} can", key="embeddings", value=embeddings)
-    check_installed(files.training_extra, key="embeddings", value=embeddings)
-    return cast(Training, typed_settings(resolve(files.training), given))
+    check_installed(files.training.extra, key="embeddings", value=embeddings)
+    return cast(Training, typed_settings(resolve(files.training.settings), given))
 
 
 def train_on_files(

@@ -1,4 +1,4 @@
-"""A vector for each word of a run's vocabulary: what random and fastText embeddings have in common."""
+"""A vector for each word of a run's vocabulary: what random and static embeddings have in common."""
 
 import hashlib
 from dataclasses import dataclass, field

@@ -11,10 +11,10 @@ from mtl.base.errors import InputError
 from mtl.base.extras import check_installed
 from mtl.data.dataset import training_texts
 from mtl.embedders import EMBEDDERS
-from mtl.embedders.recipes import fetch, load_recipe, train_on_files, train_on_suite, trained_path, training_settings
+from mtl.embedders.recipes import fetch, fetchable, train_on_files, train_on_suite, trained_path, training_settings
 from mtl.jobs.job import Job, load_job
 from mtl.pretraining.settings import read_settings
-from mtl.settings.layers import find_suite, shipped
+from mtl.settings.layers import find_suite
 from mtl.tasks.suite import load_suite
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def train_embeddings(
         )
     training = training_settings(name, settings)
     files = EMBEDDERS[name].files
-    assert files is not None
+    assert files is not None and files.training is not None
     job = text.job()
     if job is not None:
-        path = trained_path(Path("embeddings") / files.trained_name(job.suite.name), job.config.held_out)
+        path = trained_path(Path("embeddings") / files.training.file_name(job.suite.name), job.config.held_out)
     if out is not None:
         path = Path(out)
     if path.is_dir() and files.exists(path):
@@ -141,8 +141,7 @@ def fetch_embeddings(name: str, recipe: str | None = None, embeddings_dir: str =
         InputError: if it cannot be done.
     """
     if recipe is None:
-        recipes = [load_recipe(file.stem) for file in sorted(shipped("embeddings").glob("*.yaml"))]
-        names = [recipe_found.name for recipe_found in recipes if recipe_found.embeddings == name and recipe_found.url]
+        names = fetchable(name)
         if not names:
             raise InputError(
                 f"embeddings fetch: no recipe says where to download {name} embeddings; name your own: recipe=PATH"

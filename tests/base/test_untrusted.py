@@ -1,5 +1,6 @@
 import gzip
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -68,13 +69,16 @@ def test_values_that_yaml_cannot_build_are_one_line(tmp_path: Path, value: str) 
         read_yaml(path)
 
 
-def test_lines_of_plain_and_gzipped_files(tmp_path: Path) -> None:
+def test_lines_of_plain_gzipped_and_zipped_files(tmp_path: Path) -> None:
     content = b"one\n\ntwo\r\nlast"
     (tmp_path / "a").write_bytes(content)
     (tmp_path / "b").write_bytes(gzip.compress(content))
-    for name, zipped in (("a", False), ("b", True)):
+    with zipfile.ZipFile(tmp_path / "c", "w") as archive:
+        archive.mkdir("folder")
+        archive.writestr("folder/a", content)
+    for name, packing in (("a", None), ("b", "gzip"), ("c", "zip")):
         with open_lines(tmp_path / name) as lines:
-            assert lines.zipped == zipped
+            assert lines.packing == packing
             assert list(lines) == [b"one\n", b"\n", b"two\r\n", b"last"] and lines.offset == len(content)
     with raises_input_error(file="a", line=1), open_lines(tmp_path / "a", 3) as lines:
         list(lines)

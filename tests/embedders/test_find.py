@@ -69,6 +69,25 @@ def test_missing_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path
         build(suite_file, run)
 
 
+def test_missing_glove_vectors_are_one_line_that_says_how_to_get_them(suite_file: Path, tmp_path: Path) -> None:
+    for path, problem in (
+        (
+            None,
+            "embeddings.path: suite liten names no glove vectors; set embeddings.path=PATH or embeddings.path=glove-840b$",
+        ),
+        (tmp_path / "none.zip", r"none\.zip: no such vectors; check embeddings\.path$"),
+        (
+            "glove-840b",
+            r"vectors/glove\.840B\.300d\.zip: no such vectors; fetch them: mtl embeddings fetch glove recipe=glove-840b; "
+            "or set embeddings.path=PATH$",
+        ),
+        ("fasttext-pl", "embeddings.path=fasttext-pl: a recipe for fasttext embeddings, not for glove"),
+    ):
+        run = small_job(suite_file, "embeddings=glove", *([] if path is None else [f"embeddings.path={path}"]))
+        with pytest.raises(InputError, match=problem):
+            build(suite_file, run)
+
+
 def test_a_file_in_the_place_of_an_elmo_is_one_line(suite_file: Path, tmp_path: Path) -> None:
     (tmp_path / "elmo").write_bytes(b"weights")
     run = small_job(suite_file, "embeddings=elmo", f"embeddings.path={tmp_path / 'elmo'}")

@@ -1,10 +1,17 @@
+import hashlib
+import io
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+from download_server import download_server
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
-from mtl.embedders.recipes import fetch, load_recipe, trained_path, vector_path
+from mtl.embedders.recipes import fetch, fetchable, load_recipe, trained_path, vector_path
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.settings.layers import shipped
 
 
 def test_an_unknown_recipe_is_one_line() -> None:
@@ -29,7 +36,7 @@ def test_a_wrong_recipe_names_its_file_and_key(tmp_path: Path, content: str, pro
 
 
 def test_a_path_names_itself_and_a_recipe_names_its_file(tmp_path: Path) -> None:
-    for named in ("v.bin", "v.vec", "folder/elmo"):
+    for named in ("v.bin", "v.vec", "v.txt", "v.zip", "folder/elmo"):
         assert vector_path(named, tmp_path, 0.1) == (Path(named), None)
     path, recipe = vector_path("fasttext-pl", tmp_path, 0.25)  # its vectors are fetched, and so are those of no share
     assert path == tmp_path / "cc.pl.300.bin" and recipe == load_recipe("fasttext-pl")
@@ -48,3 +55,58 @@ def test_fetch_keeps_vectors_that_exist_and_needs_an_address(tmp_path: Path) -> 
     assert (tmp_path / "cc.pl.300.bin").read_bytes() == b"vectors"
     with raises_input_error(key="recipe"):
         fetch("fasttext-sample", tmp_path)
+
+
+def test_recipes_that_can_be_fetched() -> None:
+    assert fetchable("fasttext") == ["fasttext-pl", "fasttext-sv"]
+    assert fetchable("glove") == ["glove-840b"] and fetchable("elmo") == []
+    recipe = load_recipe("glove-840b")
+    assert recipe.url == "https://nlp.stanford.edu/data/glove.840B.300d.zip" and recipe.file == "glove.840B.300d.zip"
+    assert vector_path("glove-840b", Path("e"), 0.25) == (Path("e/glove.840B.300d.zip"), recipe)
+
+
+def test_a_zip_of_vectors_is_fetched_in_parts_verified_and_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A recipe as glove-840b, for a zip on this machine. The first call gives up after half of it."""
+    numbers = np.random.default_rng(1).normal(size=(900, 20)).round(4)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("v.txt", "".join(f"w{word} {' '.join(map(str, row))}\n" for word, row in enumerate(numbers)))
+    content = buffer.getvalue()
+    text = (shipped("embeddings") / "glove-840b.yaml").read_text(encoding="utf-8")
+    recipe = load_recipe("glove-840b")
+    monkeypatch.setattr("mtl.fetching.download.ATTEMPTS", 1)
+    with download_server(monkeypatch) as server:
+        server.content, server.cuts = content, [len(content) // 2]
+        url = server.url.replace("file.bin", "glove.840B.300d.zip")
+        own = tmp_path / "own.yaml"
+        for old, new in (
+            (recipe.url, url),
+            (recipe.size, len(content)),
+            (recipe.sha256, hashlib.sha256(content).hexdigest()),
+        ):
+            text = text.replace(str(old), str(new))
+        own.write_text(text, encoding="utf-8")
+        folder = tmp_path / "embeddings"
+        with raises_input_error():
+            fetch(str(own), folder)
+        assert sorted(file.name for file in folder.iterdir()) == [
+            "glove.840B.300d.zip.part",
+            "glove.840B.300d.zip.part.json",
+        ]
+        path = fetch(str(own), folder)
+        assert (
+            server.requests[1]["range"] == f"bytes={len(content) // 2}-"
+            and server.sent[1] == len(content) - len(content) // 2
+        )
+        assert path.read_bytes() == content and list(folder.iterdir()) == [path]
+        assert fetch(str(own), folder) == path and len(server.requests) == 2
+        np.testing.assert_array_equal(
+            VectorFile(path).read_once(["w5", "w899"]).vectors, numbers[[5, 899]].astype(np.float32)
+        )
+        path.unlink()
+        server.content = content[:-1] + b"\1"  # not what the checksum says
+        with raises_input_error():
+            fetch(str(own), folder)
+        assert list(folder.iterdir()) == []

@@ -9,119 +9,28 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import requests
+from download_server import CONTENT, DownloadServer, download_server
 from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.fetching import download as module
 from mtl.fetching.download import UnavailableError, download, without_login
 
-CONTENT = bytes(range(256)) * 2000
 OTHER = bytes(reversed(range(256))) * 2000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 GIT = "git:" + hashlib.sha1(b"blob 512000\0" + CONTENT).hexdigest()
 CUT = 200_000
 
 
-class Server(ThreadingHTTPServer):
-    """Serves `content` at every path; its attributes set how it misbehaves."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.content = CONTENT
-        self.etag: str | None = '"one"'
-        self.modified: str | None = None
-        self.cuts: list[
-            int
-        ] = []  # number of body bytes that each of the next answers sends before it closes the connection
-        self.statuses: list[int] = []  # status codes of the next answers
-        self.ranges = True
-        self.if_range = True
-        self.content_range: str | None = None  # a wrong Content-Range header
-        self.chunked = False
-        self.stall = False  # after a cut, keep the connection open without sending anything
-        self.release = threading.Event()
-        self.stalled = threading.Event()
-        self.requests: list[dict[str, str]] = []
-        self.sent: list[int] = []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}/file.bin"
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Print nothing when a client was killed."""
-
-
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Server
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-    def do_GET(self) -> None:
-        server = self.server
-        self.close_connection = True
-        server.requests.append({name.lower(): value for name, value in self.headers.items()})
-        if server.statuses and (status := server.statuses.pop(0)):
-            return self._answer(status, b"an error page", {})
-        headers = {"ETag": server.etag, "Last-Modified": server.modified}
-        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-        condition = self.headers.get("If-Range")
-        fresh = condition in (None, server.etag, server.modified) or not server.if_range
-        if not (wanted and server.ranges and fresh):
-            return self._answer(200, server.content, headers)
-        start, total = int(wanted[1]), len(server.content)
-        if start >= total:
-            return self._answer(416, b"", {**headers, "Content-Range": f"bytes */{total}"})
-        headers["Content-Range"] = server.content_range or f"bytes {start}-{total - 1}/{total}"
-        return self._answer(206, server.content[start:], headers)
-
-    def _answer(self, status: int, body: bytes, headers: dict[str, str | None]) -> None:
-        server = self.server
-        self.send_response(status)
-        for name, value in headers.items():
-            if value is not None:
-                self.send_header(name, value)
-        self.send_header("Connection", "close")
-        if server.chunked:
-            self.send_header("Transfer-Encoding", "chunked")
-        else:
-            self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        cut = server.cuts.pop(0) if server.cuts else len(body)
-        data = body[:cut]
-        server.sent.append(len(data))
-        if server.chunked and data:
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
-        elif data:
-            self.wfile.write(data)
-        if server.chunked and cut >= len(body):
-            self.wfile.write(b"0\r\n\r\n")
-        self.wfile.flush()
-        if server.stall and cut < len(body):
-            server.stalled.set()
-            server.release.wait(30)
-
-
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(module, "PAUSE", 0.0)
-    with Server() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[DownloadServer]:
+    with download_server(monkeypatch) as server:
         yield server
-        server.release.set()
-        server.shutdown()
 
 
 @pytest.fixture
@@ -129,7 +38,9 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "data" / "file.bin"
 
 
-def interrupted(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None = None) -> None:
+def interrupted(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None = None
+) -> None:
     """A first call that is interrupted after CUT bytes."""
     with monkeypatch.context() as patch:
         patch.setattr(module, "ATTEMPTS", 1)
@@ -147,7 +58,7 @@ def only(target: Path) -> bool:
     return [path.name for path in target.parent.iterdir()] == [target.name]
 
 
-def test_file_is_downloaded_and_verified_and_no_other_file_remains(server: Server, target: Path) -> None:
+def test_file_is_downloaded_and_verified_and_no_other_file_remains(server: DownloadServer, target: Path) -> None:
     download(server.url, target, SHA256, len(CONTENT))
     assert target.read_bytes() == CONTENT
     assert only(target)
@@ -155,13 +66,15 @@ def test_file_is_downloaded_and_verified_and_no_other_file_remains(server: Serve
     assert server.requests[0]["accept-encoding"] == "identity"
 
 
-def test_no_progress_without_a_terminal(server: Server, target: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_no_progress_without_a_terminal(
+    server: DownloadServer, target: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     download(server.url, target)
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("sha256", [None, SHA256, SHA256.upper(), f"sha256:{SHA256}", GIT])
-def test_existing_file_is_not_downloaded(server: Server, target: Path, sha256: str | None) -> None:
+def test_existing_file_is_not_downloaded(server: DownloadServer, target: Path, sha256: str | None) -> None:
     target.parent.mkdir()
     target.write_bytes(CONTENT)
     download(server.url, target, sha256)
@@ -169,7 +82,7 @@ def test_existing_file_is_not_downloaded(server: Server, target: Path, sha256: s
 
 
 @pytest.mark.parametrize("checksum", [SHA256, GIT])
-def test_existing_file_with_another_checksum_is_replaced(server: Server, target: Path, checksum: str) -> None:
+def test_existing_file_with_another_checksum_is_replaced(server: DownloadServer, target: Path, checksum: str) -> None:
     target.parent.mkdir()
     target.write_bytes(OTHER)
     download(server.url, target, checksum)
@@ -177,7 +90,9 @@ def test_existing_file_with_another_checksum_is_replaced(server: Server, target:
     assert only(target)
 
 
-def test_checksum_is_logged_if_none_is_given(server: Server, target: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_checksum_is_logged_if_none_is_given(
+    server: DownloadServer, target: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.INFO, logger="mtl"):
         download(server.url, target)
     assert SHA256 in caplog.text
@@ -187,7 +102,7 @@ def test_checksum_is_logged_if_none_is_given(server: Server, target: Path, caplo
 @pytest.mark.parametrize("sha256", [None, SHA256])
 @pytest.mark.parametrize("modified", [None, "Mon, 01 Jan 2024 00:00:00 GMT"])
 def test_next_call_requests_only_the_rest(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None, modified: str | None
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None, modified: str | None
 ) -> None:
     if modified:
         server.etag, server.modified = 'W/"weak"', modified
@@ -200,7 +115,7 @@ def test_next_call_requests_only_the_rest(
     assert only(target)
 
 
-def test_download_continues_after_a_dropped_connection_in_the_same_call(server: Server, target: Path) -> None:
+def test_download_continues_after_a_dropped_connection_in_the_same_call(server: DownloadServer, target: Path) -> None:
     server.cuts = [CUT, 100, 0, 0, 50]
     download(server.url, target, SHA256)
     starts = [request.get("range") for request in server.requests]
@@ -210,7 +125,7 @@ def test_download_continues_after_a_dropped_connection_in_the_same_call(server: 
     assert target.read_bytes() == CONTENT
 
 
-def test_error_after_repeated_cuts_by_a_server_without_ranges(server: Server, target: Path) -> None:
+def test_error_after_repeated_cuts_by_a_server_without_ranges(server: DownloadServer, target: Path) -> None:
     server.ranges = False
     server.cuts = [CUT] * 20
     with raises_input_error():
@@ -218,7 +133,7 @@ def test_error_after_repeated_cuts_by_a_server_without_ranges(server: Server, ta
     assert len(server.requests) == module.ATTEMPTS
 
 
-def test_download_continues_after_a_killed_process(server: Server, target: Path) -> None:
+def test_download_continues_after_a_killed_process(server: DownloadServer, target: Path) -> None:
     server.cuts, server.stall = [CUT], True
     code = "import sys; from pathlib import Path; from mtl.fetching.download import download\n"
     code += "download(sys.argv[1], Path(sys.argv[2]))"
@@ -241,7 +156,9 @@ def test_download_continues_after_a_killed_process(server: Server, target: Path)
     assert only(target)
 
 
-def test_download_continues_after_an_interrupt(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_download_continues_after_an_interrupt(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Interrupting(module.Progress):
         def advance(self, amount: int = 1) -> None:
             raise KeyboardInterrupt
@@ -258,7 +175,7 @@ def test_download_continues_after_an_interrupt(server: Server, target: Path, mon
 
 @pytest.mark.parametrize("linked", [True, False])
 def test_interrupt_during_verification_keeps_the_part_if_hard_links_are_supported(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
 ) -> None:
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
@@ -281,7 +198,7 @@ def test_interrupt_during_verification_keeps_the_part_if_hard_links_are_supporte
 
 @pytest.mark.parametrize("if_range", [True, False])
 def test_changed_file_is_downloaded_from_the_start(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, if_range: bool
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, if_range: bool
 ) -> None:
     interrupted(server, target, monkeypatch)
     server.content, server.etag, server.if_range = OTHER, '"two"', if_range
@@ -291,7 +208,7 @@ def test_changed_file_is_downloaded_from_the_start(
 
 
 def test_file_that_is_now_shorter_than_the_part_is_downloaded_from_the_start(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch)
     server.content, server.etag, server.if_range = OTHER[: CUT - 1], '"two"', False
@@ -299,7 +216,9 @@ def test_file_that_is_now_shorter_than_the_part_is_downloaded_from_the_start(
     assert target.read_bytes() == OTHER[: CUT - 1]
 
 
-def test_part_of_another_url_is_not_continued(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_part_of_another_url_is_not_continued(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupted(server, target, monkeypatch)
     download(server.url + "?other", target)
     assert "range" not in server.requests[0]
@@ -308,7 +227,7 @@ def test_part_of_another_url_is_not_continued(server: Server, target: Path, monk
 
 @pytest.mark.parametrize("note", [None, "{", "[]", "{}"])
 def test_part_without_a_readable_note_is_downloaded_from_the_start(
-    server: Server, target: Path, note: str | None
+    server: DownloadServer, target: Path, note: str | None
 ) -> None:
     target.parent.mkdir()
     (target.parent / "file.bin.part").write_bytes(OTHER[:CUT])
@@ -321,7 +240,7 @@ def test_part_without_a_readable_note_is_downloaded_from_the_start(
 
 @pytest.mark.parametrize("sha256", [None, SHA256])
 def test_without_etag_and_date_a_part_is_continued_only_with_a_checksum(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, sha256: str | None
 ) -> None:
     server.etag = None
     interrupted(server, target, monkeypatch, sha256)
@@ -331,7 +250,7 @@ def test_without_etag_and_date_a_part_is_continued_only_with_a_checksum(
 
 
 def test_server_that_ignores_ranges_sends_the_file_from_the_start(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch)
     server.ranges = False
@@ -341,7 +260,7 @@ def test_server_that_ignores_ranges_sends_the_file_from_the_start(
 
 @pytest.mark.parametrize("stated", ["bytes 0-9/512000", f"bytes {CUT}-511999/512001", "nonsense"])
 def test_wrong_range_starts_the_download_over(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch, stated: str
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch, stated: str
 ) -> None:
     interrupted(server, target, monkeypatch)
     server.content_range = stated
@@ -350,7 +269,9 @@ def test_wrong_range_starts_the_download_over(
     assert target.read_bytes() == CONTENT
 
 
-def test_complete_part_is_not_downloaded_again(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_complete_part_is_not_downloaded_again(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupted(server, target, monkeypatch)
     with (target.parent / "file.bin.part").open("ab") as part:
         part.write(CONTENT[CUT:])
@@ -360,7 +281,7 @@ def test_complete_part_is_not_downloaded_again(server: Server, target: Path, mon
 
 
 def test_416_without_a_length_starts_the_download_over(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch)
     server.statuses = [416]
@@ -369,14 +290,14 @@ def test_416_without_a_length_starts_the_download_over(
     assert target.read_bytes() == CONTENT
 
 
-def test_body_of_unknown_length_is_downloaded_and_continued(server: Server, target: Path) -> None:
+def test_body_of_unknown_length_is_downloaded_and_continued(server: DownloadServer, target: Path) -> None:
     server.chunked, server.cuts = True, [CUT]
     download(server.url, target, SHA256)
     assert [request.get("range") is None for request in server.requests] == [True, False]
     assert target.read_bytes() == CONTENT
 
 
-def test_wrong_checksum_raises_an_error_and_removes_the_part(server: Server, target: Path) -> None:
+def test_wrong_checksum_raises_an_error_and_removes_the_part(server: DownloadServer, target: Path) -> None:
     with pytest.raises(InputError) as caught:
         download(server.url, target, "0" * 64)
     message = str(caught.value)
@@ -385,7 +306,7 @@ def test_wrong_checksum_raises_an_error_and_removes_the_part(server: Server, tar
 
 
 def test_resumed_file_with_a_wrong_checksum_is_removed(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch)
     (target.parent / "file.bin.part").write_bytes(OTHER[:CUT])
@@ -394,20 +315,20 @@ def test_resumed_file_with_a_wrong_checksum_is_removed(
     assert list(target.parent.iterdir()) == []
 
 
-def test_wrong_size_raises_an_error_before_the_transfer(server: Server, target: Path) -> None:
+def test_wrong_size_raises_an_error_before_the_transfer(server: DownloadServer, target: Path) -> None:
     with raises_input_error():
         download(server.url, target, size=7)
     assert list(target.parent.iterdir()) == []
 
 
-def test_more_bytes_than_expected_raise_an_error(server: Server, target: Path) -> None:
+def test_more_bytes_than_expected_raise_an_error(server: DownloadServer, target: Path) -> None:
     server.chunked = True
     with raises_input_error():
         download(server.url, target, size=7)
     assert list(target.parent.iterdir()) == []
 
 
-def test_fewer_bytes_than_expected_raise_an_error(server: Server, target: Path) -> None:
+def test_fewer_bytes_than_expected_raise_an_error(server: DownloadServer, target: Path) -> None:
     server.chunked, server.ranges = True, False
     with raises_input_error():
         download(server.url, target, size=len(CONTENT) + 1)
@@ -415,7 +336,7 @@ def test_fewer_bytes_than_expected_raise_an_error(server: Server, target: Path) 
 
 
 @pytest.mark.parametrize("status", [403, 404, 410])
-def test_missing_file(server: Server, target: Path, status: int) -> None:
+def test_missing_file(server: DownloadServer, target: Path, status: int) -> None:
     server.statuses = [status]
     with pytest.raises(InputError, match=f"^{re.escape(server.url)}: the server answers {status} "):
         download(server.url, target)
@@ -423,7 +344,9 @@ def test_missing_file(server: Server, target: Path, status: int) -> None:
     assert list(target.parent.iterdir()) == []
 
 
-def test_missing_file_does_not_remove_the_part(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_file_does_not_remove_the_part(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     interrupted(server, target, monkeypatch)
     server.statuses = [404]
     with raises_input_error():
@@ -431,7 +354,9 @@ def test_missing_file_does_not_remove_the_part(server: Server, target: Path, mon
     assert (target.parent / "file.bin.part").stat().st_size == CUT
 
 
-def test_temporary_server_error_is_retried_and_a_permanent_one_raises_an_error(server: Server, target: Path) -> None:
+def test_temporary_server_error_is_retried_and_a_permanent_one_raises_an_error(
+    server: DownloadServer, target: Path
+) -> None:
     server.statuses = [503, 429, 500]
     download(server.url, target, SHA256)
     assert target.read_bytes() == CONTENT
@@ -441,7 +366,7 @@ def test_temporary_server_error_is_retried_and_a_permanent_one_raises_an_error(s
         download(server.url, target)
 
 
-def test_refused_connection(server: Server, target: Path) -> None:
+def test_refused_connection(server: DownloadServer, target: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/file.bin"
@@ -451,7 +376,7 @@ def test_refused_connection(server: Server, target: Path) -> None:
     assert list(target.parent.iterdir()) == []
 
 
-def test_unknown_server(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_server(server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -461,7 +386,9 @@ def test_unknown_server(server: Server, target: Path, monkeypatch: pytest.Monkey
         download("http://nowhere.invalid/x", target)
 
 
-def test_timeout_while_reading_keeps_the_part(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_while_reading_keeps_the_part(
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server.cuts, server.stall = [CUT, 0], True
     monkeypatch.setattr(module, "TIMEOUT", (5.0, 0.2))
     monkeypatch.setattr(module, "ATTEMPTS", 1)
@@ -470,7 +397,7 @@ def test_timeout_while_reading_keeps_the_part(server: Server, target: Path, monk
     assert (target.parent / "file.bin.part").stat().st_size > 0
 
 
-def test_timeout_while_connecting(server: Server, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_timeout_while_connecting(server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*_: object, **__: object) -> None:
         raise requests.ConnectTimeout("late")
 
@@ -486,21 +413,21 @@ def test_malformed_address(target: Path, url: str) -> None:
 
 
 def test_full_disk_raises_an_error_before_the_transfer(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.disk_usage", lambda _: type("Usage", (), {"free": 1000}))
     with raises_input_error(file="file.bin.part"):
         download(server.url, target)
 
 
-def test_folder_that_cannot_be_created(server: Server, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_created(server: DownloadServer, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file", encoding="utf-8")
     with raises_input_error(file="file.bin"):
         download(server.url, tmp_path / "data" / "file.bin")
 
 
 def test_a_file_with_a_git_blob_id_is_continued_and_verified(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     interrupted(server, target, monkeypatch, GIT)
     download(server.url, target, GIT)
@@ -509,7 +436,7 @@ def test_a_file_with_a_git_blob_id_is_continued_and_verified(
 
 
 def test_a_file_with_another_git_blob_id_is_refused_and_the_one_that_is_there_stays(
-    server: Server, target: Path
+    server: DownloadServer, target: Path
 ) -> None:
     target.parent.mkdir()
     target.write_bytes(OTHER)
@@ -519,7 +446,7 @@ def test_a_file_with_another_git_blob_id_is_refused_and_the_one_that_is_there_st
 
 
 def test_what_the_server_refuses_is_told_from_what_cannot_be_reached(
-    server: Server, target: Path, monkeypatch: pytest.MonkeyPatch
+    server: DownloadServer, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.statuses = [404]
     with pytest.raises(UnavailableError):
@@ -533,7 +460,7 @@ def test_what_the_server_refuses_is_told_from_what_cannot_be_reached(
     assert not isinstance(caught.value, UnavailableError)
 
 
-def test_messages_name_no_login(server: Server, target: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_messages_name_no_login(server: DownloadServer, target: Path, caplog: pytest.LogCaptureFixture) -> None:
     url = server.url.replace("http://", "http://me:secret@")
     with raises_input_error() as caught:
         download(url, target, "0" * 64)

@@ -7,8 +7,8 @@ from input_errors import raises_input_error
 
 from mtl.base.errors import InputError
 from mtl.embedders.elmo import ElmoOptions
-from mtl.embedders.fasttext import FastTextOptions
 from mtl.embedders.random import RandomOptions
+from mtl.embedders.static import StaticOptions
 from mtl.jobs.job import load_job, parse_settings
 from mtl.settings.layers import flatten_config, shipped
 
@@ -63,7 +63,7 @@ def test_later_layers_win(suite_file: Path) -> None:
     given = {"suite": str(suite_file), "max_length": 11, "embeddings": "fasttext", "embeddings.path": "x.vec"}
     config = load_job(given).config
     assert (config.encoder.hidden_size, config.max_length) == (7, 11)
-    assert isinstance(config.embeddings, FastTextOptions)
+    assert isinstance(config.embeddings, StaticOptions)
     assert (config.embeddings.name, config.embeddings.path) == ("fasttext", "x.vec")
 
 
@@ -95,7 +95,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("tasks=[cbd,[dyk]]", "tasks=['cbd', ['dyk']]: must be a list of single values, as in tasks=[cbd,dyk]"),
         (
             "embeddings.path=v.vec",
-            "embeddings.path: random embeddings have no path; set embeddings=fasttext or elmo",
+            "embeddings.path: random embeddings have no path; set embeddings=fasttext or glove or elmo",
         ),
         ("embeddings.cache=true", "embeddings.cache: random embeddings have no cache; set embeddings=elmo"),
         ("embeddings.nonsense=1", "unknown key 'embeddings.nonsense'"),
@@ -286,7 +286,7 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
     assert (config.encoder.hidden_size, config.encoder.num_layers, config.finetune.max_epochs) == (4, 1, 5)
     assert isinstance(config.embeddings, RandomOptions) and config.embeddings.dim == 5
     config = load_job({**given, "embeddings": "fasttext", "embeddings.path": "x.vec"}).config
-    assert isinstance(config.embeddings, FastTextOptions)
+    assert isinstance(config.embeddings, StaticOptions)
     assert not config.embeddings.trainable and config.embeddings.dim is None
     contradicting = folder / "tuned.yaml"
     contradicting.write_text("preset: tuned\nfinetune: {train_encoder: true}\n", encoding="utf-8")
@@ -313,7 +313,7 @@ def test_a_preset_wins_over_the_architecture_and_the_suite(suite_file: Path) -> 
             "{preset: x, embeddings: {elmo: {dim: 3}}}",
             r"own\.yaml: embeddings\.elmo\.dim: elmo embeddings have no such key",
         ),
-        ("{preset: x, embeddings: {glove: {dim: 3}}}", r"own\.yaml: embeddings\.glove: no such embeddings; known: "),
+        ("{preset: x, embeddings: {cove: {dim: 3}}}", r"own\.yaml: embeddings\.cove: no such embeddings; known: "),
         ("{preset: x, embeddings: {random: {missing: random}}}", r"own\.yaml: embeddings\.random\.missing: "),
         ("{preset: x, embeddings: {random: {name: fasttext}}}", r"embeddings\.random\.name: only the command line and"),
         ("{preset: x, data_dir: x}", r"own\.yaml: data_dir: only the command line says where files are"),

@@ -1,5 +1,6 @@
-"""Read word vectors from text files: a line for each word, as in fastText's .vec files and GloVe's .txt files, plain or gzipped."""
+"""Read word vectors from text files: a line for each word, as in fastText's .vec files and GloVe's .txt files, plain, gzipped or zipped."""
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
 
 LARGEST_DIM = 2**16  # numbers of a vector
 LINE_LIMIT = 2**22  # bytes of a line: a word and LARGEST_DIM numbers
+_LARGEST_NORM = float(np.finfo(np.float32).max)
 _LINES_PER_UPDATE = 4096  # of the progress bar
 
 
@@ -72,7 +74,7 @@ def text_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.
 class IndexedText:
     """A text file whose rows are indexed once, for several calls of `read`: 20 bytes in memory for each row.
 
-    A gzipped file is unpacked into a temporary file without a name, which exists as long as this object.
+    A gzipped or zipped file is unpacked into a temporary file without a name, which exists as long as this object.
     """
 
     def __init__(self, path: Path) -> None:
@@ -81,7 +83,7 @@ class IndexedText:
         self._unpacked: IO[bytes] | None = None
         with _open(path, "indexing") as (lines, report), path.open("rb") as file:
             self._version = FileVersion.read(file)
-            if lines.zipped:
+            if lines.packing:
                 self._unpacked = tempfile.TemporaryFile()  # noqa: SIM115 - it stays open
             self._start = _read_start(path, lines)
             # A word may have spaces; the index has what stands before the first one.
@@ -117,7 +119,7 @@ class IndexedText:
                     self._unpacked.write(line)
                 except OSError as error:
                     raise InputError(
-                        f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it (gunzip) and give that file",
+                        f"cannot be unpacked into {tempfile.gettempdir()} ({error.strerror}); unpack it and give that file",
                         path=self.path,
                     ) from None
             if _is_row(self.path, number, line, self._start.dim):
@@ -147,7 +149,7 @@ def _read_start(path: Path, lines: Lines) -> _Start:
     """Read an optional first line `count dimension`, and the first row."""
     line = lines.readline()
     if line.startswith(fasttext_binary.MAGIC):
-        raise InputError("a gzipped fastText model; unpack it first (gunzip) and give the .bin", path=path)
+        raise InputError("a packed fastText model; unpack it first (gunzip, unzip) and give the .bin", path=path)
     cells = line.split()
     has_header = len(cells) == 2 and cells[0].isdigit() and cells[1].isdigit()
     # int() refuses more than 4,300 digits, and a number of 18 is too large in any case.
@@ -191,9 +193,14 @@ def _split_row(path: Path, number: int, line: bytes, dim: int) -> tuple[bytes, l
         message = f"{count} space-separated numbers where {dim} are expected; fix or delete this line"
         raise InputError(message, path=path, line=number)
     try:
-        return word, [float(cell) for cell in cells[1:]]
+        numbers = [float(cell) for cell in cells[1:]]
     except ValueError as error:
         raise InputError(f"{error}; fix or delete this line", path=path, line=number) from error
+    if not math.hypot(*numbers) <= _LARGEST_NORM:  # also of NaN
+        named = word.decode("utf-8", "backslashreplace")
+        message = f"the vector of '{named}' contains NaN or infinite numbers (not finite); fix or delete this line"
+        raise InputError(message, path=path, line=number)
+    return word, numbers
 
 
 def _is_number(cell: bytes) -> bool:

@@ -48,7 +48,7 @@ class VectorFile:
     """A file of pretrained vectors; `read` may be called several times.
 
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
-    gzipped text (.vec.gz), or vectors saved by gensim 4 (.kv). No code from a file is ever run.
+    text that is gzipped (.vec.gz) or the only file in a zip, or vectors saved by gensim 4 (.kv). No code from a file is ever run.
     A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
     The first call of `read` indexes the file's words, so that later calls take milliseconds.
     """

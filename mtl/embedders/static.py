@@ -1,0 +1,139 @@
+"""Embeddings initialised with static vectors from a file, one for each word: fastText's and GloVe's."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from omegaconf import MISSING
+
+from mtl.base.errors import InputError
+from mtl.embedders.interface import (
+    EmbedderKind,
+    EmbeddingsRequest,
+    Reader,
+    RunReaderRequest,
+    VectorFiles,
+    VectorReaderRequest,
+    VectorTraining,
+    unknown_words,
+)
+from mtl.settings.bounds import AT_LEAST_ONE, SIZE, bounded, one_of
+from mtl.settings.schema import EmbedderOptions
+
+if TYPE_CHECKING:
+    from mtl.embedders.words import WordEmbeddings
+
+
+def static_kind(title: str, training: VectorTraining | None) -> EmbedderKind:
+    """The registry entry of vectors that are read from a file, in any of the formats of `VectorFile`.
+
+    Args:
+        title: as in `EmbedderKind.title`.
+        training: how they are trained; None if they can only be read.
+    """
+    return EmbedderKind(
+        title=title,
+        options=StaticOptions,
+        build=static_embeddings,
+        load=load_run,
+        open=open_vectors,
+        open_keys=("embeddings.path", "embeddings.dim", "embeddings.missing"),
+        files=VectorFiles(exists=Path.exists, problem=lambda path: None, training=training, by_word=True),
+        audit_note=lambda options: (
+            f"{title}'s vectors"
+            + ("" if options.takes_all_words else f"; {unknown_words(options.min_count, options.max_words)}")
+        ),
+    )
+
+
+@dataclass
+class StaticOptions(EmbedderOptions):
+    """The keys of static embeddings; configs/embeddings/fasttext.yaml and glove.yaml explain them."""
+
+    path: str | None = None
+    dim: int | None = bounded(SIZE, None)
+    trainable: bool = MISSING
+    min_count: int = bounded(AT_LEAST_ONE)
+    max_words: int | None = bounded(AT_LEAST_ONE, None)
+    missing: str = one_of("unknown", "random", default="unknown")
+    sparse: bool = False
+    map: bool = False
+
+    @property
+    def takes_all_words(self) -> bool:
+        """Whether all words of all texts get their vectors from the file, new words at prediction time too."""
+        return self.min_count == 1 and self.max_words is None
+
+
+def static_embeddings(request: EmbeddingsRequest) -> "WordEmbeddings":
+    """The vectors of the dataset's words, read from the file at `request.path`.
+
+    With the options min_count=1 and max_words=None, these are all words of all texts. Otherwise, they are the words of
+    `frequent_words`; all other words are unknown.
+    A word that is not in the file: with missing=unknown, it gets a vector from its character n-grams if the file is a .bin, otherwise it
+    is unknown. With missing=random, each seed draws its vector from N(0, 1), as that of the unknown word, and n-grams are not used: GLUE's
+    baselines and jiant read all vectors as text, and all other words start from N(0, 1). Boundary words are not looked up; each seed draws theirs.
+    Raises InputError for a file that cannot be read, or whose vectors do not have `options.dim` numbers (None: any).
+    """
+    from mtl.data.text import BOUNDARIES, Vocabulary
+    from mtl.embedders.vector_files.vector_file import VectorFile
+    from mtl.embedders.words import WordEmbeddings, coverage, frequent_words, with_drawn, with_specials
+
+    options, texts, path = request.options, request.texts, request.path
+    assert path is not None
+    types = texts.types
+    if not options.takes_all_words:
+        types = frequent_words(texts, request.training_texts, options.min_count, options.max_words)
+    words = [word for word in types if word not in BOUNDARIES]
+    if not words:
+        message = "no word occurs so often in the training texts; set a smaller one"
+        raise InputError(message, key="embeddings.min_count", value=options.min_count)
+    read = VectorFile(path).read_once(words)
+    _check_dim(path, read.dim, options.dim)
+    has_vector = read.has_vector if options.missing == "unknown" else read.in_file
+    if not has_vector.any():
+        raise InputError(f"knows none of the suite's {len(words)} words; is it for another language?", path=path)
+    by_word = dict(zip(words, has_vector.tolist(), strict=True))
+    vocabulary = Vocabulary(word for word in types if options.missing == "random" or by_word.get(word, True))
+    in_file_by_word = dict.fromkeys(BOUNDARIES, True) | dict(zip(words, read.in_file.tolist(), strict=True))
+    in_file = np.array([in_file_by_word.get(word, False) for word in texts.types])
+    from_ngrams = np.array([by_word.get(word, False) for word in texts.types]) & ~in_file
+    lacking = np.array([not by_word.get(word, False) for word in vocabulary.words])
+    vectors, drawn = with_drawn(with_specials(read.vectors[has_vector]), lacking, unknown=options.missing == "random")
+    covered = coverage(texts, in_file, from_ngrams)
+    return WordEmbeddings(
+        *(vocabulary, read.dim, vectors, covered, options.trainable),
+        drawn=drawn,
+        sparse=options.sparse,
+        mapped=options.map,
+    )
+
+
+def load_run(request: RunReaderRequest) -> Reader:
+    """The words of a finished run; if it takes all words, new words get their vectors from the file."""
+    from mtl.embedders.new_words import run_words
+
+    file = request.path if request.options.takes_all_words else None
+    return run_words(request, file, ngrams=request.options.missing == "unknown")
+
+
+def open_vectors(request: VectorReaderRequest) -> Reader:
+    """All words of the file at `request.path`. Raises InputError as `static_embeddings` does."""
+    from mtl.embedders.new_words import FileSource, source_words
+
+    options, path = request.options, request.path
+    assert path is not None
+    source = FileSource(path, None, ngrams=options.missing == "unknown")
+    rows, dim = source.file.shape
+    _check_dim(path, dim, options.dim)
+    return source_words(source, dim, rows * dim)
+
+
+def _check_dim(path: Path, dim: int, wanted: int | None) -> None:
+    if wanted not in (None, dim):
+        message = f"has vectors of {dim} numbers, but embeddings.dim={wanted}; drop embeddings.dim or set it to {dim}"
+        raise InputError(message, path=path)
+
+
+GLOVE = static_kind("GloVe", training=None)

@@ -1,0 +1,106 @@
+"""A server of one file on this machine, which can misbehave."""
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+CONTENT = bytes(range(256)) * 2000
+
+
+class DownloadServer(ThreadingHTTPServer):
+    """Serves `content` at every path; its attributes set how it misbehaves."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.content = CONTENT
+        self.etag: str | None = '"one"'
+        self.modified: str | None = None
+        self.cuts: list[
+            int
+        ] = []  # number of body bytes that each of the next answers sends before it closes the connection
+        self.statuses: list[int] = []  # status codes of the next answers
+        self.ranges = True
+        self.if_range = True
+        self.content_range: str | None = None  # a wrong Content-Range header
+        self.chunked = False
+        self.stall = False  # after a cut, keep the connection open without sending anything
+        self.release = threading.Event()
+        self.stalled = threading.Event()
+        self.requests: list[dict[str, str]] = []
+        self.sent: list[int] = []
+        self.url = f"http://127.0.0.1:{self.server_address[1]}/file.bin"
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing when a client was killed."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: DownloadServer
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        server = self.server
+        self.close_connection = True
+        server.requests.append({name.lower(): value for name, value in self.headers.items()})
+        if server.statuses and (status := server.statuses.pop(0)):
+            return self._answer(status, b"an error page", {})
+        headers = {"ETag": server.etag, "Last-Modified": server.modified}
+        wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
+        condition = self.headers.get("If-Range")
+        fresh = condition in (None, server.etag, server.modified) or not server.if_range
+        if not (wanted and server.ranges and fresh):
+            return self._answer(200, server.content, headers)
+        start, total = int(wanted[1]), len(server.content)
+        if start >= total:
+            return self._answer(416, b"", {**headers, "Content-Range": f"bytes */{total}"})
+        headers["Content-Range"] = server.content_range or f"bytes {start}-{total - 1}/{total}"
+        return self._answer(206, server.content[start:], headers)
+
+    def _answer(self, status: int, body: bytes, headers: dict[str, str | None]) -> None:
+        server = self.server
+        self.send_response(status)
+        for name, value in headers.items():
+            if value is not None:
+                self.send_header(name, value)
+        self.send_header("Connection", "close")
+        if server.chunked:
+            self.send_header("Transfer-Encoding", "chunked")
+        else:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        cut = server.cuts.pop(0) if server.cuts else len(body)
+        data = body[:cut]
+        server.sent.append(len(data))
+        if server.chunked and data:
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        elif data:
+            self.wfile.write(data)
+        if server.chunked and cut >= len(body):
+            self.wfile.write(b"0\r\n\r\n")
+        self.wfile.flush()
+        if server.stall and cut < len(body):
+            server.stalled.set()
+            server.release.wait(30)
+
+
+@contextmanager
+def download_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[DownloadServer]:
+    """A running server. Downloads try again at once."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr("mtl.fetching.download.PAUSE", 0.0)
+    with DownloadServer() as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield server
+        server.release.set()
+        server.shutdown()

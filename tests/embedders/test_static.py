@@ -1,0 +1,222 @@
+"""Static vectors of a run: which words get one, from files that fastText's own library wrote and from GloVe's text."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import fasttext
+import numpy as np
+import pytest
+import torch
+from embedding_requests import build_request
+from input_errors import raises_input_error
+from vector_words import PACKED
+
+from mtl.data.text import BOUNDARIES, TokenizedTexts, Vocabulary
+from mtl.embedders import embedder_kind
+from mtl.embedders.fasttext import FASTTEXT, FastTextTraining, train_fasttext
+from mtl.embedders.find import embedder_options
+from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
+from mtl.embedders.static import GLOVE, StaticOptions, load_run, static_embeddings
+
+SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
+LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
+
+
+def request(
+    suite_file: Path, path: Path, dim: int | None = None, min_count: int = 1, **changes: object
+) -> EmbeddingsRequest:
+    given = {"dropout": 0.2, "dim": dim, "trainable": True, "min_count": min_count, **changes}
+    return build_request(suite_file, StaticOptions("fasttext", **given), path)  # type: ignore[arg-type]
+
+
+def test_every_word_gets_its_vector(suite_file: Path, tmp_path: Path) -> None:
+    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    model = fasttext.load_model(str(tmp_path / "v.bin"))
+    made = static_embeddings(request(suite_file, tmp_path / "v.bin"))
+    weight = made.embedder().table.weight.detach()
+    assert set(made.vocabulary.words) >= {"solen", "sjunger"}
+    for word, vector in zip(made.vocabulary.words, weight[2:], strict=True):
+        np.testing.assert_allclose(vector, model.get_word_vector(word), atol=1e-6)
+    torch.testing.assert_close(weight[1], weight[2:].mean(0))
+    assert made.coverage.found[0] == 8  # the words of LINES; the texts have no "</s>"
+    assert made.coverage.found[0] + made.coverage.from_ngrams[0] == len(made.vocabulary.words)
+    assert made.coverage.ngram_types is not None and made.coverage.unknown == (0, 0)
+
+
+def test_min_count_counts_only_the_training_texts(suite_file: Path, tmp_path: Path) -> None:
+    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    given = request(suite_file, tmp_path / "v.bin")
+    everything = static_embeddings(given).vocabulary.words
+    assert everything == given.texts.types  # words of dev and test texts too, in the texts' order
+    train = [given.texts.words(text) for text in given.training_texts]
+    for least in (2, 5):
+        counts = Counter(word for words in train for word in words)
+        expected = [word for word in given.texts.types if counts[word] >= least]
+        words = static_embeddings(request(suite_file, tmp_path / "v.bin", min_count=least)).vocabulary.words
+        assert words == expected
+        assert 0 < len(expected) < len(everything)
+    with raises_input_error(key="embeddings.min_count"):
+        static_embeddings(request(suite_file, tmp_path / "v.bin", min_count=999))
+
+
+def test_words_that_a_text_file_lacks_are_unknown(suite_file: Path, tmp_path: Path) -> None:
+    vec = tmp_path / "v.vec"
+    vec.write_text("1 3\nsolen 1 2 3\n", encoding="utf-8")
+    made = static_embeddings(request(suite_file, vec))
+    assert made.vocabulary.words == ["solen"]
+    assert made.vocabulary.ids(["regnet"]).tolist() == [Vocabulary.UNKNOWN]
+    assert made.coverage.found[0] == 1 and made.coverage.from_ngrams == (0, 0)
+    with raises_input_error():
+        static_embeddings(request(suite_file, vec, dim=300))
+    vec.write_text("1 3\nsłońce 1 2 3\n", encoding="utf-8")
+    with raises_input_error(file="v.vec"):
+        static_embeddings(request(suite_file, vec))
+
+
+@pytest.mark.parametrize("kind", ["vec", "bin"])
+def test_missing_words_may_have_random_vectors_of_their_own(suite_file: Path, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / f"v.{kind}"
+    if kind == "vec":
+        path.write_text("2 6\nsolen 1 2 3 4 5 6\nnummer 3 2 1 0 1 2\n", encoding="utf-8")
+        expected = {"solen": [1, 2, 3, 4, 5, 6], "nummer": [3, 2, 1, 0, 1, 2]}
+    else:
+        train_fasttext(LINES, path, SMALL)
+        model = fasttext.load_model(str(path))
+        expected = {word: model.get_word_vector(word) for words in LINES for word in words}
+    given = request(suite_file, path, missing="random")
+    made = static_embeddings(given)
+    assert made.vocabulary.words == given.texts.types
+    torch.manual_seed(7)
+    weight = made.embedder().table.weight.detach()
+    torch.manual_seed(7)
+    drawn = torch.nn.Embedding(len(made.vocabulary), 6, padding_idx=0).weight.detach()
+    assert (weight[0] == 0).all() and torch.equal(weight[1], drawn[1])  # the unknown word's is random too, as in jiant
+    for place, word in enumerate(made.vocabulary.words, start=2):
+        if word in expected:
+            np.testing.assert_allclose(weight[place], expected[word], atol=1e-6)
+        else:  # n-grams are not used
+            assert torch.equal(weight[place], drawn[place])
+    found = sum(word in expected for word in given.texts.types)
+    assert made.coverage.found[0] == found and made.coverage.from_ngrams == (0, 0)
+    assert made.coverage.unknown[0] == len(given.texts.types) - found
+
+
+def test_boundary_words_have_random_vectors_and_are_not_looked_up(suite_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "v.vec"
+    path.write_text("3 2\nsolen 1 2\nnummer 3 4\n<SOS> 5 6\n", encoding="utf-8")
+    given = request(suite_file, path)
+    made = static_embeddings(replace(given, texts=given.texts.with_boundaries()))
+    assert sorted(made.vocabulary.words) == ["<EOS>", "<SOS>", "nummer", "solen"]
+    torch.manual_seed(7)
+    weight = made.embedder().table.weight.detach()
+    torch.manual_seed(7)
+    drawn = torch.nn.Embedding(6, 2, padding_idx=0).weight.detach()
+    ids = made.vocabulary.ids(["solen", "nummer", *BOUNDARIES])
+    assert weight[ids[:2]].tolist() == [[1, 2], [3, 4]] and weight[1].tolist() == [2, 3]
+    assert torch.equal(weight[ids[2:]], drawn[ids[2:]])
+    assert made.coverage.found[0] == 2 and made.coverage.from_ngrams == (0, 0)
+
+
+def test_only_the_most_frequent_words_have_a_vector(suite_file: Path, tmp_path: Path) -> None:
+    train_fasttext(LINES, tmp_path / "v.bin", SMALL)
+    given = request(suite_file, tmp_path / "v.bin", max_words=5)
+    counts = Counter(word for text in given.training_texts for word in given.texts.words(text))
+    made = static_embeddings(given)
+    assert made.vocabulary.words == [
+        word for word in given.texts.types if word in {frequent for frequent, _ in counts.most_common(5)}
+    ]
+    assert not given.options.takes_all_words and request(suite_file, tmp_path / "v.bin").options.takes_all_words
+
+
+@pytest.mark.parametrize(
+    ("changes", "new"),
+    [
+        ({}, ["known", "n-grams"]),
+        ({"missing": "random"}, ["known", "unknown"]),
+        ({"max_words": 5}, ["unknown", "unknown"]),
+    ],
+)
+def test_a_word_that_a_run_never_saw(
+    suite_file: Path, tmp_path: Path, changes: dict[str, object], new: list[str]
+) -> None:
+    path = tmp_path / "v.bin"
+    train_fasttext([*LINES, *[["månen", "lyser"]] * 9], path, SMALL)
+    given = request(suite_file, path, **changes)
+    made = static_embeddings(given)
+    made.save(tmp_path)
+    weights = made.embedder().state_dict()
+    reader = load_run(RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu")))
+    reader.embedder.load_state_dict(weights)
+    tokens, _ = reader.sequences(TokenizedTexts(["månen månarna"], "sv", 9)).gather(torch.tensor([0]))
+    vectors = reader.embedder(tokens)[0].detach()
+    model = fasttext.load_model(str(path))
+    for word, kind, vector in zip(("månen", "månarna"), new, vectors, strict=True):
+        expected = weights["table.weight"][1] if kind == "unknown" else torch.tensor(model.get_word_vector(word))
+        torch.testing.assert_close(vector, expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("changes", "note"),
+    [
+        ({}, "fastText's vectors"),
+        (
+            {"min_count": 3, "max_words": 50},
+            "fastText's vectors; words that occur fewer than 3 times in the training texts are unknown, and all but the 50 most frequent ones",
+        ),
+    ],
+)
+def test_the_audit_s_note_says_which_words_are_unknown(changes: dict[str, int], note: str) -> None:
+    options = StaticOptions("fasttext", 0.2, trainable=True, **{"min_count": 1, **changes})
+    assert FASTTEXT.audit_note(options) == note
+
+
+GLOVE_TEXT = """\
+Solen 9 9 9
+solen 0.5 -1 0.25
+at name@domain.com 1 1 1
+nummer 3 2 1
+solen 7 7 7
+. . . 4 4 4
+"""
+
+
+@pytest.mark.parametrize("packing", PACKED)
+def test_glove_is_fixed_keeps_the_case_and_draws_what_the_file_lacks(
+    suite_file: Path, tmp_path: Path, packing: str
+) -> None:
+    path = tmp_path / "v.txt"
+    path.write_bytes(PACKED[packing](GLOVE_TEXT.encode()))
+    given = build_request(suite_file, embedder_options("glove", {"path": str(path)}), path)
+    made = GLOVE.build(given)
+    assert made.vocabulary.words == given.texts.types
+    torch.manual_seed(7)
+    table = made.embedder().table
+    torch.manual_seed(7)
+    expected = torch.nn.Embedding(len(given.texts.types) + 2, 3, padding_idx=0).weight.detach()
+    expected[made.vocabulary.ids(["solen", "nummer"])] = torch.tensor([[0.5, -1, 0.25], [3, 2, 1]])
+    assert torch.equal(table.weight, expected) and not table.weight.requires_grad
+    assert made.coverage.found[0] == 2 and made.coverage.from_ngrams == (0, 0)
+    # Words that the run never saw, in either case, and without a run.
+    made.save(tmp_path)
+    weights = made.embedder().state_dict()
+    saved = RunReaderRequest(given.options, tmp_path, weights, made.fingerprint(), path, torch.device("cpu"))
+    opened = VectorReaderRequest(given.options, path, None, 1, torch.device("cpu"))
+    run_reader, file_reader = GLOVE.load(saved), GLOVE.open(opened)
+    run_reader.embedder.load_state_dict(weights)
+    for reader, unknown in ((run_reader, weights["table.weight"][1]), (file_reader, torch.zeros(3))):
+        tokens, _ = reader.sequences(TokenizedTexts(["Solen solen SOLEN"], "sv", 9)).gather(torch.tensor([0]))
+        read = reader.embedder(tokens)[0]
+        assert read[:2].tolist() == [[9, 9, 9], [0.5, -1, 0.25]] and torch.equal(read[2], unknown)
+
+
+def test_a_file_of_static_vectors_gives_both_kinds_the_same(suite_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "v.txt"
+    path.write_text(GLOVE_TEXT, encoding="utf-8")
+    made = [
+        embedder_kind(name).build(build_request(suite_file, embedder_options(name, {"missing": "unknown"}), path))
+        for name in ("fasttext", "glove")
+    ]
+    assert made[0].vocabulary.words == made[1].vocabulary.words
+    np.testing.assert_array_equal(made[0].vectors, made[1].vectors)
+    assert [of.trainable for of in made] == [True, False]

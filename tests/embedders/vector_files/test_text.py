@@ -1,0 +1,161 @@
+"""Text in GloVe's format, plain and packed: the vectors equal those of a parser that numpy reads the numbers for."""
+
+import re
+import tracemalloc
+import zipfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from input_errors import raises_input_error
+from vector_words import PACKED, assert_rejected, zipped
+
+from mtl.base.errors import InputError
+from mtl.embedders.vector_files.vector_file import VectorFile
+
+DIM = 5
+# As in glove.840B.300d.txt: words with spaces, words that differ in case, the same word twice, a word of replacement characters.
+# The last one is not UTF-8.
+WORDS = [
+    ",",
+    "the",
+    "The",
+    "THE",
+    ". . .",
+    "at name@domain.com",
+    "at",
+    "the",
+    "\ufffd\ufffd",
+    "na\u0308ive",
+    "\u00a0",
+    "\u0085",
+]
+ENCODED = [*(word.encode() for word in WORDS), b"caf\xe9 \xff"]
+
+
+def glove(rows: int = len(ENCODED), dim: int = DIM) -> bytes:
+    """The words of ENCODED and then further ones, each with its vector; after 200 words, the vectors repeat."""
+    numbers = np.random.default_rng(7).normal(size=(200, dim)).round(5)
+    vectors = [b" ".join(b"%g" % number for number in row) for row in numbers]
+    words = [*ENCODED, *(f"w{row}".encode() for row in range(len(ENCODED), rows))][:rows]
+    return b"".join(b"%s %s\n" % (word, vectors[row % 200]) for row, word in enumerate(words))
+
+
+def parsed(content: bytes, dim: int = DIM) -> dict[bytes, np.ndarray]:
+    """By word, the vector of its first line. A word is what stands before the last `dim` cells."""
+    table: dict[bytes, np.ndarray] = {}
+    for line in content.splitlines():
+        cells = line.split(b" ")
+        table.setdefault(b" ".join(cells[:-dim]), np.loadtxt([b" ".join(cells[-dim:]).decode()], dtype=np.float32))
+    return table
+
+
+@pytest.mark.parametrize("packing", PACKED)
+@pytest.mark.parametrize("header", [b"", b"13 5\n"])
+def test_glove_s_format(tmp_path: Path, packing: str, header: bytes) -> None:
+    (tmp_path / "v").write_bytes(PACKED[packing](header + glove()))
+    table = parsed(glove())
+    known = [word.decode("utf-8", "surrogateescape") for word in table]
+    words = [*known, "AT", "tHe", ".", "name@domain.com", "caf\u00e9", ""]
+    expected = np.array([*table.values(), *np.zeros((6, DIM))], dtype=np.float32)
+    file = VectorFile(tmp_path / "v")
+    for read in (file.read_once(words), file.read(words)):
+        np.testing.assert_array_equal(read.vectors, expected)
+        assert read.in_file.tolist() == [True] * len(known) + [False] * 6 and not read.from_ngrams.any()
+    blocks = list(file.blocks(3 * DIM * 4))
+    assert [word for block, _ in blocks for word in block] == [
+        word.decode("utf-8", "surrogateescape") for word in ENCODED
+    ]
+    assert file.shape == (len(ENCODED), DIM)
+
+
+def test_a_zip_is_read_without_its_content_in_memory_or_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mtl.embedders.vector_files.text.tempfile", None)  # must not be used
+    peaks = []
+    for rows in (2_000, 20_000):
+        (tmp_path / "v.zip").write_bytes(zipped(glove(rows, 100)))
+        VectorFile(tmp_path / "v.zip").read_once(["the"])  # a first call for what is allocated only once
+        tracemalloc.start()
+        VectorFile(tmp_path / "v.zip").read_once(["the", "w1999"])
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    with zipfile.ZipFile(tmp_path / "v.zip") as archive:
+        assert archive.getinfo("vectors.txt").file_size > 15_000_000
+    assert max(peaks) < 8_000_000 and peaks[1] < peaks[0] + 2_000_000
+
+
+@pytest.mark.parametrize("further", [["glove.6B.50d.txt"], ["a", "b", "c", "d"]])
+def test_a_zip_of_several_files(tmp_path: Path, further: list[str]) -> None:
+    (tmp_path / "v.zip").write_bytes(zipped(glove(), *further))
+    with raises_input_error(file="v.zip"):
+        VectorFile(tmp_path / "v.zip").read_once(["the"])
+
+
+def test_zips_that_cannot_be_read(tmp_path: Path) -> None:
+    good, path = zipped(glove(2000)), tmp_path / "v.zip"
+    member = good.index(b"PK\x01\x02")  # in the list of members
+    encrypted = bytearray(good)
+    encrypted[6] |= 1  # the flags of the member, here and in the list
+    encrypted[member + 8] |= 1
+    wrong = bytearray(good)
+    wrong[300] ^= 255
+    wrong_sum = bytearray(good)
+    wrong_sum[14] ^= 255
+    wrong_sum[member + 16] ^= 255
+    for bad, fragment in (
+        (zipped(glove(), compression=zipfile.ZIP_BZIP2), "vectors.txt is encrypted or compressed with another method"),
+        (zipped(glove(), compression=zipfile.ZIP_LZMA), "vectors.txt is encrypted or compressed with another method"),
+        (bytes(encrypted), "vectors.txt is encrypted"),
+        (b"PK\x05\x06" + bytes(18), "a zip without a file"),
+        (bytes(wrong), ""),
+        (bytes(wrong_sum), "damaged zip (Bad CRC-32 for file 'vectors.txt')"),
+        *(
+            (good[:length], "damaged zip (File is not a zip file)")
+            for length in (4, 100, len(good) // 2, len(good) - 1)
+        ),
+    ):
+        path.write_bytes(bad)
+        assert_rejected(path, fragment)
+        with pytest.raises(InputError):
+            list(VectorFile(path).blocks())
+    assert [file.name for file in tmp_path.iterdir()] == ["v.zip"]
+
+
+def test_a_zip_bomb_is_rejected(tmp_path: Path) -> None:
+    (tmp_path / "v.zip").write_bytes(zipped(b"1 2\nkot 1 2\n" + (b"x 1 2" + b" " * 2**20 + b"\n") * 80))
+    assert_rejected(tmp_path / "v.zip", "unpacks to more than 100 times its size")
+
+
+def test_a_zipped_model_is_to_be_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "v.zip").write_bytes(zipped(b"\xba\x16\x4f\x2f" + bytes(100)))
+    assert_rejected(tmp_path / "v.zip", "a packed fastText model; unpack it first")
+
+
+def test_a_mutated_zip_is_read_or_rejected(tmp_path: Path) -> None:
+    chance, good, path = np.random.default_rng(0), zipped(glove()), tmp_path / "v.zip"
+    for _ in range(300):
+        content = bytearray(good)
+        for place in chance.integers(4, len(good), size=3):
+            content[place] = chance.integers(256)
+        path.write_bytes(content)
+        with suppress(InputError):
+            VectorFile(path).read_once(["the"])
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (b"the 1 2 3 4\n", "4 space-separated numbers where 5 are expected"),
+        (b"the 1.5 2 3 4 5 6\n", "6 space-separated numbers where 5 are expected"),
+        (b"the 1 2 3 x 5\n", "could not convert string to float"),
+        (b"the 1 2 3 nan 5\n", "the vector of 'the' contains NaN"),
+        (b"the 1 2 3 -inf 5\n", "the vector of 'the' contains NaN or infinite"),
+    ],
+)
+def test_a_bad_line_is_named(tmp_path: Path, line: bytes, complaint: str) -> None:
+    (tmp_path / "v.zip").write_bytes(zipped(glove(1) + line + glove()))
+    with pytest.raises(InputError, match=rf"v\.zip:2: .*{re.escape(complaint)}"):
+        VectorFile(tmp_path / "v.zip").read_once(["the"])
