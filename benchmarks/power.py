@@ -9,6 +9,7 @@ of one seed that are given by their share of right answers and their agreement.
 """
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from mtl.stats.comparison import Sample, compare, sample
 from mtl.stats.power import expected_parts, median_figures, other_rows, same_rows
 from mtl.stats.resampling import RowSet
 
-RESAMPLES = 300
+RESAMPLES = 200
 DESIGNS = [
     (200, 1, 3),
     (200, 1, 5),
@@ -93,8 +94,8 @@ def verdict(one: Sample, other: Sample, same: bool) -> str:
     if not same:
         (mine, means), (theirs, others) = *one.means.items(), *other.means.items()
         zero = np.zeros_like(means)
-        one = Sample(one.by_seed, {mine: means, theirs: zero}, one.counted_with_rows)
-        other = Sample(other.by_seed, {mine: zero, theirs: others}, other.counted_with_rows)
+        one = replace(one, means={mine: means, theirs: zero})
+        other = replace(other, means={mine: zero, theirs: others})
     return compare(one, other).verdict
 
 
@@ -111,20 +112,12 @@ def shown_in_advance(
     else:
         one, other = rng.random(rows) < accuracy / 100 + half, rng.random(rows) < accuracy / 100 - half
     draws = rng.multinomial(rows, np.full(rows, 1 / rows), RESAMPLES) / rows
-    systems = [
-        Sample(np.array([100 * right.mean()]), {RowSet("rows", rows): 100 * draws @ right}, 0.0, is_one_system=True)
-        for right in (one, other)
-    ]
-    return verdict(*systems, same) == "better" if same else _apart(systems, rows)
-
-
-def _apart(systems: list[Sample], rows: int) -> bool:
-    """The verdict of two systems on rows of their own."""
-    one, other = (next(iter(system.means.values())) for system in systems)
-    zero, sets = np.zeros_like(one), (RowSet("a", rows), RowSet("b", rows))
-    first = Sample(systems[0].by_seed, {sets[0]: one, sets[1]: zero}, 0.0, is_one_system=True)
-    second = Sample(systems[1].by_seed, {sets[0]: zero, sets[1]: other}, 0.0, is_one_system=True)
-    return compare(first, second).verdict == "better"
+    sets = [RowSet("rows", rows)] * 2 if same else [RowSet("one", rows), RowSet("other", rows)]
+    first, second = (
+        Sample(np.array([100 * right.mean()]), {key: 100 * draws @ right}, 0.0, is_one_system=True)
+        for right, key in zip((one, other), sets, strict=True)
+    )
+    return verdict(first, second, same) == "better"
 
 
 if __name__ == "__main__":

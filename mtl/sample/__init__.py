@@ -9,7 +9,11 @@ from pathlib import Path
 
 from mtl.base.files import write_new
 
-SAMPLES = ("klej-sample", "superlim-sample", "glue-sample")  # the names of the suites, and of their archives in this folder
+SAMPLES = (
+    "klej-sample",
+    "superlim-sample",
+    "glue-sample",
+)  # the names of the suites, and of their archives in this folder
 
 
 def write_sample(suite: str, folder: Path) -> None:
