@@ -8,6 +8,7 @@ import fasttext
 import numpy as np
 import pytest
 import torch
+from command_line import job
 from embedding_requests import build_request
 from input_errors import raises_input_error
 from vector_words import PACKED
@@ -18,6 +19,7 @@ from mtl.embedders.fasttext import FASTTEXT, FastTextTraining, train_fasttext
 from mtl.embedders.find import embedder_options
 from mtl.embedders.interface import EmbeddingsRequest, RunReaderRequest, VectorReaderRequest
 from mtl.embedders.static import GLOVE, StaticOptions, load_run, static_embeddings
+from mtl.jobs.together import run_baseline
 
 SMALL = FastTextTraining(dim=6, epochs=2, min_count=1, bucket=500, threads=1)
 LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
@@ -220,3 +222,20 @@ def test_a_file_of_static_vectors_gives_both_kinds_the_same(suite_file: Path, tm
     assert made[0].vocabulary.words == made[1].vocabulary.words
     np.testing.assert_array_equal(made[0].vectors, made[1].vectors)
     assert [of.trainable for of in made] == [True, False]
+
+
+def test_a_run_on_a_zip_equals_one_on_its_text(settings: list[str], tmp_path: Path) -> None:
+    shared = [setting for setting in settings if not setting.startswith(("embeddings", "run_dir"))]
+    results = []
+    for name in ("plain", "zip"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "v.txt").write_bytes(PACKED[name](GLOVE_TEXT.encode()))
+        given = [
+            "embeddings=glove",
+            f"embeddings.path={tmp_path / name / 'v.txt'}",
+            f"run_dir={tmp_path / name / 'run'}",
+        ]
+        summary = run_baseline(job([*shared, *given, "seeds=[1]", "tasks=[kansla]"]))
+        assert (summary["title"], summary["embeddings"]) == ("LSTM, GloVe, frozen", "glove")
+        results.append({path.name: path.read_bytes() for path in (tmp_path / name / "run").rglob("*_pred_*.tsv")})
+    assert results[0] == results[1] and set(results[0]) == {"dev_pred_kansla.tsv", "test_pred_kansla.tsv"}
