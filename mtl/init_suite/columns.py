@@ -71,7 +71,8 @@ def target_column(main: Table, test: Table | None) -> tuple[Column, str]:
         if named := [column for column in candidates if column.words[-1] == name]:
             return named[0], "by its name" + _missing(test, named[0])
     if short := [column for column in candidates if column.numbers or is_category(column, main.rows)]:
-        return short[-1], "the last column with labels or numbers" + _missing(test, short[-1]) + "; check"
+        last = ([column for column in short if all(map(str.strip, column.counts))] or short)[-1]
+        return last, "the last column with labels or numbers" + _missing(test, last) + "; check"
     raise InputError(f"no column looks like a target: {main.listed}; name the column label")
 
 

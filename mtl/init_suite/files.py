@@ -5,14 +5,14 @@ import os
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from mtl.base.errors import InputError
 from mtl.data.columns import LIST
-from mtl.data.records import FORMATS, Value, column_names, read_records, text
+from mtl.data.records import FORMATS, Value, column_names, is_typed, read_records, text
 from mtl.tasks.suite import AVERAGE, SPLITS
 
 LONGEST = 40  # characters of a name or a label
@@ -114,19 +114,53 @@ def name_words(column: str) -> list[str]:
     return re.findall(r"[^\W_]+", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", key).lower()) or [""]
 
 
-def read_table(path: Path) -> Table:
+def read_headless(path: Path) -> Table | None:
+    """The file's columns, called column_1, column_2, …, if its first line looks like a row of data: a cell of it stands in further rows of its
+    column, or is a number as all others there. None if it looks like a header. Raises InputError for a file that cannot be read."""
+    if is_typed(path):
+        return None
+    names = [f"column_{number}" for number, _ in enumerate(column_names(path), start=1)]
+    try:
+        table = read_table(path, names)
+    except InputError:
+        return None  # rows of other lengths: the error is that of the file with a header
+    firsts = [(column, column.texts[0]) for column in table.columns.values()]
+    recurring = any(first.strip() and column.counts[first] > 1 for column, first in firsts)
+    is_row = recurring or any(column.numbers for column, _ in firsts)
+    return table if table.rows > 1 and is_row else None
+
+
+def renamed(table: Table, headed: Table) -> Table:
+    """A table without a header whose columns of texts with several words have the names that they have in a table with one, where both have
+    as many of them."""
+    ours, theirs = (
+        [column for column in each.columns.values() if 2 * column.several_words > each.rows] for each in (table, headed)
+    )
+    if len(ours) != len(theirs):
+        return table
+    names = {column.name: other.name for column, other in zip(ours, theirs, strict=True)}
+    columns = {
+        names.get(name, name): replace(column, name=names.get(name, name)) for name, column in table.columns.items()
+    }
+    return replace(table, columns=columns)
+
+
+def read_table(path: Path, header: Sequence[str] | None = None) -> Table:
     """Read a whole file, without columns whose name is empty. Raises InputError if none of its columns can be read.
 
     All columns are read together. If that fails, they are read one by one, so that a missing value in one column does not
     prevent reading the others.
+
+    Args:
+        header: as in `mtl.data.records.read_records`.
     """
-    columns_read = column_names(path)
+    columns_read = column_names(path, header)
     names = [name for name in dict.fromkeys(columns_read) if name.removesuffix(LIST).rpartition(".")[2].strip()]
     nameless = sum(name not in names for name in columns_read)
     if not names:
         raise InputError("has no columns with a name and texts or numbers", path=path)
     try:
-        rows = [record.values for record in read_records(path, names)]
+        rows = [record.values for record in read_records(path, names, header=header)]
         columns = {
             name: _column(name, list(values)) for name, values in zip(names, zip(*rows, strict=True), strict=True)
         }
@@ -136,7 +170,7 @@ def read_table(path: Path) -> Table:
     columns, incomplete = {}, {}
     for name in names:
         try:
-            columns[name] = _column(name, [record.values[0] for record in read_records(path, [name])])
+            columns[name] = _column(name, [record.values[0] for record in read_records(path, [name], header=header)])
         except InputError as error:
             incomplete[name] = str(error)
     if not columns:

@@ -38,7 +38,9 @@ from mtl.init_suite.files import (
     find_tasks,
     printable,
     quoted,
+    read_headless,
     read_table,
+    renamed,
 )
 from mtl.settings.layers import shipped
 from mtl.tasks.task import SPLITS
@@ -91,7 +93,20 @@ def _tables(guess: Guess, data_dir: Path) -> dict[str, Table]:
     for name in (guess.folder, *files.values()):
         if not _is_writable(name) or not is_inside(name):
             raise InputError(f"rename {quoted(name)}: a suite file cannot hold this name")
-    tables = {split: read_table(data_dir / guess.folder / name) for split, name in files.items()}
+    paths = {split: data_dir / guess.folder / name for split, name in files.items()}
+    headless = {split: table for split, path in paths.items() if (table := read_headless(path))}
+    tables = {split: read_table(path) for split, path in paths.items() if split not in headless}
+    if headless:
+        headless = (
+            {split: renamed(table, next(iter(tables.values()))) for split, table in headless.items()}
+            if tables
+            else headless
+        )
+        tables = {split: {**tables, **headless}[split] for split in paths}
+        guess.keys["header"] = list(next(iter(headless.values())).columns)
+        names = ", ".join(files[split] for split in headless)
+        guess.why["header"] = f"the first line of {names} looks like a row; give the columns names"
+        guess.doubts.append(f"header: {names}: the first line looks like a row, and its columns have made-up names")
     guess.rows = {split: table.rows for split, table in tables.items()}
     if nameless := max(table.nameless for table in tables.values()):
         guess.notes.append(f"not read: {count(nameless, 'column')} without a name; give it one if the task needs it")
@@ -244,7 +259,7 @@ def _answer(guess: Guess, other: Guess, more: Sequence[Guess]) -> None:
 WIDTH = 120  # a comment that would make its line longer is written above that line
 # The keys of a task in the order in which they are written; "files" and "rows" come last.
 KEYS = (
-    *("text", "candidates", "kind", "target", "labels", "range", "metric", "positive", "group"),
+    *("header", "text", "candidates", "kind", "target", "labels", "range", "metric", "positive", "group"),
     *("scored", "answered_by", "files", "rows"),
 )
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
