@@ -74,8 +74,13 @@ def make_leaderboard(
         by name, why a submission is refused; an empty text for one that is on the board.
 
     Raises:
-        InputError: if there is no submission, or no label.
+        InputError: if there is no submission, or no label, and if the labels or the cache are in the folder of the site.
     """
+    for what, path in (("gold", gold), ("cache", cache)):
+        if path is not None and path.resolve().is_relative_to(out.resolve()):
+            raise InputError(
+                f"{path} is in the folder of the site, {out}, which is published; name another one", key=what
+            )
     tasks = read_labelled_rows(suite, gold, rules.split)
     if without := [id for id in suite.tasks if id not in tasks]:
         logger.info("tasks without labels, not scored: %s", ", ".join(without))

@@ -337,6 +337,8 @@ def test_valid_submissions_pass_the_check_without_labels(home: Path, capsys: pyt
         (["gold=gold", "out=site", "limit=0"], "limit: 0 must be"),
         (["gold=gold", "out=site", "url=ftp://a"], "url: 'ftp://a' must begin with"),
         (["gold=gold", "out=site", "seeds=[1]"], "seeds: is not used"),
+        (["gold=gold", "out=site", "cache=site/cache"], "cache: site/cache is in the folder of the site"),
+        (["gold=gold", "out=."], "gold: gold is in the folder of the site"),
     ],
 )
 def test_bad_arguments(home: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
