@@ -363,3 +363,28 @@ def test_symbols_of_the_cost_plot_say_the_family(opened: Opener) -> None:
     ]
     assert len(legends) == 2 and len(set(shapes[0])) == len(shapes[0]) == len(families) > 1
     assert set(shapes[1]) == set(shapes[0]) and len(shapes[1]) > len(shapes[0])
+
+
+@in_browser
+def test_ranks_are_shown_sorted_and_filtered(opened: Opener) -> None:
+    page = opened()
+    ranks = {row["id"]: row["ranks"].get("average") for row in page.suite["rows"]}
+    shown = {row: page.find(f"tr[data-row={row}] > :nth-child({page.position('rank')})").text for row in page.rows()}
+    assert shown == {
+        row: "–\nno rank" if rank is None else "–".join(map(str, dict.fromkeys(rank)))
+        for row in page.rows()
+        for rank in [ranks[row]]
+    }
+    page.key("sort:rank").click()
+    ranked = [ranks[row] for row in page.rows() if ranks[row]]
+    assert ranked == sorted(ranked) and page.rows()[len(ranked) :] == [row for row in page.rows() if not ranks[row]]
+    page.script("document.querySelector('input[name=spread][value=rank]').click()")
+    best = row_id(page, "elmo-finetune")
+    assert "#1" in page.find(f"tr[data-row={best}] .spread").text
+    page.key(f"open:{best}").click()
+    assert "Ranks that the tests leave open" in page.find(f"[data-panel={best}]").text
+    page.key("rank").send_keys("may")
+    assert page.rows() == [best]
+    page.find("details.tasks summary").click()
+    page.key("task:psc").click()  # there is no rank by an average over some of the tasks
+    assert page.all('[data-key="sort:rank"]') == []
