@@ -150,7 +150,13 @@ def _rows(task: Task, data_dir: Path) -> int | None:
 
 
 def gold_and_predictions(
-    path: Path, suite: Suite, tasks: Sequence[Task], gold_dir: Path, held_out: float
+    path: Path,
+    suite: Suite,
+    tasks: Sequence[Task],
+    gold_dir: Path,
+    held_out: float,
+    submitted: Mapping[str, Task] | None = None,
+    plain: Plain | None = None,
 ) -> dict[str, tuple[str, np.ndarray, ScoredRows]]:
     """For each of these tasks that has predictions and gold targets, by task id: the split, the predictions (rows,) and the rows
     with gold targets.
@@ -163,6 +169,8 @@ def gold_and_predictions(
         gold_dir: a data folder whose files have the target column (a test file may also be named test.tsv), or the
             `gold` folder of a run.
         held_out: the share of training rows that is held out.
+        submitted: tasks by the names of files of test predictions in the form of their leaderboard.
+        plain: makes lines with one prediction each of such a file's name and lines.
 
     Raises:
         InputError: for missing folders, and for predictions that do not fit their gold rows.
@@ -170,8 +178,12 @@ def gold_and_predictions(
     if not gold_dir.is_dir():
         raise InputError("no such folder; --gold names a data folder with targets", path=gold_dir)
     names = {FILE.format(split=split, task=task.id) for task in tasks for split in ("test", "dev")}
-    contents, _ = read_files(path, names.__contains__)
-    lines = {name: split_lines(content, f"{path}/{name}") for name, content in contents.items()}
+    others = {name: FILE.format(split="test", task=task.id) for name, task in (submitted or {}).items()}
+    contents, _ = read_files(path, lambda name: name in names or name in others)
+    lines = {}
+    for name, content in contents.items():
+        own = split_lines(content, f"{path}/{name}")
+        lines[others.get(name, name)] = plain(f"{path}/{name}", own) if plain and name in others else own
     pairs = {}
     for task in tasks:
         for split in ("test", "dev"):

@@ -28,6 +28,7 @@ from mtl.submissions.entry import (
     read_row_file,
 )
 from mtl.submissions.format import Checked
+from mtl.submissions.glue import glue_name, plain_lines
 from mtl.submissions.rows import data_remarks
 from mtl.tasks.metrics import further_scores, score
 from mtl.tasks.suite import Suite
@@ -146,7 +147,10 @@ def score_predictions(path: Path, suite: Suite, tasks: Sequence[Task], gold_dir:
         InputError: as `mtl.runs.predictions.gold_and_predictions` does, and for rows that are not those of the gold
             file.
     """
-    pairs = _of_rows(path, suite, tasks, gold_dir) or gold_and_predictions(path, suite, tasks, gold_dir, held_out)
+    submitted = {glue_name(task): task for task in tasks} if suite.submission.format == "glue" else {}
+    pairs = _of_rows(path, suite, tasks, gold_dir) or gold_and_predictions(
+        path, suite, tasks, gold_dir, held_out, submitted, plain_lines
+    )
     show = suite.shown.show
     lines, scores, remarks = ["| task | split | metric | rows | score |", "|---|---|---|--:|--:|"], {}, []
     for id, (split, predictions, rows) in pairs.items():

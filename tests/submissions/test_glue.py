@@ -158,7 +158,9 @@ def test_a_wrong_file_is_named_with_its_line(
     assert message in shown.out and "1 problem" in shown.err
 
 
-def test_a_zip_comes_back_as_a_submission_to_a_leaderboard(home: Path, tmp_path: Path) -> None:
+def test_a_zip_comes_back_as_a_submission_to_a_leaderboard_and_as_scores(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The labels of test are given for MRPC alone."""
     (path,) = home.glob("runs/glue/svm/seed-1/*.zip")
     (tmp_path / "all/svm").mkdir(parents=True)
@@ -175,6 +177,10 @@ def test_a_zip_comes_back_as_a_submission_to_a_leaderboard(home: Path, tmp_path:
     precision = predicted.count("1") / len(predicted)
     f1 = 2 * precision / (1 + precision)
     assert system["scores"] == {"mrpc": round(100 * (precision + f1) / 2, 1)}
+    capsys.readouterr()
+    assert main(["score", str(path), "--gold", f"{tmp_path}/gold", "suite=glue"]) == 0
+    out = capsys.readouterr().out
+    assert f"| MRPC | test | accuracy+f1 | 6 | {50 * (precision + f1):.1f} |" in out
 
 
 def test_files_are_named_by_titles(tmp_path: Path) -> None:
