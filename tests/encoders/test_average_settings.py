@@ -33,7 +33,7 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
         ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),
         ({"language": "sv"}, "embeddings.path: name the fastText vectors: embeddings.path=PATH"),
         ({"embeddings.path": "v.vec"}, "language: name the texts' language, for the tokenizer: language=CODE"),
-        ({**FASTTEXT, "suite": "glue"}, "suite=glue: unknown"),
+        ({**FASTTEXT, "suite": "blue"}, "suite=blue: unknown"),
         ({**FASTTEXT, "data_dir": "x"}, "data_dir=x: name the suite that it belongs to: suite=NAME"),
         ({**FASTTEXT, "texts": "texts.txt"}, "texts=texts.txt: nothing reads them; set weighting=tfidf, "),
         ({**FASTTEXT, "weighting": "sif"}, "texts: weighting and centre need texts: set texts=FILE, or suite=NAME"),

@@ -100,7 +100,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("embeddings.cache=true", "embeddings.cache: random embeddings have no cache; set embeddings=elmo"),
         ("embeddings.nonsense=1", "unknown key 'embeddings.nonsense'"),
         ("embeddings.init_std=null", "embeddings.init_std=None: "),
-        ("suite=glue", "suite=glue: unknown; known: klej, klej-sample"),
+        ("suite=blue", "suite=blue: unknown; known: glue, glue-sample, klej, klej-sample"),
         ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
         ("embeddings=word2vec", "embeddings=word2vec: unknown; known: "),
         ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),

@@ -278,7 +278,7 @@ def test_a_run_without_its_data_is_found_before_the_first_run(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["none"], "sweep=none: unknown; known: floors, jiant, readings, table3"),
+        (["none"], "sweep=none: unknown; known: floors, glue-single, jiant, readings, table3"),
         (["none.yaml"], "sweep=none.yaml: no such file"),
         (
             ["table3", "suite=klej-sample", "encoder.width=3"],

@@ -67,7 +67,7 @@ def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkey
     assert sorted(test.p_holm or 0 for test in made) == pytest.approx(corrected)
     note = " ".join(board.facts)
     assert "only the tests of each one against the one with the best average of each split are shown (partial)" in note
-    assert "for the 12 tests of every pair of runs, every task and the average, of which 3 are shown" in note
+    assert "of the 12 tests of every pair of runs, every task and the average, of which 3 are shown" in note
 
 
 def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
