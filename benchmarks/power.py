@@ -1,123 +1,149 @@
-"""Is a difference of the size that `mtl.stats.power` names shown in 80 % of the cases?
+"""How often is a difference of the size that mtl.stats.power states shown? It should be 80 % of the cases.
 
     python benchmarks/power.py
 
-Systems answer rows right or wrong. Each row has a difficulty, each seed of a system an ability near the system's, and a part of the difficulty is a
-system's own, so that two systems agree on some rows only. For each design, the smallest difference is the median over pairs of equal systems;
-then pairs are drawn whose expected accuracies differ by it, and verdicts "better" are counted. The last lines are the form in advance, for systems
-of one seed that are given by their share of right answers and their agreement.
+Runs: systems answer rows right or wrong. Each has an ability, each group of rows a difficulty, and each seed of a system an ability near the
+system's. The stated difference is the median over the pairs of four equal systems; it is repeated on new rows with new seeds, and the table has the
+median of these and the range of the middle 80 %. It may be stated for more rows or seeds than those of the four systems. Then pairs of systems
+with this difference in expected accuracy are drawn, and the test's verdicts counted. Samples are made as of runs: the accuracy of each seed on
+bootstrap resamples.
+
+Expectation: nothing but a share of right answers, an agreement and the deviation of seeds is known. Systems with the stated difference and with
+this agreement are drawn and tested.
 """
 
 import argparse
-from dataclasses import replace
+from itertools import combinations
+from statistics import median
 
 import numpy as np
+from scipy.special import stdtrit
 
-from mtl.stats.comparison import Sample, compare, sample
-from mtl.stats.power import expected_parts, median_figures, other_rows, same_rows
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, compare, estimate, sample
+from mtl.stats.power import Expectation, other_rows, same_rows
 from mtl.stats.resampling import RowSet
 
-RESAMPLES = 200
-DESIGNS = [
-    (200, 1, 3),
-    (200, 1, 5),
-    (2000, 1, 3),
-    (2000, 1, 5),
-    (2000, 1, 10),
-    (2000, 10, 5),
-]  # rows, in a group, seeds
+RESAMPLES = 300
+DIFFICULTY, SEED_EFFECT = 1.5, 0.1  # standard deviations in logits
+ABILITY = 1.0
+ABILITIES = np.linspace(ABILITY, ABILITY + 6, 601)
+SIZES = [(200, 1), (2000, 1), (800, 4)]  # rows, and how many make a group
+SCALED = [((500, 3), (2000, 3)), ((500, 5), (2000, 5)), ((500, 3), (500, 10)), ((500, 5), (2000, 10))]  # rows and seeds
+EXPECTED = [(None, None), (3, 1.0), (5, 1.0)]  # seeds, and the standard deviation of their scores × 100
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pilots", type=int, default=200, help="how often the difference is stated")
     parser.add_argument("--repeats", type=int, default=1000)
     arguments = parser.parse_args()
     rng = np.random.default_rng(0)
-    print("| rows | groups | seeds | comparison | smallest difference | shown |")
-    print("|--:|--:|--:|---|--:|--:|")
-    for rows, in_group, seeds in DESIGNS:
-        for kind, title in ((same_rows, "same rows"), (other_rows, "other rows")):
-            pairs = [draw((0.0, 0.0), rows, in_group, seeds, rng, kind is same_rows) for _ in range(100)]
-            smallest = float(np.median([median_figures(pair, 1.0, kind).smallest for pair in pairs]))
-            ability = ability_for(smallest, rng)
-            shown = 0
-            for _ in range(arguments.repeats):
-                one, other = draw((ability, 0.0), rows, in_group, seeds, rng, kind is same_rows)
-                shown += verdict(one, other, kind is same_rows) == "better"
-            share = f"{100 * shown / arguments.repeats:.1f} %"
-            print(f"| {rows} | {rows // in_group} | {seeds} | {title} | {smallest:.1f} | {share} |", flush=True)
-    for rows, accuracy, agreement in ((500, 80.0, 85.0), (2000, 60.0, 70.0)):
-        for number, title in ((0, "same rows"), (1, "other rows")):
-            smallest = expected_parts(rows, accuracy, agreement)[number].smallest
-            shares = [
-                shown_in_advance(rows, accuracy, agreement, smallest, number == 0, rng)
-                for _ in range(arguments.repeats)
-            ]
-            what = f"{title}, {accuracy:g} % right, {agreement:g} % agreement"
-            print(f"| {rows} | {rows} | 1 | {what} | {smallest:.1f} | {100 * np.mean(shares):.1f} % |", flush=True)
+    print("| from | comparison | rows | seeds | stated difference | shown |")
+    print("|---|---|--:|--:|--:|--:|")
+    for rows, in_group in SIZES:
+        for seeds in (3, 5):
+            for same in (True, False):
+                measure_runs(same, in_group, (rows, seeds), (rows, seeds), arguments, rng)
+    for had, wanted in SCALED:
+        measure_runs(True, 1, had, wanted, arguments, rng)
+    for of_each, deviation in EXPECTED:
+        expectation = Expectation(1000, [80.0], 85.0, of_each, deviation)
+        for same in (True, False):
+            measure_expectation(same, expectation, arguments.repeats, rng)
 
 
-def draw(
-    abilities: tuple[float, float], rows: int, in_group: int, seeds: int, rng: np.random.Generator, same: bool
-) -> list[Sample]:
-    """The samples of two systems with these abilities, on the same rows or each on its own."""
-    groups = rows // in_group
-    draws = rng.multinomial(groups, np.full(groups, 1 / groups), RESAMPLES).astype(np.float64)
-    samples = []
-    shared = difficulty(rows, in_group, rng)
-    for number, ability in enumerate(abilities):
-        own = shared if same else difficulty(rows, in_group, rng)
-        own = own + rng.normal(0, 0.7, rows)
-        of_seeds = ability + rng.normal(0, 0.15, seeds)
-        right = rng.normal(0, 0.5, (seeds, rows)) + of_seeds[:, None] > own
-        by_group = right.reshape(seeds, groups, in_group).mean(axis=2)
-        key = RowSet("rows" if same else f"rows {number}", groups)
-        samples.append(sample(100 * right.mean(axis=1), {key: 100 * by_group @ draws.T / groups}))
-    return samples
+def measure_runs(
+    same: bool,
+    in_group: int,
+    had: tuple[int, int],
+    wanted: tuple[int, int],
+    arguments: argparse.Namespace,
+    rng: np.random.Generator,
+) -> None:
+    """Print the line of differences that are stated from runs.
+
+    Args:
+        same: whether systems are scored on the same rows.
+        in_group: how many rows make a group.
+        had: the rows and seeds of the runs that the difference is stated from.
+        wanted: those that it is stated for.
+    """
+    weights = {rows: resamples(rows // in_group, rng) for rows, _ in (had, wanted)}
+
+    def draw(abilities: list[float], rows: int, seeds: int) -> list[Sample]:
+        groups = rows // in_group
+        difficulty = rng.normal(0, DIFFICULTY, (1 if same else len(abilities), groups)).repeat(in_group, axis=1)
+        of_seeds = np.array(abilities)[:, None] + rng.normal(0, SEED_EFFECT, (len(abilities), seeds))
+        shares = 1 / (1 + np.exp(difficulty[:, None, :] - of_seeds[:, :, None]))
+        return [sampled(run, groups, weights[rows]) for run in rng.random(shares.shape) < shares]
+
+    rows, seeds = wanted
+    stated = []
+    for _ in range(arguments.pilots):
+        pairs = combinations(draw([ABILITY] * 4, *had), 2)
+        designs = [same_rows(*pair) if same else other_rows(*pair) for pair in pairs]
+        stated.append(median(design.smallest_difference(rows // in_group, seeds) for design in designs))
+    expected = expected_accuracies()
+    better = float(np.interp(expected[0] + median(stated), expected, ABILITIES))
+    shown = sum(is_better(same, *draw([better, ABILITY], *wanted)) for _ in range(arguments.repeats))
+    low, high = np.percentile(stated, [10, 90])
+    source = "runs" if had == wanted else f"{had[0]:,} rows, {had[1]} seeds"
+    number = f"{rows:,}" if in_group == 1 else f"{rows:,} in groups of {in_group}"
+    stated_text = f"{median(stated):.1f} ({low:.1f}–{high:.1f})"
+    print_line(source, same, number, seeds, stated_text, shown / arguments.repeats)
 
 
-def difficulty(rows: int, in_group: int, rng: np.random.Generator) -> np.ndarray:
-    """Difficulties of rows, of which a part is that of the row's group."""
-    return np.repeat(rng.normal(0, 0.6, rows // in_group), in_group) + rng.normal(0, 0.8, rows) - 0.8
+def measure_expectation(same: bool, expectation: Expectation, repeats: int, rng: np.random.Generator) -> None:
+    """Print the line of a benchmark that does not exist yet."""
+    design = expectation.same_rows() if same else expectation.other_rows()
+    stated = design.smallest_difference()
+    rows, share, disagreement = expectation.rows, expectation.accuracy[0] / 100, 1 - expectation.agreement / 100
+    weights = resamples(rows, rng)
+    shares = np.array([share + stated / 200, share - stated / 200])
+    shift = np.array([0, (disagreement + stated / 100) / 2])  # of the rows that the second system answers right
+    shown = 0
+    for _ in range(repeats):
+        place = rng.random((1 if same else 2, 1, rows))
+        of_seeds = np.repeat(shares[:, None], expectation.seeds or LEAST_SEEDS, axis=1)
+        if expectation.seed_deviation:
+            of_seeds += rng.normal(0, expectation.seed_deviation / 100, of_seeds.shape)
+        right = (place - shift[:, None, None]) % 1 < of_seeds[:, :, None]
+        shown += is_better(same, *(sampled(run, rows, weights) for run in right))
+    print_line("expectation", same, f"{rows:,}", expectation.seeds or "–", f"{stated:.1f}", shown / repeats)
 
 
-def ability_for(points: float, rng: np.random.Generator) -> float:
-    """The ability with which a system has so many points of accuracy more than with ability 0."""
-    spread = (0.6**2 + 0.8**2 + 0.7**2 + 0.5**2 + 0.15**2) ** 0.5
-    drawn = np.sort(rng.normal(-0.8, spread, 2_000_000))
-    at_zero = float((drawn < 0).mean())
-    return float(np.quantile(drawn, min(0.999, at_zero + points / 100)))
+def sampled(right: np.ndarray, groups: int, weights: np.ndarray) -> Sample:
+    """The sample of a run. right: bool (seeds, rows). weights: (groups, RESAMPLES)."""
+    by_group = right.reshape(len(right), groups, -1).mean(axis=2)
+    return sample(100 * by_group.mean(axis=1), {RowSet("rows", groups): 100 * by_group @ weights / groups})
 
 
-def verdict(one: Sample, other: Sample, same: bool) -> str:
-    """The verdict of the test; where each has rows of its own, both sets of rows are parts of the difference."""
-    if not same:
-        (mine, means), (theirs, others) = *one.means.items(), *other.means.items()
-        zero = np.zeros_like(means)
-        one = replace(one, means={mine: means, theirs: zero})
-        other = replace(other, means={mine: zero, theirs: others})
-    return compare(one, other).verdict
+def resamples(groups: int, rng: np.random.Generator) -> np.ndarray:
+    """How often each resample draws each group, (groups, RESAMPLES)."""
+    return rng.multinomial(groups, np.full(groups, 1 / groups), RESAMPLES).T.astype(np.float64)
 
 
-def shown_in_advance(
-    rows: int, accuracy: float, agreement: float, points: float, same: bool, rng: np.random.Generator
-) -> bool:
-    """Whether two systems that differ by so many points get a verdict, on the same rows or each on its own."""
-    half = points / 200
+def is_better(same: bool, one: Sample, other: Sample) -> bool:
+    """Whether a test at 5 % calls the first run better. On other rows, mtl makes no test; Welch's is made of both runs' estimates."""
     if same:
-        apart = 1 - agreement / 100
-        kinds = rng.choice(3, rows, p=[1 - apart, apart / 2 + half, apart / 2 - half])
-        one = np.where(kinds == 0, rng.random(rows) < accuracy / 100, kinds == 1)
-        other = np.where(kinds == 0, one, kinds == 2)
-    else:
-        one, other = rng.random(rows) < accuracy / 100 + half, rng.random(rows) < accuracy / 100 - half
-    draws = rng.multinomial(rows, np.full(rows, 1 / rows), RESAMPLES) / rows
-    sets = [RowSet("rows", rows)] * 2 if same else [RowSet("one", rows), RowSet("other", rows)]
-    first, second = (
-        Sample(np.array([100 * right.mean()]), {key: 100 * draws @ right}, 0.0, is_one_system=True)
-        for right, key in zip((one, other), sets, strict=True)
-    )
-    return verdict(first, second, same) == "better"
+        return compare(one, other).verdict == "better"
+    first, second = estimate(one), estimate(other)
+    variance = first.error**2 + second.error**2
+    freedom = variance**2 / (first.error**4 / first.freedom + second.error**4 / second.freedom)
+    return first.value - second.value > float(stdtrit(freedom, 1 - LEVEL / 2)) * variance**0.5
+
+
+def expected_accuracies() -> np.ndarray:
+    """The expected accuracy × 100 of systems with ABILITIES, over rows and seeds."""
+    points, weights = np.polynomial.hermite_e.hermegauss(100)
+    difficulty = (DIFFICULTY**2 + SEED_EFFECT**2) ** 0.5 * points
+    shares = 1 / (1 + np.exp(difficulty - ABILITIES[:, None]))
+    return np.asarray(100 * shares @ weights / weights.sum())
+
+
+def print_line(source: str, same: bool, rows: str, seeds: object, stated: str, shown: float) -> None:
+    comparison = "same rows" if same else "other rows"
+    print(f"| {source} | {comparison} | {rows} | {seeds} | {stated} | {100 * shown:.1f} % |", flush=True)
 
 
 if __name__ == "__main__":

@@ -51,14 +51,16 @@ def add_results(commands: Commands) -> None:
     board.set_defaults(run=_leaderboard)
 
     power = commands.add_parser(
-        "power", help="the smallest difference that rows and seeds show, of finished runs or in advance"
+        "power", help="the smallest differences that tests show, and the rows and seeds they need"
     )
     power.add_argument(
-        "words",
+        "settings",
         nargs="*",
-        metavar="RUNS_DIR or key=value",
-        help="folders of runs (else runs), suite=NAME, difference=POINTS; or rows=, accuracy= and agreement= in advance",
+        metavar="RUNS_DIR | key=value",
+        help="a folder of runs, else runs; suite=NAME, difference=POINTS (else 2), seeds=N; without runs: rows=N,"
+        " accuracy=PER_CENT or [A,B], agreement=PER_CENT, difference=, seeds= with seed_deviation=POINTS",
     )
+    power.add_argument("--cache", type=Path, default=CACHE, metavar="DIR", help="as of report; else cache")
     power.set_defaults(run=_power)
 
     report = commands.add_parser("report", help="compare everything that has been run: a page, Markdown, LaTeX, CSV")
@@ -177,31 +179,21 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
 def _power(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
-    from mtl.report.power import DIFFERENCE, power_in_advance, power_of_runs
+    from mtl.report.power import expectation_text, read_settings
+    from mtl.report.report import power_report
 
-    given = parse_settings([word for word in arguments.words if "=" in word])
-    folders = [Path(word) for word in arguments.words if "=" not in word]
-    expected = ("rows", "accuracy", "agreement")
-    for key, value in given.items():
-        if key not in ("suite", "difference", *expected):
-            raise InputError(f"unknown; it takes suite, difference, {', '.join(expected)}", key=key)
-        if key != "suite" and (isinstance(value, bool) or not isinstance(value, int | float)):
-            raise InputError(f"{value!r} must be a number", key=key)
-    difference = float(given.get("difference", DIFFERENCE))
-    if not 0 < difference <= 100:
-        raise InputError(f"{difference:g} must be above 0 and at most 100", key="difference")
-    if not set(expected) & set(given):
-        suite = given.get("suite")
-        print(power_of_runs(folders or [Path("runs")], suite and str(suite), difference, CACHE))
-        return
-    if missing := [key for key in expected if key not in given]:
-        raise InputError("is needed for a benchmark in advance", key=missing[0])
-    if folders or "suite" in given:
-        raise InputError(f"{', '.join(expected)} are for a benchmark in advance; leave out runs and suite=")
-    rows, accuracy, agreement = (given[key] for key in expected)
-    if not isinstance(rows, int):
-        raise InputError(f"{rows} must be a whole number", key="rows")
-    print(power_in_advance(rows, float(accuracy), float(agreement), difference))
+    words = arguments.settings
+    folders = [word for word in words if "=" not in word or Path(word).exists()]
+    settings, expectation = read_settings(parse_settings([word for word in words if word not in folders]))
+    if len(folders) > (expectation is None):
+        problem = (
+            "a benchmark that does not exist yet has no runs; drop the folder" if expectation else "name one folder"
+        )
+        raise InputError(problem, path=folders[-1])
+    if expectation:
+        print(expectation_text(expectation, settings.difference))
+    else:
+        print(power_report(Path(folders[0] if folders else "runs"), settings, arguments.cache))
 
 
 def _report(arguments: argparse.Namespace) -> None:

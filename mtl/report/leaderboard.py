@@ -7,7 +7,8 @@ from statistics import fmean
 from mtl.base.progress import progress
 from mtl.report.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
 from mtl.report.notes import breakdowns, interval_note, mark_notes, run_notes, settings_spreads
-from mtl.report.pairs import blind_note, pair_tests, tests_note
+from mtl.report.pairs import pair_tests, tests_note
+from mtl.report.power import power_note
 from mtl.runs.finished import Run
 from mtl.runs.summary import splits_text
 from mtl.stats.comparison import Sample, estimate
@@ -40,7 +41,7 @@ def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, reference
     tests = pair_tests(rows, references)
     ungrouped = [run.name for run in runs if recorded.lacks(run)]
     columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
-    notes = [*tests_note(rows, tests), *blind_note(columns, suite.shown, rows, tests)]
+    notes = [*tests_note(rows, tests), *power_note(columns, rows, tests, suite.shown)]
     return Leaderboard(
         suite.name,
         suite.title,

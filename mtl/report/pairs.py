@@ -1,15 +1,13 @@
 """Paired tests between the runs of a leaderboard, with Holm's correction for all of them together."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
-from mtl.report.board import Column, PairTests, Row, rank, tests_in
-from mtl.stats.comparison import LEAST_SEEDS, LEVEL, NEGLIGIBLE, Comparison, Sample, compare, with_holm
-from mtl.stats.power import median_figures, same_rows
+from mtl.report.board import PairTests, Row, rank, tests_in
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare, with_holm
 from mtl.stats.ranks import rank_intervals
 from mtl.tasks.suite import AVERAGE
-from mtl.tasks.task import Scale
 
 MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
 
@@ -59,23 +57,6 @@ def comparable_samples(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, S
             if row.samples[column].is_tested:
                 groups.setdefault((column, key), {})[number] = row.samples[column]
     return {key: samples for key, samples in groups.items() if len(samples) > 1}
-
-
-def blind_note(columns: Mapping[str, Column], scale: Scale, rows: Sequence[Row], tests: PairTests) -> list[str]:
-    """A note on the tasks that tell none of the runs apart, with the smallest difference that they show, if there are any."""
-    samples = {column: list(runs.values()) for (column, _), runs in comparable_samples(rows).items()}
-    blind = []
-    for column, ranks in tests.ranks.items():
-        if all(interval == (1, len(ranks)) for interval in ranks.values()):
-            smallest = median_figures(samples[column][:MOST_FOR_PAIRS], 1.0, same_rows).smallest
-            title = columns[column].title  # runs with equal answers have no smallest difference
-            blind.append(f"{title} (from {scale.show(smallest)})" if smallest > NEGLIGIBLE else title)
-    if not blind:
-        return []
-    return [
-        f"No two runs can be told apart on {', '.join(blind)}. In brackets: the smallest difference that these rows and seeds show in 80 % of the "
-        "cases, without Holm's correction; mtl power says how many rows or seeds a smaller one needs."
-    ]
 
 
 def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:

@@ -1,4 +1,4 @@
-"""Compare all finished runs and evaluations, and write the report: a page, Markdown, LaTeX and CSV."""
+"""Compare all finished runs and evaluations, and write the report: a page, Markdown, LaTeX and CSV; and what their tests can show."""
 
 import difflib
 import logging
@@ -14,6 +14,7 @@ from mtl.report.encoders import encoder_leaderboards
 from mtl.report.leaderboard import by_suite, leaderboard
 from mtl.report.markdown import render_markdown
 from mtl.report.page import render_page
+from mtl.report.power import PowerSettings, power_text
 from mtl.report.tables import (
     render_comparisons,
     render_costs,
@@ -70,6 +71,30 @@ def write_report(
         write_text(out / name, content)
     logger.info("runs compared: %d; %s", len(runs), ", ".join(f"{out / name}" for name in forms))
     return out / "index.html"
+
+
+def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None = None) -> str:
+    """What the tests of the finished runs below a folder can show, in Markdown: a table for each suite.
+
+    Args:
+        cache_dir: as in `write_report`.
+
+    Raises:
+        InputError: if there is no finished run, or none of the suite, or if a run's files cannot be read.
+    """
+    cache = SampleCache(cache_dir and cache_dir / "resampled")
+    runs = find_runs(runs_dir, cache.check)
+    if not runs:
+        raise InputError(
+            "holds no finished run; make one with mtl baseline, or give rows=, accuracy= and agreement=", path=runs_dir
+        )
+    chosen = [run for run in runs if settings.suite in (None, run.suite.name)]
+    if not chosen:
+        names = ", ".join(sorted({run.suite.name for run in runs}))
+        raise InputError(
+            f"no finished run below {runs_dir}; there are runs of {names}", key="suite", value=settings.suite
+        )
+    return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(chosen))
 
 
 def _check_references(references: Collection[str], runs: Sequence[Run], runs_dir: Path) -> None:

@@ -159,7 +159,7 @@ def counted_with_rows(resampled: Resampled) -> float:
     total, seeds = 0.0, 0
     for rows, scores in resampled.items():
         seeds = len(scores)
-        total += bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
+        total += _bessel(rows) * float((scores - scores.mean(axis=0)).var(axis=1).sum())
     return total / (seeds * (seeds - 1)) if seeds > 1 else 0.0
 
 
@@ -181,17 +181,22 @@ def over_tasks(
 def estimate(one: Sample, other: Sample | None = None) -> Estimate:
     """The mean over seeds, or the difference of the means of two runs on the same scored rows (one minus other)."""
     runs = [one] if other is None else [one, other]
-    signs = [1, -1][: len(runs)]
-    parts = []  # of the variance, each with its degrees of freedom
-    for rows in one.means:
-        means = sum(sign * run.means[rows] for sign, run in zip(signs, runs, strict=True))
-        parts.append((bessel(rows) * float(np.var(means)), rows.count - 1))
+    parts = rows_parts(one, other)
     variance = sum(part for part, _ in parts) + sum(max(0.0, run.seed_variance - run.counted_with_rows) for run in runs)
     parts += [(run.seed_variance, len(run.by_seed) - 1) for run in runs]
     spread = sum(part**2 / freedom for part, freedom in parts if freedom)
-    value = sum(sign * float(run.by_seed.mean()) for sign, run in zip(signs, runs, strict=True))
+    value = float(one.by_seed.mean()) - (float(other.by_seed.mean()) if other else 0.0)
     groups = min(rows.count for rows in one.means)
     return Estimate(value, variance**0.5, variance**2 / spread if spread else 1.0, groups)
+
+
+def rows_parts(one: Sample, other: Sample | None = None) -> list[tuple[float, int]]:
+    """The variance that each set of rows gives to `estimate`, with its degrees of freedom."""
+    parts = []
+    for rows, means in one.means.items():
+        differences = means - other.means[rows] if other else means
+        parts.append((_bessel(rows) * float(np.var(differences)), rows.count - 1))
+    return parts
 
 
 def compare(one: Sample, other: Sample) -> Comparison:
@@ -215,7 +220,7 @@ def compare_all(samples: Sequence[Sample]) -> tuple[np.ndarray, np.ndarray]:
         means -= means.mean(axis=1, keepdims=True)
         products = means @ means.T / means.shape[1]
         own = np.diag(products)
-        part = bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
+        part = _bessel(rows) * np.maximum(own[:, None] + own - 2 * products, 0.0)
         variance += part
         spread += part**2 / (rows.count - 1) if rows.count > 1 else 0.0
     of_seeds = np.array([max(0.0, sample.seed_variance - sample.counted_with_rows) for sample in samples])
@@ -251,6 +256,6 @@ def with_holm(family: Mapping[Key, Comparison], tests: int = 0) -> dict[Key, Com
     return {key: replace(one, p_holm=p) for (key, one), p in zip(family.items(), corrected, strict=True)}
 
 
-def bessel(rows: RowSet) -> float:
+def _bessel(rows: RowSet) -> float:
     """The factor that makes the variance over resamples of G groups unbiased."""
     return rows.count / (rows.count - 1) if rows.count > 1 else 1.0

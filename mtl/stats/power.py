@@ -1,170 +1,214 @@
-"""The smallest difference between two runs that a test shows, and how many rows or seeds a given difference needs.
+"""Power: the smallest difference that a test shows in most cases, and how many rows or seeds a difference needs.
 
-A test at 5 % shows a true difference d in 80 % of the cases if d is (t₀.₉₇₅ + t₀.₈₀) times the standard error of the difference, with t the quantiles
-of Student's distribution (Card et al. 2020, "With little power comes great responsibility"; Cohen 1988). The standard error and its degrees of
-freedom are those of `mtl.stats.comparison`: the variance over rows shrinks with the number of groups of rows, that over seeds with the number of
-seeds. benchmarks/power.py checks by simulation how often such differences are shown.
+The test is that of `mtl.stats.comparison`: a difference over its standard error, at 5 %, two-sided, without Holm's correction. If the true
+difference is d and its standard error e, the quotient follows a noncentral t distribution with noncentrality d / e. The smallest difference is
+the d with which the quotient exceeds the critical value in 80 % of the cases (Cohen 1988, section 2.3; for benchmarks of language understanding,
+Card et al. 2020, "With little power comes great responsibility"). The common approximation of d / e as the sum of two quantiles of Student's t
+is too small below about five degrees of freedom: with two, as of three seeds, it reaches a power of 77 %.
+
+Rows and seeds give the variance of a difference, and each part follows their number:
+
+- rows: what both systems' rows have in common for all seeds is divided by the number of groups of rows;
+- errors that a seed makes on rows of its own: divided by the number of groups and by that of seeds;
+- seeds that are better or worse on all rows: divided by the number of seeds.
+
+On the same rows, the part of rows is the variance of the paired difference. On other rows, each system has rows of its own of the same kind, and the
+variances of both scores add. benchmarks/power.py measures how often differences of the stated size are shown.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from math import ceil
-from statistics import median
+from dataclasses import dataclass, field
 
-import numpy as np
-from scipy.special import stdtrit
+from omegaconf import MISSING
+from scipy.special import nctdtrinc, stdtrit
 
 from mtl.base.errors import InputError
-from mtl.stats.comparison import LEVEL, Sample, bessel
-from mtl.stats.resampling import RowSet
+from mtl.settings.bounds import LARGEST_NUMBER, Interval, bounded
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Sample, rows_parts
 
-POWER = 0.8
-MOST = 1e9  # times the rows or seeds at hand; a difference that needs more is never shown
-
-Part = tuple[float, float]
-"""A part of a variance × 100², and its degrees of freedom."""
+POWER = 0.8  # the share of cases in which the smallest difference is shown
+LEAST_GROUPS = 6  # of rows: with fewer, the test's p is never below 5 %
+NEVER = math.inf  # where no difference is shown, or no number of rows or seeds is enough
+LEAST_FREEDOM, MOST_FREEDOM = 1.0, 1e6  # below, scipy finds no noncentrality; above, t is normal
 
 
 @dataclass(frozen=True)
-class Parts:
-    """What the difference of two runs' means over seeds varies by.
+class SeedSpread:
+    """How the scores × 100 of one system's seeds differ.
 
     Args:
-        rows: a part for each set of scored rows, and for each run where they are scored on other rows.
-        seeds: a part for each run; its degrees of freedom are the number of seeds less 1.
+        seeds: their number n.
+        variance: S², of the scores.
+        own_errors: the part of S² that comes from errors on different rows, n times I of `mtl.stats.comparison.Sample`.
     """
 
-    rows: Sequence[Part]
-    seeds: Sequence[Part] = ()
-
-    def scaled(self, rows: float = 1.0, seeds: float = 1.0) -> "Parts":
-        """The parts with so many times the rows and the seeds."""
-        return Parts(
-            [(part / rows, (freedom + 1) * rows - 1) for part, freedom in self.rows],
-            [(part / seeds, (freedom + 1) * seeds - 1) for part, freedom in self.seeds],
-        )
+    seeds: int
+    variance: float
+    own_errors: float
 
     @property
-    def smallest(self) -> float:
-        """The smallest difference × 100 that a test shows in 80 % of the cases."""
-        parts = [*self.rows, *self.seeds]
-        variance = sum(part for part, _ in parts)
-        spread = sum(part**2 / freedom for part, freedom in parts if freedom > 0)
-        freedom = variance**2 / spread if spread else 1.0
-        reach = float(stdtrit(freedom, 1 - LEVEL / 2) + stdtrit(freedom, POWER))
-        return reach * float(variance) ** 0.5
+    def skill(self) -> float:
+        """The part of S² that more rows do not lower: some seeds are better on all rows."""
+        return max(0.0, self.variance - self.own_errors)
 
 
 @dataclass(frozen=True)
-class Figures:
-    """The power of one kind of comparison.
+class Design:
+    """A comparison of two systems: how many rows and seeds each has, and the variance of the difference of their scores × 100.
 
     Args:
-        smallest: the smallest difference × 100 that is shown in 80 % of the cases.
-        rows: how many times the rows at hand the wanted difference needs, with the same seeds; None: no number of rows is enough.
-        seeds: the same for seeds, with the same rows.
+        groups: of scored rows; of an average, of all its sets of rows.
+        least_groups: those of the smallest set of rows.
+        rows_variance: the part of the variance that rows give at these numbers.
+        rows_freedom: its degrees of freedom.
+        systems: the spread of each system's seeds.
     """
 
-    smallest: float
-    rows: float | None
-    seeds: float | None
+    groups: int
+    least_groups: int
+    rows_variance: float
+    rows_freedom: float
+    systems: Sequence[SeedSpread]
+
+    def smallest_difference(self, groups: float | None = None, seeds: float | None = None) -> float:
+        """The smallest difference × 100 that the test shows in 80 % of the cases, or NEVER.
+
+        Args:
+            groups: of scored rows in place of the present ones, which may be infinite; sets of rows keep their proportions.
+            seeds: of each system in place of the present ones, which may be infinite.
+        """
+        more = 1.0 if groups is None else groups / self.groups
+        if self.least_groups * more < LEAST_GROUPS:
+            return NEVER
+        present = sum(system.own_errors / system.seeds for system in self.systems)
+        own_errors = min(present, self.rows_variance)
+        common = self.rows_variance - own_errors
+        if seeds is not None and present:
+            own_errors *= sum(system.own_errors / seeds for system in self.systems) / present
+        rows = (common + own_errors) / more
+        variance, spread = rows, rows**2 / (self.rows_freedom * more)
+        for system in self.systems:
+            count = system.seeds if seeds is None else seeds
+            variance += system.skill / count
+            total = system.skill + min(system.variance, system.own_errors) / more
+            spread += (total / count) ** 2 / (count - 1)
+        freedom = variance**2 / spread if spread else MOST_FREEDOM
+        return _noncentrality(freedom) * variance**0.5
+
+    def groups_for(self, difference: float, seeds: int | None = None) -> float:
+        """The fewest groups of rows with which the smallest difference is at most this one, a whole number or NEVER.
+
+        Args:
+            difference: × 100.
+            seeds: as in `smallest_difference`.
+        """
+        return _fewest(lambda groups: self.smallest_difference(groups, seeds) <= difference, 1)
+
+    def seeds_for(self, difference: float) -> float:
+        """The fewest seeds of each system with which the smallest difference × 100 is at most this one, a whole number or NEVER."""
+        return _fewest(lambda seeds: self.smallest_difference(seeds=seeds) <= difference, LEAST_SEEDS)
 
 
-def same_rows(one: Sample, other: Sample) -> Parts:
-    """The parts where both runs are scored on the same rows, as their samples are."""
-    rows = [_of_rows(set_of_rows, one.means[set_of_rows] - other.means[set_of_rows]) for set_of_rows in one.means]
-    return Parts(rows, _of_seeds(one, other))
+def same_rows(one: Sample, other: Sample) -> Design:
+    """The comparison of two runs on their rows, which are the same. Each is one system or has three seeds or more."""
+    return _sampled(one, other, rows_parts(one, other))
 
 
-def other_rows(one: Sample, other: Sample) -> Parts:
-    """The parts where each run is scored on rows of its own, as many as its sample has."""
-    rows = [_of_rows(set_of_rows, run.means[set_of_rows]) for run in (one, other) for set_of_rows in run.means]
-    return Parts(rows, _of_seeds(one, other))
+def other_rows(one: Sample, other: Sample) -> Design:
+    """The comparison of two runs that are each scored on as many rows of the same kind, but not on the same."""
+    return _sampled(one, other, [*rows_parts(one), *rows_parts(other)])
 
 
-def expected_parts(rows: int, accuracy: float, agreement: float) -> tuple[Parts, Parts]:
-    """The parts of two systems on a benchmark that does not exist yet, scored by accuracy: on the same rows, and each on its own.
-
-    On the same rows, the difference varies with the share of rows on which only one of the two is right: 1 less the agreement. (McNemar's test
-    rests on the same rows.)
+@dataclass
+class Expectation:
+    """What is expected of two systems on a benchmark that does not exist yet. Its metric is accuracy, and each row is a group.
 
     Args:
-        accuracy: the share of right answers of each system, × 100.
-        agreement: the share of rows on which both are right or both are wrong, × 100.
-
-    Raises:
-        InputError: for shares that no two systems have.
+        rows: their number.
+        accuracy: the share of right answers in per cent: one number for both systems, or one for each.
+        agreement: the share of rows in per cent that both systems answer right or both answer wrong.
+        seeds: the number of each system's seeds; None: the answers do not depend on the seed.
+        seed_deviation: the standard deviation over seeds of a system's score × 100.
     """
-    if rows < 2:
-        raise InputError(f"{rows} must be 2 or more", key="rows")
-    if not 0 < accuracy < 100:
-        raise InputError(f"{accuracy:g} must be between 0 and 100", key="accuracy")
-    least = abs(2 * accuracy - 100)
-    if not least <= agreement < 100:
-        problem = f"{agreement:g} must be at least {least:g}, as of any two systems with {accuracy:g} % right answers, and below 100"
-        raise InputError(problem, key="agreement")
-    paired = 1e4 * (1 - agreement / 100) / rows
-    alone = accuracy * (100 - accuracy) / rows
-    return Parts([(paired, rows - 1)]), Parts([(alone, rows - 1)] * 2)
+
+    rows: int = bounded(Interval(LEAST_GROUPS, LARGEST_NUMBER))
+    accuracy: list[float] = field(default=MISSING)
+    agreement: float = bounded(Interval(0, 100, open_high=True))
+    seeds: int | None = bounded(Interval(LEAST_SEEDS), None)
+    seed_deviation: float | None = bounded(Interval(0, 100), None)
+
+    def check(self) -> None:
+        """Raise InputError for shares that contradict each other, and for seeds without their deviation or the reverse."""
+        if len(self.accuracy) not in (1, 2) or not all(Interval(0, 100).holds(share) for share in self.accuracy):
+            raise InputError(
+                "must be one share in per cent, or one for each system, as in [80,83]",
+                key="accuracy",
+                value=self.accuracy,
+            )
+        one, other = self.accuracy[0], self.accuracy[-1]
+        possible = Interval(abs(one + other - 100), 100 - abs(one - other))
+        if not possible.holds(self.agreement):
+            raise InputError(
+                f"{possible.problem} where the systems answer {one:g} and {other:g} % of the rows right",
+                key="agreement",
+                value=self.agreement,
+            )
+        if (self.seeds is None) != (self.seed_deviation is None):
+            raise InputError("seeds= and seed_deviation= go together; give both, or drop both")
+
+    def same_rows(self) -> Design:
+        """The comparison on the same rows: McNemar's, as the rows with one right answer alone make the difference.
+
+        The rows' own part of the difference is that of a single seed. Of several seeds it is smaller if they err on different rows.
+        """
+        one, other = (share / 100 for share in (self.accuracy[0], self.accuracy[-1]))
+        return self._design([1 - self.agreement / 100 - (one - other) ** 2])
+
+    def other_rows(self) -> Design:
+        """The comparison of the systems' scores on as many other rows of the same kind."""
+        shares = [share / 100 for share in (self.accuracy[0], self.accuracy[-1])]
+        return self._design([share * (1 - share) for share in shares])
+
+    def _design(self, variances: Sequence[float]) -> Design:
+        """variances: of a row's contribution to each of the scores that are compared, not × 100."""
+        parts = [(100**2 * variance / self.rows, self.rows - 1) for variance in variances]
+        systems = [SeedSpread(self.seeds, (self.seed_deviation or 0.0) ** 2, 0.0)] * 2 if self.seeds else []
+        return _design(parts, [self.rows], systems)
 
 
-def figures(parts: Parts, difference: float) -> Figures:
-    """The power of a comparison with these parts. difference: × 100, the wanted one."""
-    return Figures(
-        parts.smallest,
-        _needed(lambda times: parts.scaled(rows=times).smallest, difference),
-        _needed(lambda times: parts.scaled(seeds=times).smallest, difference) if parts.seeds else None,
-    )
+def _sampled(one: Sample, other: Sample, parts: Sequence[tuple[float, int]]) -> Design:
+    systems = []
+    for run in (one, other):
+        if run.is_one_system:  # which has no seeds
+            continue
+        seeds = len(run.by_seed)
+        systems.append(SeedSpread(seeds, seeds * run.seed_variance, seeds * run.counted_with_rows))
+    return _design(parts, [rows.count for rows in one.means], systems)
 
 
-def median_figures(samples: Sequence[Sample], difference: float, kind: Callable[[Sample, Sample], Parts]) -> Figures:
-    """The median of each figure over all pairs of runs; a difference that is never shown counts as one that needs the most.
-
-    Args:
-        samples: of two runs or more, on the same rows.
-        kind: `same_rows` or `other_rows`.
-    """
-    pairs = [(one, other) for number, one in enumerate(samples) for other in samples[:number]]
-    found = [figures(kind(one, other), difference) for one, other in pairs]
-
-    def middle(values: Sequence[float | None]) -> float | None:
-        times = median(np.inf if value is None else value for value in values)
-        return None if np.isinf(times) else float(times)
-
-    return Figures(
-        median(each.smallest for each in found),
-        middle([each.rows for each in found]),
-        middle([each.seeds for each in found]),
-    )
+def _design(parts: Sequence[tuple[float, int]], groups: Sequence[int], systems: Sequence[SeedSpread]) -> Design:
+    """parts: of the rows' variance, each with its degrees of freedom. groups: of each set of rows."""
+    variance = sum(part for part, _ in parts)
+    spread = sum(part**2 / freedom for part, freedom in parts if freedom)
+    return Design(sum(groups), min(groups), variance, variance**2 / spread if spread else 1.0, systems)
 
 
-def times(count: int, factor: float | None) -> int | None:
-    """So many times the rows or seeds, rounded up."""
-    return None if factor is None else ceil(count * factor)
+def _noncentrality(freedom: float) -> float:
+    """The true difference in standard errors with which the test's quotient exceeds its critical value in 80 % of the cases."""
+    freedom = min(max(freedom, LEAST_FREEDOM), MOST_FREEDOM)
+    return float(nctdtrinc(freedom, 1 - POWER, stdtrit(freedom, 1 - LEVEL / 2)))
 
 
-def _of_rows(rows: RowSet, means: np.ndarray) -> Part:
-    return bessel(rows) * float(np.var(means)), rows.count - 1
-
-
-def _of_seeds(one: Sample, other: Sample) -> list[Part]:
-    """The part of each run that was trained with several seeds."""
-    return [
-        (max(0.0, run.seed_variance - run.counted_with_rows), len(run.by_seed) - 1)
-        for run in (one, other)
-        if len(run.by_seed) > 1
-    ]
-
-
-def _needed(smallest: Callable[[float], float], difference: float) -> float | None:
-    """How many times the rows or seeds at hand make the smallest difference this one; None: no number of them.
-
-    smallest: by how many times. It falls.
-    """
-    low, high = 1e-6, MOST
-    if smallest(high) > difference:
-        return None
-    for _ in range(100):
-        middle = (low * high) ** 0.5
-        low, high = (middle, high) if smallest(middle) > difference else (low, middle)
+def _fewest(enough: Callable[[float], bool], least: int) -> float:
+    """The smallest whole number, at least `least`, that is enough, or NEVER. Larger numbers are enough, too."""
+    if not enough(math.inf):
+        return NEVER
+    high = least
+    while not enough(high):
+        high *= 2
+    low = max(least, high // 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle + 1, high)
     return high

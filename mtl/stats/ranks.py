@@ -25,20 +25,15 @@ def rank_intervals(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Colum
     Args:
         columns: by column, the samples of its runs, all on the same rows and all with a verdict (`Sample.is_tested`).
     """
-    intervals = {}
-    for column, better in better_runs(columns).items():
-        lows, highs = 1 + better.sum(axis=0), len(better) - better.sum(axis=1)
-        intervals[column] = dict(zip(columns[column], zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
-    return intervals
-
-
-def better_runs(columns: Mapping[Column, Mapping[Run, Sample]]) -> dict[Column, np.ndarray]:
-    """Which runs the tests of `rank_intervals` call better than which others: bool (runs, runs), the run of the first axis than that of the
-    second."""
     tests = {column: compare_all(list(samples.values())) for column, samples in columns.items()}
     pairs = [p[np.triu_indices(len(p), 1)] for _, p in tests.values()]
     largest = _largest_rejected(np.concatenate([*pairs, np.empty(0)]))
-    return {column: (difference > 0) & (p <= largest) for column, (difference, p) in tests.items()}
+    intervals = {}
+    for column, (difference, p) in tests.items():
+        better = (difference > 0) & (p <= largest)  # run (first axis) than run (second axis)
+        lows, highs = 1 + better.sum(axis=0), len(p) - better.sum(axis=1)
+        intervals[column] = dict(zip(columns[column], zip(lows.tolist(), highs.tolist(), strict=True), strict=True))
+    return intervals
 
 
 def _largest_rejected(p: np.ndarray) -> float:

@@ -1,101 +1,165 @@
-"""`mtl.stats.power` against closed forms, scaled data and simulation."""
+"""The smallest difference and the rows and seeds it needs, against the noncentral t distribution, simulated tests and the laws of scaling."""
+
+import math
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
+from input_errors import raises_input_error
 from scipy import stats
 
-from mtl.base.errors import InputError
-from mtl.stats.comparison import Sample, compare, estimate
-from mtl.stats.power import Parts, expected_parts, figures, median_figures, other_rows, same_rows, times
+from mtl.settings.bounds import typed_settings
+from mtl.stats.comparison import Sample, compare, estimate, sample
+from mtl.stats.power import NEVER, Design, Expectation, SeedSpread, other_rows, same_rows
 from mtl.stats.resampling import RowSet
 
-ROWS = RowSet("rows", 400)
+ROWS = Design(400, 400, 4.0, 399.0, [])
+SEEDS = Design(400, 400, 0.0, 399.0, [SeedSpread(5, 10.0, 0.0), SeedSpread(5, 10.0, 0.0)])
+BOTH = Design(400, 400, 4.0, 399.0, [SeedSpread(5, 10.0, 2.0), SeedSpread(5, 10.0, 2.0)])
 
 
-def drawn(number: int, seeds: int = 5, noise: float = 1.0) -> Sample:
-    rng = np.random.default_rng(number)
-    return Sample(70 + rng.normal(0, 0.5, seeds), {ROWS: 70 + rng.normal(0, noise, 1000)}, 0.01)
+def power_of(difference: float, error: float, freedom: float) -> float:
+    """The probability that the test shows this difference, by scipy's noncentral t."""
+    critical = stats.t.ppf(0.975, freedom)
+    return float(stats.nct.sf(critical, freedom, difference / error))
 
 
-def test_the_smallest_difference_is_that_of_a_t_test_with_many_rows() -> None:
-    error = 1.7
-    smallest = Parts([(error**2, 10**6)]).smallest
-    assert smallest == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * error, rel=1e-4)
+@cache
+def weights(rows: int) -> np.ndarray:
+    """How often each of 300 resamples draws each row, (rows, 300)."""
+    return np.random.default_rng(0).multinomial(rows, np.full(rows, 1 / rows), 300).T.astype(float)
 
 
-def test_with_few_degrees_of_freedom_it_is_near_the_noncentral_t() -> None:
-    for freedom in (4, 10, 30):
-        smallest = Parts([(1.0, freedom)]).smallest
-        bound = stats.t.ppf(0.975, freedom)
-        power = stats.nct.sf(bound, freedom, smallest) + stats.nct.cdf(-bound, freedom, smallest)
-        assert power == pytest.approx(0.8, abs=0.03)
+def pair(rng: np.random.Generator, skills: tuple[float, float], seeds: int, rows: int) -> tuple[Sample, Sample]:
+    """Two runs on the same new rows, with the accuracy of each seed on 300 resamples."""
+    difficulty = rng.normal(size=rows)
+    runs = []
+    for skill in skills:
+        noise = 0.1 * rng.normal(size=(seeds, 1)) + 0.5 * rng.normal(size=(seeds, rows))
+        right = skill + noise > difficulty
+        runs.append(sample(100 * right.mean(axis=1), {RowSet("t", rows): 100 * right @ weights(rows) / rows}))
+    return runs[0], runs[1]
 
 
-def test_the_error_is_that_of_the_comparison() -> None:
-    one, other = drawn(1), drawn(2)
-    parts = same_rows(one, other)
-    assert sum(part for part, _ in (*parts.rows, *parts.seeds)) == pytest.approx(estimate(one, other).error ** 2)
-    apart = other_rows(one, other)
-    assert sum(part for part, _ in apart.rows) == pytest.approx(
-        sum(np.var(run.means[ROWS]) * 400 / 399 for run in (one, other))
+def test_rows_alone_follow_the_noncentral_t() -> None:
+    smallest = ROWS.smallest_difference()
+    assert power_of(smallest, 2.0, 399) == pytest.approx(0.8, abs=1e-4)
+    assert smallest == pytest.approx((stats.t.ppf(0.975, 399) + stats.t.ppf(0.8, 399)) * 2, rel=1e-3)
+
+
+def test_seeds_alone_follow_the_noncentral_t_of_welch_s_test() -> None:
+    assert power_of(SEEDS.smallest_difference(), 2.0, 8) == pytest.approx(0.8, abs=1e-4)
+    assert power_of(SEEDS.smallest_difference(seeds=3), (20 / 3) ** 0.5, 4) == pytest.approx(0.8, abs=1e-4)
+
+
+def test_the_present_numbers_give_the_error_and_freedom_of_the_test() -> None:
+    rng = np.random.default_rng(1)
+    one, other = pair(rng, (0.9, 0.6), 4, 150)
+    found = estimate(one, other)
+    smallest = same_rows(one, other).smallest_difference()
+    assert power_of(smallest, found.error, found.freedom) == pytest.approx(0.8, abs=1e-4)
+    assert same_rows(one, other).smallest_difference(150, 4) == pytest.approx(smallest)
+
+
+def test_on_other_rows_the_variances_of_both_scores_add() -> None:
+    one, other = pair(np.random.default_rng(2), (0.9, 0.6), 4, 150)
+    first, second = estimate(one), estimate(other)
+    variance = first.error**2 + second.error**2
+    freedom = variance**2 / (first.error**4 / first.freedom + second.error**4 / second.freedom)
+    smallest = other_rows(one, other).smallest_difference()
+    assert power_of(smallest, variance**0.5, freedom) == pytest.approx(0.8, abs=1e-4)
+    assert smallest > same_rows(one, other).smallest_difference()
+
+
+def test_each_part_follows_the_number_of_rows_and_of_seeds() -> None:
+    assert ROWS.smallest_difference(1600) == pytest.approx(ROWS.smallest_difference() / 2, rel=0.01)
+    assert SEEDS.smallest_difference(1600) == pytest.approx(SEEDS.smallest_difference())
+    # The variance on infinitely many rows is skill / 5 for each system; for infinitely many seeds, that of rows without errors of single seeds.
+    assert power_of(BOTH.smallest_difference(math.inf), (2 * 8 / 5) ** 0.5, 8) == pytest.approx(0.8, abs=1e-4)
+    assert power_of(BOTH.smallest_difference(seeds=math.inf), (4 - 2 * 2 / 5) ** 0.5, 300) == pytest.approx(
+        0.8, abs=2e-3
     )
-    assert apart.seeds == parts.seeds
+    # At four times the rows and seeds: rows 4 - 0.8 over 4, single seeds' errors 0.8 over 16, skill 3.2 over 4.
+    many = replace(BOTH, rows_freedom=1e5).smallest_difference(1600, 20)
+    variance = 3.2 / 4 + 0.8 / 16 + 3.2 / 4
+    assert many == pytest.approx((1.96 + 0.8416) * variance**0.5, rel=0.03)
 
 
-def test_a_difference_of_the_smallest_size_is_decided_about_four_times_in_five() -> None:
-    rng = np.random.default_rng(0)
-    smallest = Parts([(1.0, 399)]).smallest
-    shown = 0
-    for _ in range(400):
-        means = {ROWS: rng.normal(0, 1, 300)}
-        system = Sample(np.array([smallest + rng.normal()]), means, 0.0, True)
-        shown += compare(system, Sample(np.zeros(1), {ROWS: np.zeros(300)}, 0.0, True)).verdict == "better"
-    assert 0.7 < shown / 400 < 0.9
+@pytest.mark.parametrize(("design", "difference"), [(ROWS, 2.0), (ROWS, 9.0), (BOTH, 8.0), (BOTH, 6.5)])
+def test_the_fewest_rows_are_enough_and_one_less_is_not(design: Design, difference: float) -> None:
+    groups = design.groups_for(difference)
+    assert design.smallest_difference(groups) <= difference < design.smallest_difference(groups - 1)
 
 
-def test_needed_rows_and_seeds_make_the_difference_the_smallest() -> None:
-    parts = same_rows(drawn(1), drawn(2))
-    found = figures(parts, 1.5)
-    assert found.smallest == parts.smallest
-    assert found.rows is not None and found.seeds is None
-    assert parts.scaled(rows=found.rows).smallest == pytest.approx(1.5)
-    noisy = Parts([(0.1, 399)], [(1.0, 4), (1.0, 4)])
-    needed = figures(noisy, 1.5).seeds
-    assert needed is not None and noisy.scaled(seeds=needed).smallest == pytest.approx(1.5)
-    assert parts.scaled(rows=4.0).rows[0] == pytest.approx((parts.rows[0][0] / 4, 1599))
-    assert times(400, found.rows) == int(np.ceil(400 * found.rows)) and times(400, None) is None
+@pytest.mark.parametrize(("design", "difference"), [(SEEDS, 2.0), (BOTH, 6.5)])
+def test_the_fewest_seeds_are_enough_and_one_less_is_not(design: Design, difference: float) -> None:
+    seeds = design.seeds_for(difference)
+    assert design.smallest_difference(seeds=seeds) <= difference < design.smallest_difference(seeds=seeds - 1)
 
 
-def test_what_seeds_vary_by_cannot_be_mended_with_rows() -> None:
-    parts = Parts([(1.0, 399)], [(4.0, 4), (4.0, 4)])
-    assert figures(parts, 1.0).rows is None
-    assert figures(Parts([(9.0, 399)], [(0.01, 4)] * 2), 1.0).seeds is None
-    assert figures(Parts([(9.0, 399)]), 1.0).seeds is None  # one system has no seeds to add
+def test_what_rows_or_seeds_alone_do_not_reach() -> None:
+    assert BOTH.groups_for(2.0) == BOTH.seeds_for(2.0) == ROWS.seeds_for(2.0) == SEEDS.groups_for(2.0) == NEVER
+    assert BOTH.groups_for(2.0, seeds=50) < NEVER
+    assert SEEDS.seeds_for(50.0) == 3 and ROWS.groups_for(90.0) == 6
 
 
-def test_figures_of_many_runs_are_medians_over_pairs() -> None:
-    samples = [drawn(number) for number in range(4)]
-    each = [same_rows(one, other).smallest for n, one in enumerate(samples) for other in samples[:n]]
-    assert median_figures(samples, 2.0, same_rows).smallest == pytest.approx(np.median(each))
+def test_five_groups_show_nothing() -> None:
+    few = replace(ROWS, groups=10, least_groups=5)  # an average over tasks of two sets of rows
+    assert few.smallest_difference() == NEVER and few.groups_for(50.0) == 12
 
 
-def test_in_advance_it_is_mcnemars_and_two_proportions() -> None:
-    same, apart = expected_parts(1000, 80.0, 85.0)
-    z = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
-    assert same.smallest == pytest.approx(z * 100 * (0.15 / 1000) ** 0.5, rel=0.01)
-    assert apart.smallest == pytest.approx(z * 100 * (2 * 0.8 * 0.2 / 1000) ** 0.5, rel=0.01)
-    assert figures(same, 2.0).rows == pytest.approx((same.smallest / 2) ** 2, rel=0.01)
+def test_runs_that_do_not_vary() -> None:
+    same = sample(np.array([80.0, 80.0, 80.0]), {RowSet("t", 50): np.full((3, 300), 80.0)})
+    assert same_rows(same, same).smallest_difference() == 0
+
+
+@pytest.mark.parametrize("seeds", [3, 5])
+def test_a_true_difference_of_the_stated_size_is_shown_in_most_cases(seeds: int) -> None:
+    """Rates of a fixed random state; 80 % of 300 has a standard error of 2.3 points, and what is stated one of its own."""
+    rng = np.random.default_rng(seeds)
+    stated = np.median([same_rows(*pair(rng, (1.0, 1.0), seeds, 200)).smallest_difference() for _ in range(60)])
+    # The share of right answers is that of a normal variable with the variance of rows, seeds and single answers.
+    deviation = (1 + 0.1**2 + 0.5**2) ** 0.5
+    better = deviation * stats.norm.ppf(stats.norm.cdf(1 / deviation) + stated / 100)
+    shown = [compare(*pair(rng, (better, 1.0), seeds, 200)).verdict == "better" for _ in range(300)]
+    assert 0.68 <= np.mean(shown) <= 0.92
+
+
+def test_an_expectation_against_closed_formulas() -> None:
+    expectation = typed_settings(Expectation, {"rows": 1000, "accuracy": [80, 84], "agreement": 85})
+    same = (0.15 - 0.04**2) / 1000
+    other = (0.8 * 0.2 + 0.84 * 0.16) / 1000
+    for design, variance in ((expectation.same_rows(), same), (expectation.other_rows(), other)):
+        assert design.smallest_difference() == pytest.approx(100 * (1.96 + 0.8416) * variance**0.5, rel=0.005)
+        assert design.groups_for(2.0) == pytest.approx(1000 * variance * ((1.96 + 0.8416) / 0.02) ** 2, rel=0.005)
+    both = typed_settings(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85})
+    assert both.same_rows().smallest_difference() > expectation.same_rows().smallest_difference()
+
+
+def test_an_expectation_with_seeds() -> None:
+    given = {"rows": 10**9, "accuracy": [80], "agreement": 85}
+    expectation = typed_settings(Expectation, {**given, "seeds": 5, "seed_deviation": 2})
+    assert power_of(expectation.same_rows().smallest_difference(), (2 * 4 / 5) ** 0.5, 8) == pytest.approx(
+        0.8, abs=1e-3
+    )
+    assert expectation.same_rows().groups_for(2.0) == NEVER and expectation.same_rows().seeds_for(2.0) > 5
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("change", "key"),
     [
-        ((1, 80.0, 85.0), "rows: 1 must be 2 or more"),
-        ((100, 100.0, 85.0), "accuracy: 100 must be between 0 and 100"),
-        ((100, 90.0, 70.0), "agreement: 70 must be at least 80"),
-        ((100, 90.0, 100.0), "agreement: 100 must be at least 80"),
+        ({"rows": 5}, "rows"),
+        ({"accuracy": [80, 120]}, "accuracy"),
+        ({"accuracy": [80, 81, 82]}, "accuracy"),
+        ({"agreement": 100}, "agreement"),
+        ({"agreement": 55}, "agreement"),
+        ({"accuracy": [60, 80], "agreement": 85}, "agreement"),
+        ({"seeds": 2, "seed_deviation": 1}, "seeds"),
+        ({"seeds": 5}, None),
+        ({"seed_deviation": 1}, None),
     ],
 )
-def test_shares_that_no_two_systems_have(given: tuple[int, float, float], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        expected_parts(*given)
+def test_expectations_that_make_no_sense(change: dict[str, object], key: str | None) -> None:
+    with raises_input_error(key=key):
+        typed_settings(Expectation, {"rows": 1000, "accuracy": [80], "agreement": 85, **change})
