@@ -98,14 +98,27 @@ if sys.platform == "linux":
 if os.getppid() != int(sys.argv[3]):
     sys.exit(1)
 import fasttext
-fasttext.train_unsupervised(**json.loads(sys.argv[1])).save_model(sys.argv[2])
+getattr(fasttext, sys.argv[4])(**json.loads(sys.argv[1])).save_model(sys.argv[2])
 """
 
 
-def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
-    """Train in a separate process, in which the C library allocates memory that is set to zero.
+def training_process(function: str, arguments: dict[str, Any], out: Path) -> "subprocess.Popen[str]":
+    """A process in which fastText trains a model, and the C library allocates memory that is set to zero.
 
     So all initial vectors have defined values with one thread, too: only one thread gives the same vectors each time.
+
+    Args:
+        function: the name of the function of the package fasttext: train_unsupervised or train_supervised.
+        arguments: its arguments.
+        out: the file to write.
+    """
+    command = [sys.executable, "-c", TRAIN, json.dumps(arguments), str(out), str(os.getpid()), function]
+    environment = {**os.environ, "MALLOC_PERTURB_": "255"}
+    return subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, errors="replace")
+
+
+def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens: int) -> None:
+    """Train in a separate process, with a progress bar.
 
     Args:
         arguments: the arguments of `fasttext.train_unsupervised`.
@@ -113,14 +126,11 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
         path: the file that is named to the user.
         tokens: the number of tokens in all epochs, for the progress bar.
     """
-    command = [sys.executable, "-c", TRAIN, json.dumps(arguments), str(partial), str(os.getpid())]
     if arguments["thread"] == 1:
         logger.info("training %s with one thread, with which fastText reports no progress", path.name)
     last_line = ""
     with (
-        subprocess.Popen(
-            command, env={**os.environ, "MALLOC_PERTURB_": "255"}, stderr=subprocess.PIPE, text=True, errors="replace"
-        ) as process,
+        training_process("train_unsupervised", arguments, partial) as process,
         Progress(f"training {path.name}", tokens, "tokens") as bar,
     ):
         try:

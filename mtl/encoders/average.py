@@ -1,10 +1,8 @@
 """Averaged word vectors: sentence vectors without any training. A weighting says how much each word of a text counts."""
 
 import hashlib
-import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from mtl.embedders import EMBEDDERS
 from mtl.embedders.find import embedder_options
 from mtl.embedders.interface import Reader, VectorReaderRequest
 from mtl.embedders.recipes import PLAIN_HELD_OUT, vector_path
+from mtl.embedders.weighting import WEIGHTINGS, WordCounts
 from mtl.encoders.blocks import encode_blocks, mean_vector, text_blocks
 from mtl.encoders.encoder import Choices, Description, check_language
 from mtl.model.encoder import batches_by_length
@@ -332,23 +331,6 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)
 
 
-@dataclass
-class WordCounts:
-    """How often words occur in texts.
-
-    Attributes:
-        texts: their number.
-        tokens: the number of all their tokens.
-        counts: how often each word occurs.
-        documents: in how many texts each word occurs.
-    """
-
-    texts: int = 0
-    tokens: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    documents: Counter[str] = field(default_factory=Counter)
-
-
 def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCounts:
     """Count the words of distinct texts, each cut to its first `max_length` tokens."""
     counts = WordCounts()
@@ -367,43 +349,3 @@ def count_words(texts: Sequence[str], language: str, max_length: int) -> WordCou
                 total.update(dict(zip(types, np.bincount(indices, minlength=words).tolist(), strict=True)))
             bar.advance(len(block))
     return counts
-
-
-def inverse_document_frequency(counts: WordCounts, word: str) -> float:
-    """ln((1 + texts) / (1 + texts with the word)) + 1, as scikit-learn's TfidfVectorizer has it by default."""
-    return math.log((1 + counts.texts) / (1 + counts.documents[word])) + 1
-
-
-SMOOTHING = 1e-3  # the constant a of Arora et al. 2017, who recommend 1e-3 to 1e-4
-
-
-def smooth_inverse_frequency(counts: WordCounts, word: str) -> float:
-    """a / (a + p), where p is the word's share of all tokens (Arora et al. 2017, "A simple but tough-to-beat baseline", section 3)."""
-    return SMOOTHING / (SMOOTHING + counts.counts[word] / counts.tokens)
-
-
-@dataclass(frozen=True)
-class Weighting:
-    """One way to weight words: an entry of WEIGHTINGS.
-
-    Attributes:
-        title: as in a table; None: the title does not name it.
-        weight: returns a word's weight.
-        by_weight: whether the mean is over the sum of weights; else over the number of words.
-        removes_component: whether vectors lack their projection on the first singular vector of the texts' vectors.
-        reads_texts: whether `weight` needs the counts.
-    """
-
-    title: str | None
-    weight: Callable[[WordCounts, str], float]
-    by_weight: bool = True
-    removes_component: bool = False
-    reads_texts: bool = True
-
-
-# By name, as in `weighting=`.
-WEIGHTINGS: Mapping[str, Weighting] = {
-    "none": Weighting(None, lambda counts, word: 1.0, reads_texts=False),
-    "tfidf": Weighting("TF-IDF", inverse_document_frequency),
-    "sif": Weighting("SIF", smooth_inverse_frequency, by_weight=False, removes_component=True),
-}

@@ -179,6 +179,18 @@ class WordVectorsConfig:
 
 
 @dataclass
+class StaticConfig:
+    """Only the method `static` reads this.
+
+    Attributes:
+        path: the folder of a transformer or a model2vec model, or a name on the Hub; None: word vectors.
+    """
+
+    path: str | None = MISSING
+    weighting: str = one_of("none", "tfidf", "sif")
+
+
+@dataclass
 class LeadConfig:
     """Only the method `lead` reads this."""
 
@@ -344,6 +356,7 @@ class Config:
     trainer: TrainerConfig = MISSING
     floor: FloorConfig = MISSING
     word_vectors: WordVectorsConfig = MISSING
+    static: StaticConfig = MISSING
     lead: LeadConfig = MISSING
     imported: ImportedConfig = MISSING
     transformer: TransformerConfig = MISSING
@@ -382,7 +395,7 @@ def check_config(config: Config) -> None:
 CHOICES = ("suite", "method", "variant", "architecture", "preset")
 
 # Keys that say where the vectors or the transformer are that a run starts from.
-SOURCES = ("embeddings.path", "transformer.path", "transformer.tokenizer")
+SOURCES = ("embeddings.path", "transformer.path", "transformer.tokenizer", "static.path")
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
 LOCATIONS = (
     *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.cache", "imported.predictions"),

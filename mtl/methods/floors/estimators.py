@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import MultinomialNB
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from mtl.base.errors import InputError
 from mtl.data.dataset import Split
+from mtl.methods.floors.classifiers import DenseClassifier, DenseRegressor, FastTextClassifier, FastTextRegressor
 from mtl.tasks.metrics import best_constant
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
@@ -86,11 +88,15 @@ class CosineInRange(BaseEstimator):
 # By method, then by `mtl.tasks.target_kind.SimpleAnswers.estimator`.
 ESTIMATORS: dict[str, dict[str, type[BaseEstimator]]] = {
     "overlap": {"classifier": LogisticRegression, "regressor": CosineInRange},
+    "logistic": {"classifier": LogisticRegression, "regressor": Ridge},
+    "naive_bayes": {"classifier": MultinomialNB},
     "svm": {"classifier": LinearSVC, "regressor": LinearSVR},
     "tree": {"classifier": DecisionTreeClassifier, "regressor": DecisionTreeRegressor},
     "forest": {"classifier": RandomForestClassifier, "regressor": RandomForestRegressor},
+    "static": {"classifier": DenseClassifier, "regressor": DenseRegressor},
+    "fasttext": {"classifier": FastTextClassifier, "regressor": FastTextRegressor},
 }
-ITERATIONS = 20_000  # the most iterations of a linear SVM
+ITERATIONS = 20_000  # the most iterations of a linear model
 
 
 def check_grid(method: str, grid: Mapping[str, Sequence[Any]]) -> None:
@@ -130,10 +136,10 @@ def new_estimator(method: str, task: Task, values: Mapping[str, Any], seed: int,
         threads: how many a forest uses.
     """
     kind = ESTIMATORS[method][target_kind(task).simple.estimator]
-    fixed: dict[str, Any] = {"random_state": seed}
+    fixed: dict[str, Any] = {"random_state": seed} if "random_state" in kind().get_params() else {}
     if kind is CosineInRange:
         fixed = dict(zip(("low", "high"), task.bounds, strict=True))
-    if method == "svm":
+    if method in ("svm", "logistic"):
         fixed["max_iter"] = ITERATIONS
     if method == "forest":
         fixed["n_jobs"] = threads
@@ -161,7 +167,15 @@ def numbers(estimator: Any) -> int:
         return 0
     if isinstance(estimator, YesOrNo):
         return numbers(estimator.classifier)
+    if isinstance(estimator, FastTextClassifier):
+        return estimator.parameters()
+    if isinstance(estimator, DenseClassifier | DenseRegressor):
+        return numbers(estimator.model_[-1])
+    if hasattr(estimator, "coefs_"):
+        return int(sum(weights.size for weights in (*estimator.coefs_, *estimator.intercepts_)))
+    if hasattr(estimator, "feature_log_prob_"):
+        return int(estimator.feature_log_prob_.size + estimator.class_log_prior_.size)
     if hasattr(estimator, "coef_"):
-        return int(estimator.coef_.size + estimator.intercept_.size)
+        return int(estimator.coef_.size + np.size(estimator.intercept_))
     trees = getattr(estimator, "estimators_", [estimator])
     return int(sum(tree.tree_.node_count for tree in trees))

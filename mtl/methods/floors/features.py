@@ -3,7 +3,7 @@ Superlim paper's classical models)."""
 
 import zlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_matrix, hstack
@@ -26,6 +26,29 @@ class Document(NamedTuple):
 
     text: str
     tokens: list[str]
+
+
+class RowFeatures(Protocol):
+    """What turns rows into features.
+
+    Attributes:
+        problem: the error to report if training rows have nothing to learn features from.
+    """
+
+    problem: str
+
+    def fit(self, rows: Sequence[Sequence[Document]]) -> Any:
+        """Learn from training rows, and return their features: a matrix (rows, features), or whatever the estimator reads.
+
+        Args:
+            rows: the documents of each row, equally many.
+
+        Raises:
+            ValueError: if they have nothing to learn from.
+        """
+
+    def transform(self, rows: Sequence[Sequence[Document]]) -> Any:
+        """The features of rows, as `fit` returns them."""
 
 
 class Tfidf:
@@ -137,6 +160,11 @@ def linear_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_m
     return hstack([bag(sides), *_differences(sides), *_products(sides), standardized], format="csr")
 
 
+def counted_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
+    """The pair's n-grams (`bag`), |u - v| and u * v of each kind, and the cosines: no number is negative, as naive Bayes needs it."""
+    return hstack([bag(sides), *_differences(sides), *_products(sides), cosines(sides)], format="csr")
+
+
 def tree_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_matrix:
     """|u - v| and u * v of each kind, the cosines, and the sums of |u - v|."""
     differences = _differences(sides)
@@ -157,12 +185,14 @@ def forest_features(sides: Sequence[Vectors], standardized: np.ndarray) -> csr_m
 PAIR_FEATURES: dict[str, Callable[[Sequence[Vectors], np.ndarray], Matrix]] = {
     "overlap": overlap_features,
     "svm": linear_features,
+    "logistic": linear_features,
+    "naive_bayes": counted_features,
     "tree": tree_features,
     "forest": forest_features,
 }
 
 
-COMPARES_PAIRS = ("overlap",)  # methods without features of joined texts
+COMPARES_PAIRS = ("overlap", "static", "fasttext")  # methods without features of joined texts
 
 
 def _differences(sides: Sequence[Vectors]) -> list[csr_matrix]:

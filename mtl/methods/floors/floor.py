@@ -6,7 +6,7 @@ import warnings
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from mtl.methods.floors.features import (
     Document,
     JoinedFeatures,
     Matrix,
+    RowFeatures,
     TaskFeatures,
     TrainingInputs,
     training_inputs,
@@ -40,7 +41,6 @@ from mtl.tasks.task import Task
 logger = logging.getLogger("mtl")
 
 VECTORIZER = "vectorizer"  # the setting, beside those of the estimator, that is chosen for joined texts
-Features: TypeAlias = TaskFeatures | JoinedFeatures
 
 
 class Floor:
@@ -55,6 +55,7 @@ class Floor:
         self.scale = request.suite.shown
         self.fingerprints: dict[str, str] = {}
         self.facts: dict[str, Any] = {}
+        self.embedding_parameters = 0
         self.joined = config.floor.features == "joined"
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
@@ -66,7 +67,7 @@ class Floor:
                     f"Tasks of single texts have no overlap and get the best constant answer: {', '.join(guessed)}."
                 ]
         # By task and vectorizer (None for features of pairs), for all seeds.
-        self._features: dict[tuple[str, str | None], tuple[Features, dict[str, Matrix]]] = {}
+        self._features: dict[tuple[str, str | None], tuple[RowFeatures, dict[str, Matrix]]] = {}
         self._trained: dict[str, Learned] = {}  # of the last seed, by task
 
     def save(self, folder: Path) -> None:
@@ -95,7 +96,7 @@ class Floor:
         parameters = sum(numbers(trained.estimator) for trained in self._trained.values())
         read = [task for task in self.dataset.tasks if task.id in self._trained]
         return {
-            "parameters": parameters,
+            "parameters": parameters + self.embedding_parameters,
             "parameters_without_embeddings": parameters,
             "pretrain_seconds": None,
             "finetune_seconds": sum(done["seconds"] for done in learned),
@@ -174,15 +175,10 @@ class Floor:
         matrix = of_splits[split] if task is source else features.transform(self._documents(task, rows))
         return _decided(source, learned, matrix, rows)
 
-    def _task_features(self, task: Task, vectorizer: str | None) -> tuple["Features", dict[str, Matrix]]:
+    def _task_features(self, task: Task, vectorizer: str | None) -> tuple[RowFeatures, dict[str, Matrix]]:
         """The task's features by split, computed once for all seeds. Those of train are of the inputs to train on."""
         if (task.id, vectorizer) not in self._features:
-            floor = self.config.floor
-            features: Features = (
-                JoinedFeatures(vectorizer, floor.separator)
-                if vectorizer
-                else TaskFeatures(self.config.method, floor, task)
-            )
+            features = self.new_features(task, vectorizer)
             documents = {name: self._documents(task, part) for name, part in self.dataset.splits[task.id].items()}
             train = documents.pop("train")
             try:
@@ -192,6 +188,12 @@ class Floor:
             by_split |= {name: features.transform(rows) for name, rows in documents.items()}
             self._features[task.id, vectorizer] = features, by_split
         return self._features[task.id, vectorizer]
+
+    def new_features(self, task: Task, vectorizer: str | None) -> RowFeatures:
+        """What turns the rows of a task into features. vectorizer: of joined texts; None for features of pairs."""
+        if vectorizer:
+            return JoinedFeatures(vectorizer, self.config.floor.separator)
+        return TaskFeatures(self.config.method, self.config.floor, task)
 
     def _documents(self, task: Task, split: Split) -> list[list[Document]]:
         """The parts of each model input, in the order in which `JoinedFeatures` joins them: its texts, then what is marked in them."""

@@ -1,0 +1,233 @@
+"""Estimators with scikit-learn's interface that scikit-learn does not have: a linear model or a small network, and fastText's classifier."""
+
+import tempfile
+from collections.abc import Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import Interval, Options, StrOptions
+from sklearn.utils.class_weight import compute_sample_weight
+
+from mtl.base.errors import InputError
+from mtl.embedders.fasttext import training_process
+
+ITERATIONS = 2_000  # the most iterations of a linear model
+HIDDEN = 256  # units of a network
+EPOCHS = 100  # of a network, at most; it stops when a tenth of the training rows is no longer predicted better
+BATCH = 128
+
+
+class _Dense(BaseEstimator):
+    """A model of dense features, which it standardizes.
+
+    Args:
+        head: linear, or mlp for a network with one hidden layer.
+        alpha: the weight of the squared weights in the loss.
+    """
+
+    _parameter_constraints = {
+        "head": [StrOptions({"linear", "mlp"})],
+        "alpha": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(self, head: str = "linear", alpha: float = 1.0, random_state: int | None = None) -> None:
+        self.head = head
+        self.alpha = alpha
+        self.random_state = random_state
+
+    def _network(self) -> dict[str, Any]:
+        return {
+            "hidden_layer_sizes": (HIDDEN,),
+            "alpha": self.alpha,
+            "batch_size": BATCH,
+            "max_iter": EPOCHS,
+            "early_stopping": True,
+            "random_state": self.random_state,
+        }
+
+    def _fit(self, model: Any, features: np.ndarray, targets: np.ndarray, weights: np.ndarray | None) -> Any:
+        self.model_ = make_pipeline(StandardScaler(), model)
+        self.model_.fit(features, targets, **{f"{self.model_.steps[-1][0]}__sample_weight": weights})
+        return self
+
+    def predict(self, features: np.ndarray) -> np.ndarray:
+        """Predicted targets (rows,)."""
+        predicted: np.ndarray = self.model_.predict(features)
+        return predicted
+
+
+class DenseClassifier(_Dense):
+    """A logistic regression or a network.
+
+    Args:
+        class_weight: "balanced", or None.
+    """
+
+    _parameter_constraints = {**_Dense._parameter_constraints, "class_weight": [StrOptions({"balanced"}), None]}
+
+    def __init__(
+        self,
+        head: str = "linear",
+        alpha: float = 1.0,
+        class_weight: str | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(head, alpha, random_state)
+        self.class_weight = class_weight
+
+    def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseClassifier":
+        """Train on features (rows, features) and targets (rows,)."""
+        linear = LogisticRegression(C=1 / self.alpha, max_iter=ITERATIONS, random_state=self.random_state)
+        model = linear if self.head == "linear" else MLPClassifier(**self._network())
+        weights = compute_sample_weight(self.class_weight, targets) if self.class_weight else None
+        fitted: DenseClassifier = self._fit(model, features, targets, weights)
+        self.classes_ = self.model_.classes_
+        return fitted
+
+    def predict_proba(self, features: np.ndarray) -> np.ndarray:
+        """The probability of each class, (rows, classes)."""
+        probabilities: np.ndarray = self.model_.predict_proba(features)
+        return probabilities
+
+
+class DenseRegressor(_Dense):
+    """A ridge regression or a network."""
+
+    def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseRegressor":
+        """Train on features (rows, features) and targets (rows,)."""
+        linear = Ridge(self.alpha, random_state=self.random_state)
+        fitted: DenseRegressor = self._fit(
+            linear if self.head == "linear" else MLPRegressor(**self._network()), features, targets, None
+        )
+        return fitted
+
+
+LABEL = "__LABEL__"  # in capitals, which no lower-case token begins with
+END = "</s>"  # which fastText takes for the end of a line
+DIM = 100
+# fastText 0.9.3 with one thread draws random numbers for the first tenth of its table alone; the rest is zero (`training_process`). Words
+# come first in the table, and rows for n-grams follow: with these numbers of rows for n-grams, all words begin at random.
+BUCKETS = 200_000
+BUCKETS_PER_WORD = 10
+NO_CHARACTERS = 1_000  # the shortest n-gram of characters where there are to be none: without n-grams, fastText has no rows for them
+MOST_BINS = 10  # classes that numbers are divided into
+MOST_COPIES = 20  # of a row of a rare class
+
+
+class FastTextClassifier(BaseEstimator):
+    """fastText's supervised classifier (Joulin et al. 2017) of lines of tokens, on one thread, so that results are reproducible.
+
+    Args:
+        lr: the learning rate.
+        epoch: the number of epochs.
+        word_ngrams: the longest n-gram of words.
+        max_characters: the longest character n-gram within words, from 2; 0: none.
+        class_weight: "balanced": rows of rare classes are repeated; fastText weights no classes.
+    """
+
+    _parameter_constraints = {
+        "lr": [Interval(Real, 0, None, closed="neither")],
+        "epoch": [Interval(Integral, 1, None, closed="left")],
+        "word_ngrams": [Interval(Integral, 1, 5, closed="both")],
+        "max_characters": [Interval(Integral, 2, 10, closed="both"), Options(int, {0})],
+        "class_weight": [StrOptions({"balanced"}), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        lr: float = 0.5,
+        epoch: int = 5,
+        word_ngrams: int = 1,
+        max_characters: int = 0,
+        class_weight: str | None = None,
+        random_state: int | None = None,
+    ) -> None:
+        self.lr = lr
+        self.epoch = epoch
+        self.word_ngrams = word_ngrams
+        self.max_characters = max_characters
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextClassifier":
+        """Train on lines of tokens and their targets (rows,)."""
+        import fasttext
+
+        self.classes_, codes = np.unique(targets, return_inverse=True)
+        counts = np.bincount(codes)
+        copies = np.ones_like(counts)
+        if self.class_weight == "balanced":
+            copies = np.clip(np.rint(counts.max() / counts), 1, MOST_COPIES).astype(int)
+        words = len({word for line in lines for word in line.split()})
+        order = np.random.default_rng(self.random_state).permutation(np.repeat(np.arange(len(codes)), copies[codes]))
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "train.txt"
+            file.write_text("".join(f"{LABEL}{codes[row]} {lines[row]}\n" for row in order.tolist()), encoding="utf-8")
+            arguments = {
+                "input": str(file),
+                "lr": self.lr,
+                "epoch": self.epoch,
+                "wordNgrams": self.word_ngrams,
+                "minn": 2 if self.max_characters else NO_CHARACTERS,
+                "maxn": self.max_characters or NO_CHARACTERS,
+                "bucket": max(BUCKETS, BUCKETS_PER_WORD * words),
+                "dim": DIM,
+                "label": LABEL,
+                "thread": 1,
+                "seed": 0 if self.random_state is None else self.random_state % 2**31,
+                "verbose": 0,
+            }
+            model = Path(folder) / "model.bin"
+            with training_process("train_supervised", arguments, model) as process:
+                printed = process.communicate()[1]
+            if process.returncode:
+                lines_printed = printed.strip().splitlines() or [f"exit status {process.returncode}"]
+                raise InputError(f"fastText could not train: {lines_printed[-1]}")
+            self.model_ = fasttext.load_model(str(model))
+        return self
+
+    def predict_proba(self, lines: Sequence[str]) -> np.ndarray:
+        """The probability of each class, (rows, classes)."""
+        probabilities = np.zeros((len(lines), len(self.classes_)))
+        # The package's own `predict` fails with NumPy 2.
+        found = self.model_.f.multilinePredict([f"{line}\n" for line in lines], len(self.classes_), 0.0, "strict")
+        for row, (labels, values) in enumerate(zip(*found, strict=True)):
+            probabilities[row, [int(label.removeprefix(LABEL)) for label in labels]] = values
+        return probabilities
+
+    def predict(self, lines: Sequence[str]) -> np.ndarray:
+        """Predicted targets (rows,)."""
+        predicted: np.ndarray = self.classes_[self.predict_proba(lines).argmax(axis=1)]
+        return predicted
+
+    def parameters(self) -> int:
+        """The numbers in its two matrices."""
+        return int(self.model_.get_input_matrix().size + self.model_.get_output_matrix().size)
+
+
+class FastTextRegressor(FastTextClassifier):
+    """Numbers as fastText's classes: the targets are divided into at most ten classes of nearly equal size, and the prediction is the
+    mean of their means, weighted with their probabilities. fastText itself predicts no numbers."""
+
+    def fit(self, lines: Sequence[str], targets: np.ndarray) -> "FastTextRegressor":
+        """Train on lines of tokens and their targets (rows,)."""
+        edges = np.unique(np.quantile(targets, np.linspace(0, 1, MOST_BINS + 1)[1:-1]))
+        bins = np.searchsorted(edges, targets, side="left")
+        super().fit(lines, bins)
+        self.means_ = np.array([targets[bins == number].mean() for number in self.classes_])
+        return self
+
+    def predict(self, lines: Sequence[str]) -> np.ndarray:
+        """Predicted numbers (rows,)."""
+        probabilities = self.predict_proba(lines)
+        predicted: np.ndarray = probabilities @ self.means_ / np.maximum(probabilities.sum(axis=1), 1e-12)
+        return predicted
