@@ -165,11 +165,13 @@ def check_begun(job: Job) -> Summary | None:
     folder.check_inputs(fingerprints(job.suite, tasks, job.data_dir))
     _check_sources(job)
     finished = read_summary(folder.summary)
-    if job.config.transformer.keep and not finished["config"].get("transformer.keep"):
-        raise InputError(
-            "this run is finished, and it has not kept its weights (transformer.keep); set run_dir= to make it again with them",
-            path=folder.path,
-        )
+    kept = {"transformer.keep": job.config.transformer.keep, "floor.keep": job.config.floor.keep}
+    for key, asked in kept.items():
+        if asked and not finished["config"].get(key):
+            raise InputError(
+                f"this run is finished, and it has not kept its models ({key}); set run_dir= to make it again with them",
+                path=folder.path,
+            )
     logger.info("%s: this run is finished; remove the folder to run it again", folder.path)
     return finished
 

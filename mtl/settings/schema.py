@@ -141,6 +141,7 @@ class FloorConfig:
     separator: str = MISSING
     train_rows: dict[str, int] = MISSING
     choice: str = one_of("candidates", "pairs")
+    keep: bool = MISSING
 
     def check(self) -> None:
         for key in ("word_ngrams", "char_ngrams"):
@@ -411,6 +412,7 @@ INDIFFERENT = (
         "resources.gpu",
         "resources.memory",
         "transformer.keep",
+        "floor.keep",
         "trainer.force_precision",
         "imported.labels_sha256",
     ),

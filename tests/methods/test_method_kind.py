@@ -9,6 +9,7 @@ from input_errors import raises_input_error
 from mtl.base.errors import InputError
 from mtl.jobs.job import load_job
 from mtl.methods import METHODS, method_name
+from mtl.methods.floors.kept import KEEPABLE
 from mtl.methods.method import COMMON_KEYS, MethodKind
 from mtl.settings.layers import flatten_config, shipped
 from mtl.settings.schema import Config
@@ -20,6 +21,10 @@ TITLES = {
     "constant": "Best constant",
     "overlap": "TF-IDF, overlap of a pair",
     "svm": "TF-IDF + linear SVM",
+    "logistic": "TF-IDF + logistic regression",
+    "naive_bayes": "TF-IDF + naive Bayes",
+    "fasttext": "fastText classifier",
+    "static": "Static vectors, random",
     "tree": "TF-IDF + decision tree",
     "forest": "TF-IDF + random forest",
     "uniform": "Uniform",
@@ -31,12 +36,13 @@ TITLES = {
 }
 TRAINED = ["lstm", "transformer"]
 SHARED = {  # keys that other methods read than the rest of their section
-    "embeddings_dir": ["lstm", "transformer", "word_vectors"],
+    "embeddings_dir": ["lstm", "transformer", "static", "word_vectors"],
     "embeddings.dim": ["lstm", "word_vectors"],
     "pretrain.sampling": TRAINED,
     **dict.fromkeys(("head.hidden_size", "head.dropout", "head.overlap", "head.pair"), TRAINED),
 }
-READ_FLOOR = ["random", "constant", "uniform", "majority", "overlap", "svm", "tree", "forest"]
+GUESSES = ["random", "constant", "uniform", "majority"]
+READ_FLOOR = [*GUESSES, "overlap", "svm", "logistic", "naive_bayes", "tree", "forest", "fasttext", "static"]
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +54,7 @@ def configs() -> dict[str, Config]:
 def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> None:
     assert {name: kind.title(configs[name]) for name, kind in METHODS.items()} == TITLES
     folders = {name: kind.folder(configs[name]) for name, kind in METHODS.items()}
-    others = {"lstm": "random-frozen", "transformer": "transformer-tiny-finetune"}
+    others = {"lstm": "random-frozen", "transformer": "transformer-tiny-finetune", "static": "static-random"}
     assert folders == {name: others.get(name, name) for name in METHODS}
     families = {name: kind.family for name, kind in METHODS.items()}
     assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
@@ -69,7 +75,7 @@ def test_the_lstm_is_named_by_its_embeddings_and_variant(embeddings: str, varian
 
 
 def test_a_summary_of_a_floor_names_neither_embeddings_nor_variant(configs: dict[str, Config]) -> None:
-    embedded = ("lstm", "word_vectors", "transformer")
+    embedded = ("lstm", "word_vectors", "transformer", "static")
     assert all(METHODS[name].describe(config) == {} for name, config in configs.items() if name not in embedded)
     assert METHODS["word_vectors"].describe(configs["word_vectors"]) == {"embeddings": "random"}
 
@@ -85,7 +91,7 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
         else:
             section = key.partition(".")[0]
             only = {
-                **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"]},
+                **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"], "static": ["static"]},
                 "imported": ["imported"],
                 **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
             }.get(section, ["lstm"])
@@ -104,8 +110,8 @@ def test_a_method_needs_little_to_describe_itself(configs: dict[str, Config]) ->
     assert kind.reads_key("mine.depth") and not kind.reads_key("floor.min_count")
 
 
-def test_only_trained_networks_are_loaded_again() -> None:
-    assert [name for name, kind in METHODS.items() if kind.load] == TRAINED
+def test_only_trained_networks_and_kept_floors_are_loaded_again() -> None:
+    assert {name for name, kind in METHODS.items() if kind.load} == {*TRAINED, *KEEPABLE}
 
 
 def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, configs: dict[str, Config]) -> None:

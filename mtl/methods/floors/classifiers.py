@@ -22,6 +22,7 @@ ITERATIONS = 2_000  # the most iterations of a linear model
 HIDDEN = 256  # units of a network
 EPOCHS = 100  # of a network, at most; it stops when a tenth of the training rows is no longer predicted better
 BATCH = 128
+FEWEST_TO_STOP = 50  # training rows of a network that stops early
 
 
 class _Dense(BaseEstimator):
@@ -43,13 +44,19 @@ class _Dense(BaseEstimator):
         self.alpha = alpha
         self.random_state = random_state
 
-    def _network(self) -> dict[str, Any]:
+    def _network(self, rows: int, stops_early: bool = True) -> dict[str, Any]:
+        """The settings of a network.
+
+        Args:
+            rows: how many training rows there are.
+            stops_early: whether a tenth of them can be spared to find out when to stop.
+        """
         return {
             "hidden_layer_sizes": (HIDDEN,),
             "alpha": self.alpha,
-            "batch_size": BATCH,
+            "batch_size": min(BATCH, -(-rows // 2)),
             "max_iter": EPOCHS,
-            "early_stopping": True,
+            "early_stopping": stops_early and rows >= FEWEST_TO_STOP,
             "random_state": self.random_state,
         }
 
@@ -86,7 +93,8 @@ class DenseClassifier(_Dense):
     def fit(self, features: np.ndarray, targets: np.ndarray) -> "DenseClassifier":
         """Train on features (rows, features) and targets (rows,)."""
         linear = LogisticRegression(C=1 / self.alpha, max_iter=ITERATIONS, random_state=self.random_state)
-        model = linear if self.head == "linear" else MLPClassifier(**self._network())
+        spared = np.unique(targets, return_counts=True)[1].min() > 1
+        model = linear if self.head == "linear" else MLPClassifier(**self._network(len(targets), spared))
         weights = compute_sample_weight(self.class_weight, targets) if self.class_weight else None
         fitted: DenseClassifier = self._fit(model, features, targets, weights)
         self.classes_ = self.model_.classes_
@@ -105,7 +113,7 @@ class DenseRegressor(_Dense):
         """Train on features (rows, features) and targets (rows,)."""
         linear = Ridge(self.alpha, random_state=self.random_state)
         fitted: DenseRegressor = self._fit(
-            linear if self.head == "linear" else MLPRegressor(**self._network()), features, targets, None
+            linear if self.head == "linear" else MLPRegressor(**self._network(len(targets))), features, targets, None
         )
         return fitted
 

@@ -34,13 +34,18 @@ def _floor(title: Callable[[Config], str], name: str, **further: Any) -> MethodK
     )
 
 
+def _chosen(config: Config) -> str:
+    return "settings"
+
+
+def _kept(title: Callable[[Config], str], name: str, **further: Any) -> MethodKind:
+    """A floor whose models can be kept (`mtl.methods.floors.kept.KEEPABLE`)."""
+    return _floor(title, name, chosen_on_dev=_chosen, load=lazy("mtl.methods.floors.kept:load_kept"), **further)
+
+
 def _estimator(model: str) -> Callable[[Config], str]:
     """The title of a floor with a scikit-learn estimator."""
     return lambda config: f"{'Word n-grams' if config.floor.features == 'joined' else 'TF-IDF'} + {model}"
-
-
-def _chosen(config: Config) -> str:
-    return "settings"
 
 
 FLOORS = {
@@ -48,13 +53,12 @@ FLOORS = {
     "constant": _floor(lambda config: "Best constant", "constant", answers=lambda task: True, is_constant=True),
     "uniform": _floor(lambda config: "Uniform", "uniform", answers=has_head),
     "majority": _floor(lambda config: "Majority or mean", "majority", answers=has_head),
-    "overlap": _floor(lambda config: "TF-IDF, overlap of a pair", "overlap", chosen_on_dev=_chosen),
-    "svm": _floor(_estimator("linear SVM"), "svm", chosen_on_dev=_chosen),
-    "logistic": _floor(_estimator("logistic regression"), "logistic", chosen_on_dev=_chosen),
-    "naive_bayes": _floor(
+    "overlap": _kept(lambda config: "TF-IDF, overlap of a pair", "overlap"),
+    "svm": _kept(_estimator("linear SVM"), "svm"),
+    "logistic": _kept(_estimator("logistic regression"), "logistic"),
+    "naive_bayes": _kept(
         _estimator("naive Bayes"),
         "naive_bayes",
-        chosen_on_dev=_chosen,
         answers=lambda task: reads_texts(task) and TARGET_KINDS[task.kind].simple.estimator == "classifier",
     ),
     "tree": _floor(_estimator("decision tree"), "tree", chosen_on_dev=_chosen),
@@ -72,6 +76,7 @@ FLOORS = {
         folder=lazy("mtl.methods.floors.static:folder"),
         reads=("embeddings", "embeddings_dir", "embeddings.path", "static.", "floor."),
         unread=lazy("mtl.methods.floors.static:unread"),
+        describe=lazy("mtl.methods.floors.static:describe"),
         build=lazy("mtl.methods.floors.static:StaticFloor"),
         check=lazy("mtl.methods.floors.static:check"),
         sources=lazy("mtl.methods.floors.static:sources"),

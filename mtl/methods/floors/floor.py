@@ -4,7 +4,7 @@ import logging
 import time
 import warnings
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +13,13 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.base.files import write_json
 from mtl.base.memory import peak_memory
 from mtl.base.progress import progress
 from mtl.base.untrusted import read_json
-from mtl.data.dataset import Split, first_choices, make_split, marked_texts
-from mtl.data.examples import Row, make_example, span_texts
-from mtl.data.text import moses, tokenized
+from mtl.data.dataset import Split, marked_texts
+from mtl.data.text import tokenized
 from mtl.methods.floors.estimators import ESTIMATORS, YesOrNo, check_grid, guess_for, new_estimator, numbers, settings
 from mtl.methods.floors.features import (
     COMPARES_PAIRS,
@@ -31,6 +31,7 @@ from mtl.methods.floors.features import (
     TrainingInputs,
     training_inputs,
 )
+from mtl.methods.floors.kept import KEEPABLE, Kept, TrainedFloor, decided, kept_file, write_kept
 from mtl.methods.method import BuildRequest, Chosen, Predictions, chosen_file
 from mtl.methods.throughput import sentences_per_second
 from mtl.tasks.metrics import TIE, score
@@ -57,6 +58,10 @@ class Floor:
         self.facts: dict[str, Any] = {}
         self.embedding_parameters = 0
         self.joined = config.floor.features == "joined"
+        if config.floor.keep:
+            if config.method not in KEEPABLE:
+                raise InputError(f"method {config.method} keeps no model; drop it", key="floor.keep", value="true")
+            check_installed("skops", key="floor.keep", value="true")
         if config.method in ESTIMATORS:
             check_grid(config.method, config.floor.grid)
             self._check_names(request.suite)
@@ -71,7 +76,7 @@ class Floor:
         self._trained: dict[str, Learned] = {}  # of the last seed, by task
 
     def save(self, folder: Path) -> None:
-        """Write nothing: a floor's models are not kept."""
+        """Write nothing: what is kept of a floor belongs to its seeds."""
 
     def predictions(self, seed: int, folder: Path) -> Iterator[tuple[Task, Predictions]]:
         for task in self.dataset.trained_tasks:
@@ -101,8 +106,19 @@ class Floor:
             "pretrain_seconds": None,
             "finetune_seconds": sum(done["seconds"] for done in learned),
             "peak_memory": max([peak_memory(), *(done.get("peak_memory", 0) for done in learned)]),
-            "sentences_per_second": sentences_per_second(self._predict, self.dataset, read) if learned else None,
+            "sentences_per_second": sentences_per_second(self._model().predict, self.dataset, read)
+            if learned
+            else None,
         }
+
+    def _model(self) -> TrainedFloor:
+        """The models of the last seed."""
+        tasks = [task for task in self.dataset.tasks if task.id in self._trained]
+        return TrainedFloor(self.config, self.language, {task.id: self._kept(task) for task in tasks})
+
+    def _kept(self, task: Task) -> Kept:
+        learned = self._trained[task.id]
+        return Kept(learned.estimator, self._task_features(task, learned.vectorizer)[0])
 
     def _to_predict(self, task: Task) -> dict[str, Split]:
         return {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
@@ -134,6 +150,8 @@ class Floor:
             best_score = self.scale.show(best)
             logger.info("seed %d · %s · %s with %s", seed, task.id, best_score, _settings_text(values["settings"]))
         self._trained[task.id] = trial
+        if self.config.floor.keep:
+            write_kept(kept_file(folder, task.id), self._kept(task))
         return trial
 
     def _candidates(self, task: Task) -> list[dict[str, Any]]:
@@ -173,7 +191,7 @@ class Floor:
         features, of_splits = self._task_features(source, learned.vectorizer)
         rows = self.dataset.splits[task.id][split]
         matrix = of_splits[split] if task is source else features.transform(self._documents(task, rows))
-        return _decided(source, learned, matrix, rows)
+        return decided(source, learned.estimator, matrix, rows)
 
     def _task_features(self, task: Task, vectorizer: str | None) -> tuple[RowFeatures, dict[str, Matrix]]:
         """The task's features by split, computed once for all seeds. Those of train are of the inputs to train on."""
@@ -207,23 +225,6 @@ class Floor:
         marked = marked_texts(task, split, self.dataset.texts)
         return [[*row, *(Document(text, []) for text in spans)] for row, spans in zip(rows, marked, strict=True)]
 
-    def _predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """Predicted targets (rows,) for new rows, whose texts are tokenized here if the features are of tokens."""
-        tokenize, length = moses(self.language), self.config.max_length
-        examples = [make_example(task, row) for row in rows]
-        documents = [
-            [Document(text, []) for text in (*texts, *span_texts(task, texts, example.spans))]
-            if self.joined
-            else [Document(text, tokenize(text)[:length]) for text in texts]
-            for example in examples
-            for texts in example.inputs
-        ]
-        learned = self._trained[task.id]
-        features = self._task_features(task, learned.vectorizer)[0].transform(documents)
-        texts = dict.fromkeys(text for example in examples for text in example.texts)
-        split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
-        return _decided(task, learned, features, split)
-
     def _check_names(self, suite: Suite) -> None:
         """Raise InputError for joined texts with a method that compares pairs, and for an unknown task in `floor.train_rows`."""
         if self.joined and self.config.method in COMPARES_PAIRS:
@@ -247,9 +248,3 @@ class Learned(NamedTuple):
 
 def _settings_text(values: dict[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in values.items()) or "the defaults"
-
-
-def _decided(task: Task, learned: Learned, features: Matrix, rows: Split) -> np.ndarray:
-    """Predicted targets (rows,); of equal candidates, the first one. features: of the rows' model inputs."""
-    predicted = target_kind(task).simple.from_estimator(learned.estimator, features, rows.sizes)
-    return predicted if rows.sizes is None else first_choices(predicted, rows.texts, rows.sizes)

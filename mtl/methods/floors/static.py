@@ -39,6 +39,11 @@ def folder(config: Config) -> str:
     return f"static-{config.embeddings.name if path is None else short_name(path)}"
 
 
+def describe(config: Config) -> dict[str, str]:
+    """The name of the word vectors, if it reads any."""
+    return {"embeddings": config.embeddings.name} if config.static.path is None else {}
+
+
 def unread(config: Config) -> tuple[str, ...]:
     """With subwords, the settings of word vectors."""
     return ("embeddings", "embeddings_dir", "embeddings.path") if config.static.path is not None else ()

@@ -13,8 +13,10 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics import f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
+from skops.io import dump
 from small_suite import write_tsv
 
+import mtl.methods.floors.classifiers as classifiers
 import mtl.methods.floors.floor as floor
 from mtl.base.errors import InputError
 from mtl.cli import main
@@ -22,6 +24,7 @@ from mtl.encoders.run import Predictor
 from mtl.jobs.engines import ENGINES
 from mtl.jobs.engines.engine import Done, Unit
 from mtl.jobs.together import run_baseline
+from mtl.methods.floors.kept import KEEPABLE
 
 PAIRS = """\
 name: par
@@ -309,3 +312,63 @@ def test_training_rows_of_one_label_are_refused(floor_settings: list[str], tmp_p
     path.write_text(path.read_text(encoding="utf-8").replace("\targ", "\tglad"), encoding="utf-8")
     with raises_input_error():
         run_baseline(job([*floor_settings, "method=svm"]))
+
+
+@pytest.mark.parametrize("method", ["svm", "logistic", "naive_bayes", "static", "fasttext"])
+def test_every_other_estimator_learns_a_word_that_tells_the_target(
+    floor_settings: list[str], tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(classifiers, "BUCKETS", 500)
+    one_word_tells(tmp_path / "data")
+    (tmp_path / "words.vec").write_text("3 2\nbra 1 0\nilla 0 1\nnummer 1 1\n", encoding="utf-8")
+    vectors = ["embeddings=fasttext", f"embeddings.path={tmp_path / 'words.vec'}"] if method == "static" else []
+    summary = run_baseline(job([*floor_settings, *vectors, f"method={method}", "seeds=[1]"]))
+    assert summary["tasks"]["kansla"]["scores"] == {"1": 100}
+    answers_numbers = method != "naive_bayes"
+    assert ("betyg" in summary["tasks"]) == answers_numbers
+    assert summary["cost"]["parameters"] >= summary["cost"]["parameters_without_embeddings"] > 0
+
+
+@pytest.mark.parametrize("method", ["logistic", "naive_bayes", "static", "fasttext"])
+def test_all_kinds_of_targets(tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels, numbers, choices and words, as far as the method predicts them."""
+    monkeypatch.setattr(classifiers, "BUCKETS", 500)
+    suite = write_kinds_suite(tmp_path)
+    (tmp_path / "words.vec").write_text("2 2\na 1 0\nb 0 1\n", encoding="utf-8")
+    vectors = ["embeddings=fasttext", f"embeddings.path={tmp_path / 'words.vec'}"] if method == "static" else []
+    folders = [f"{key}_dir={tmp_path / key}" for key in ("data", "run", "cache")]
+    run_baseline(job([f"suite={suite}", *folders, *vectors, f"method={method}", "seeds=[1]"]))
+    assert (tmp_path / "run/seed-1/submission.zip").exists() or (tmp_path / "run/seed-1/predictions").is_dir()
+
+
+@pytest.mark.parametrize("method", KEEPABLE)
+def test_a_kept_floor_predicts_new_rows_as_before(pairs: list[str], tmp_path: Path, method: str) -> None:
+    summary = run_baseline(job([*pairs, f"method={method}", "floor.keep=true"]))
+    predictor = Predictor.load(tmp_path / "run")
+    lines = (tmp_path / "data/train.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    held_out = json.loads((tmp_path / "run/held_out.json").read_text(encoding="utf-8"))
+    for task in set(summary["tasks"]) - {"ensam"}:
+        rows = [lines[line - 2].split("\t")[1:3] for line in held_out[task]]
+        assert predictor.predict(task, rows) == column(tmp_path / f"run/seed-1/predictions/dev_pred_{task}.tsv")
+    with raises_input_error():
+        predictor.encode(["solen"])
+    with raises_input_error():
+        run_baseline(job([*pairs, f"method={method}", "floor.keep=true", "floor.choice=pairs"]))
+
+
+def test_models_that_cannot_be_read(pairs: list[str], tmp_path: Path) -> None:
+    run_baseline(job([*pairs, "method=logistic"]))
+    with raises_input_error(file="lika.skops"):
+        Predictor.load(tmp_path / "run")
+    with raises_input_error():
+        run_baseline(job([*pairs, "method=logistic", "floor.keep=true"]))
+    file = tmp_path / "run/seed-1/models/lika.skops"
+    file.parent.mkdir()
+    file.write_bytes(b"PK")
+    with raises_input_error(file="lika.skops"):
+        Predictor.load(tmp_path / "run")
+    dump({"estimator": Path("/"), "features": Path}, file)
+    with raises_input_error(file="lika.skops"):
+        Predictor.load(tmp_path / "run")
+    with raises_input_error():
+        run_baseline(job([*pairs, "method=constant", "floor.keep=true", f"run_dir={tmp_path / 'other'}"]))

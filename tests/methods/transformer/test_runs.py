@@ -204,7 +204,7 @@ def test_weights_that_were_not_kept_cannot_be_kept_later(
     capsys.readouterr()
     assert main([*made, "transformer.keep=true"]) == 2
     assert capsys.readouterr().err.endswith(
-        f"mtl: error: {runs['dropped']}: this run is finished, and it has not kept its weights (transformer.keep); set run_dir= to"
+        f"mtl: error: {runs['dropped']}: this run is finished, and it has not kept its models (transformer.keep); set run_dir= to"
         " make it again with them\n"
     )
 
