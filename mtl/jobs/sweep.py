@@ -248,8 +248,10 @@ def _load_all(path: Path, entries: Sequence[_Entry], given: Mapping[str, Any]) -
             listed_settings = ", ".join(f"{key}={value}" for key, value in settings.items())
             raise InputError(f"run {label or f'{number} ({listed_settings})'}: {error}", path=path) from None
         if job.idle:
-            name = label or job.folder.path.name
-            logger.info("left out: %s, since suite %s has no task for it", name, job.suite.name)
+            tasks = job.config.tasks
+            name = label or ", ".join([job.folder.path.name, *([f"tasks={','.join(tasks)}"] if tasks else [])])
+            reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
+            logger.info("left out: %s, since %s for it", name, reason)
         else:
             yield _Loaded(number, label, job, _own_settings(job.config, entry, given))
 
