@@ -74,7 +74,9 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
     parsed, left = parser.parse_known_args(arguments)
     if left and (not hasattr(parsed, "settings") or any(word.startswith("-") or "=" not in word for word in left)):
-        parser.error(f"unrecognized arguments: {' '.join(left)}")
+        options = [word.split("=", 1) for word in left if "=" in word and hasattr(parsed, word.split("=", 1)[0])]
+        remedy = "".join(f"; write --{shlex.join(option)}" for option in options)
+        parser.error(f"unrecognized arguments: {' '.join(left)}{remedy}")
     if left:
         parsed.settings += left
     return parsed

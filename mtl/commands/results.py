@@ -3,6 +3,7 @@
 import argparse
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -181,6 +182,8 @@ def _power(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
     from mtl.report.power import expectation_text, read_settings
     from mtl.report.report import power_report
+    from mtl.settings.layers import find_suite
+    from mtl.tasks.suite import load_suite
 
     words = arguments.settings
     folders = [word for word in words if "=" not in word or Path(word).exists()]
@@ -190,6 +193,8 @@ def _power(arguments: argparse.Namespace) -> None:
             "a benchmark that does not exist yet has no runs; drop the folder" if expectation else "name one folder"
         )
         raise InputError(problem, path=folders[-1])
+    if settings.suite is not None and settings.suite.endswith((".yaml", ".yml")):
+        settings = replace(settings, suite=load_suite(find_suite(settings.suite)).name)
     if expectation:
         print(expectation_text(expectation, settings.difference))
     else:

@@ -96,6 +96,8 @@ def text_columns(table: Table, test: Table | None, exclude: Collection[str], mos
     ]
     sentences = [column for column in possible if column.several_words * 2 >= table.rows]
     candidates = sentences or possible
+    if most == 2 < len(candidates) and (twins := _twins(candidates)):
+        candidates = [*twins, *(column for column in candidates if column not in twins)]
     names = [column.name for column in candidates[:most]]
     if sentences:
         figures = [share(column.several_words, table.rows) for column in candidates[:most]]
@@ -114,6 +116,33 @@ def text_columns(table: Table, test: Table | None, exclude: Collection[str], mos
             f"text: the single words in {columns_in_words(single)} are left out; check whether the target depends on them"
         )
     return TextColumns(names, why, doubts)
+
+
+# Words in the names of two columns that hold the same of two sides, as in left_title and right_title.
+_SIDES = {("l", "r"), ("left", "right"), ("first", "second"), ("a", "b"), ("1", "2"), ("0", "1")}
+
+
+def _twins(columns: Sequence[Column]) -> list[Column]:
+    """The first two columns whose names differ in their side alone, as ltable_title and rtable_title do; empty if there are none."""
+    pairs = ((one, other) for number, one in enumerate(columns) for other in columns[number + 1 :])
+    return next(([one, other] for one, other in pairs if _are_sides(_all_words(one), _all_words(other))), [])
+
+
+def _all_words(column: Column) -> list[str]:
+    """The words of all keys of a column's name."""
+    return name_words(column.name.replace(".", "_"))
+
+
+def _are_sides(one: Sequence[str], other: Sequence[str]) -> bool:
+    different = [(first, second) for first, second in zip(one, other, strict=False) if first != second]
+    if len(one) != len(other) or len(different) != 1:
+        return False
+    ((first, second),) = different
+    return bool(
+        (first, second) in _SIDES
+        or (first[1:] == second[1:] and (first[0], second[0]) in _SIDES)
+        or (first[:-1] == second[:-1] and (first[-1], second[-1]) in _SIDES)
+    )
 
 
 def candidate_columns(table: Table, exclude: Collection[str]) -> list[Column]:

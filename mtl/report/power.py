@@ -22,7 +22,7 @@ class PowerSettings:
     """The keys of `mtl power` for runs.
 
     Args:
-        suite: the name of the suite; None: every suite of the runs.
+        suite: the name of the suite (the command takes its file, too); None: every suite of the runs.
         difference: the difference × 100 that rows and seeds are counted for.
         seeds: of each run in place of those that it has.
     """

@@ -115,6 +115,24 @@ def test_more_texts_than_a_task_reads_are_said() -> None:
     assert '"c" left out' in found.doubts[0]
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("ltable_title", "rtable_title"),
+        ("left.title", "right.title"),
+        ("titleA", "titleB"),
+        ("title1", "title2"),
+        ("a_title", "b_title"),
+    ],
+)
+def test_of_more_texts_the_two_sides_of_the_same_are_the_pair(first: str, second: str) -> None:
+    names = (first, first.replace("title", "author"), second, second.replace("title", "author"))
+    main = table({name: sentences(ROWS, name) for name in names})
+    found = text_columns(main, None, set(), most=2)
+    assert found.columns == [first, second]
+    assert "author" in found.doubts[0] and "left out" in found.doubts[0]
+
+
 def test_candidates_are_lists_or_columns_named_so() -> None:
     main = table({"sentence1": WORDS, "sentence2": WORDS, "choice1": WORDS, "choice2": WORDS, "option_a": LABELS})
     assert [column.name for column in candidate_columns(main, {"option_a"})] == ["choice1", "choice2"]

@@ -106,8 +106,9 @@ def test_the_command_on_runs(runs_dir: Path, tmp_path: Path, capsys: pytest.Capt
         shown == power_report(runs_dir, PowerSettings(difference=8.0)) + "\n"
         and len(list(tmp_path.rglob("*.npz"))) == 4
     )
-    assert main(["power", "suite=klej", str(runs_dir), "difference=8", *cache]) == 0
-    assert capsys.readouterr().out == shown
+    for suite in ("klej", "configs/suite/klej.yaml"):
+        assert main(["power", f"suite={suite}", str(runs_dir), "difference=8", *cache]) == 0
+        assert capsys.readouterr().out == shown
 
 
 def test_the_command_on_an_expectation(capsys: pytest.CaptureFixture[str]) -> None:
