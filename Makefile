@@ -15,14 +15,14 @@ empty :=
 space := $(empty) $(empty)
 
 # A command installs the extras of setup.cfg that it needs; the tests need all of them.
-EXTRAS := $(if $(filter lstm word_vectors static,$(METHOD)),$(filter elmo fasttext,$(EMB))) $(filter transformers fasttext,$(METHOD:transformer=transformers))
+EXTRAS := $(if $(filter lstm word_vectors static,$(METHOD)),$(filter elmo fasttext gensim,$(EMB:word2vec=gensim))) $(filter transformers fasttext,$(METHOD:transformer=transformers))
 TESTS := $(VENV)/installed-test,lint
 installed_with = $(or $(wildcard $(TESTS)),$(VENV)/installed-$(or $(subst $(space),$(comma),$(strip $(1))),core))
 SEED_LIST := $(subst $(space),$(comma),$(strip $(shell seq 1 $(SEEDS))))
 
 .PHONY: help baseline mteb test test-all lint bench
 help:
-	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|logistic|naive_bayes|fasttext|static|tree|forest|lead|word_vectors] [EMB=random|fasttext|glove|elmo] [VARIANT=frozen|finetune|attention|joint] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
+	@echo "make baseline [METHOD=lstm|transformer|random|constant|uniform|majority|overlap|svm|logistic|naive_bayes|fasttext|static|tree|forest|lead|word_vectors] [EMB=random|fasttext|glove|word2vec|elmo] [VARIANT=frozen|finetune|attention|joint] [SUITE=name|path] [DATA=dir] [SEEDS=5] [ARGS=\"key=value …\"]"
 	@echo "make mteb RUN=dir|average [DATA=dir] [ARGS=\"key=value …\"]"
 	@echo "make test | make test-all | make lint | make bench [DATA=dir]"
 

@@ -46,7 +46,7 @@ def test_nothing_heavy_is_imported_for_help_or_version() -> None:
         (["embeddings", "train", "fasttext", "texts=none.txt", "out=x.bin"], "language=CODE"),
         (
             ["embeddings", "train", "glove", "texts=a.txt", "language=pl", "out=x"],
-            "embeddings=glove: cannot be trained; fasttext and elmo can",
+            "embeddings=glove: cannot be trained; fasttext and elmo and word2vec can",
         ),
         (
             ["embeddings", "train", "cove", "texts=a.txt", "language=pl", "out=x"],

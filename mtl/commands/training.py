@@ -161,7 +161,7 @@ def add_embeddings(commands: Commands) -> None:
     train = actions.add_parser(
         "train", help="train fastText vectors or an ELMo on text files and on a suite's training text"
     )
-    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext or elmo")
+    train.add_argument("embeddings", metavar="EMBEDDINGS", help="fasttext, word2vec or elmo")
     train.add_argument(
         "settings",
         nargs="*",

@@ -6,9 +6,16 @@ from mtl.embedders.fasttext import FASTTEXT
 from mtl.embedders.interface import EmbedderKind
 from mtl.embedders.random import RANDOM
 from mtl.embedders.static import GLOVE
+from mtl.embedders.word2vec import WORD2VEC
 
 # By name, as in configs/embeddings, on the command line and in run folders.
-EMBEDDERS: dict[str, EmbedderKind] = {"random": RANDOM, "fasttext": FASTTEXT, "glove": GLOVE, "elmo": ELMO}
+EMBEDDERS: dict[str, EmbedderKind] = {
+    "random": RANDOM,
+    "fasttext": FASTTEXT,
+    "glove": GLOVE,
+    "elmo": ELMO,
+    "word2vec": WORD2VEC,
+}
 
 
 def embedder_kind(name: str) -> EmbedderKind:

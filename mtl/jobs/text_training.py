@@ -96,7 +96,7 @@ def train_embeddings(
     """Train vectors of the kind `name` and return their path.
 
     Args:
-        settings: fields of `mtl.embedders.fasttext.FastTextTraining` or `mtl.embedders.elmo.training.ELMoTraining`.
+        settings: fields of the kind's `mtl.embedders.interface.VectorTraining.settings`.
         out: the file, or for an ELMo the folder, to write; None: a path below embeddings/ that is named after the
             suite.
 

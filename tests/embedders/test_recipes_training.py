@@ -126,8 +126,8 @@ def test_settings_are_of_the_kind_s_own_training() -> None:
 @pytest.mark.parametrize(
     ("name", "given", "problem"),
     [
-        ("random", {}, "embeddings=random: cannot be trained; fasttext and elmo can"),
-        ("word2vec", {}, "embeddings.name=word2vec: must be one of random, fasttext, glove, elmo"),
+        ("random", {}, "embeddings=random: cannot be trained; fasttext and elmo and word2vec can"),
+        ("skipgram", {}, "embeddings.name=skipgram: must be one of random, fasttext, glove, elmo, word2vec"),
         ("fasttext", {"dimension": 3}, "unknown key 'dimension'; "),
         ("fasttext", {"dim": "wide"}, "dim=wide: "),
         ("fasttext", {"dim": 0}, "dim=0: must be at least 1"),

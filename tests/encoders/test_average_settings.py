@@ -27,7 +27,10 @@ ELMO = {"embeddings": "elmo", "embeddings.path": "elmo", "language": "sv"}
         ({**FASTTEXT, "layer": 1}, "layer: averaged fasttext vectors do not read it; they read embeddings.path, "),
         ({**RANDOM, "embeddings.path": "v.vec"}, "unknown key 'embeddings.path'; known keys: embeddings.dim, "),
         ({**RANDOM, "embeddings.init_std": 0}, "embeddings.init_std=0.0: must be greater than 0"),
-        ({**FASTTEXT, "embeddings": "cove"}, "embeddings=cove: unknown; known: elmo, fasttext, glove, random"),
+        (
+            {**FASTTEXT, "embeddings": "cove"},
+            "embeddings=cove: unknown; known: elmo, fasttext, glove, random, word2vec",
+        ),
         ({"embeddings": "glove", "language": "en"}, "embeddings.path: name the GloVe vectors: embeddings.path=PATH"),
         ({**FASTTEXT, "embeddings.dim": 3}, "v.vec: has vectors of 2 numbers, but embeddings.dim=3"),
         ({**FASTTEXT, "embeddings.path": "none.vec"}, "none.vec: no such vectors; set embeddings.path=PATH"),

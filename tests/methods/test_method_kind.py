@@ -129,7 +129,8 @@ def test_vectors_that_do_not_exist_are_found_before_a_run(tmp_path: Path, config
 def test_word_vectors_need_a_file_of_vectors(embeddings: str) -> None:
     job = load_job({"suite": "klej-sample", "method": "word_vectors", "embeddings": embeddings})
     complaint = (
-        f"^embeddings={embeddings}: method word_vectors reads a file of word vectors; set embeddings=fasttext or glove$"
+        f"^embeddings={embeddings}: method word_vectors reads a file of word vectors; "
+        "set embeddings=fasttext or glove or word2vec$"
     )
     with pytest.raises(InputError, match=complaint):
         METHODS["word_vectors"].check(job.config, job.suite)

@@ -13,6 +13,12 @@ from mtl.base.untrusted import open_regular
 from mtl.embedders.vector_files import fasttext_binary
 from mtl.embedders.vector_files.gensim import GensimVectors, gensim_arrays, gensim_blocks
 from mtl.embedders.vector_files.text import IndexedText, read_text, text_blocks
+from mtl.embedders.vector_files.word2vec_binary import (
+    IndexedWord2Vec,
+    is_word2vec_binary,
+    read_word2vec,
+    word2vec_blocks,
+)
 from mtl.embedders.vector_files.word_index import Arrays, OpenVectors
 
 _PICKLE_MAGIC = b"\x80"  # as in pickles of protocol 2 and newer, which gensim writes
@@ -48,7 +54,8 @@ class VectorFile:
     """A file of pretrained vectors; `read` may be called several times.
 
     The format follows from the file's content: a fastText model (.bin), text (.vec, and GloVe's .txt without a header),
-    text that is gzipped (.vec.gz) or the only file in a zip, or vectors saved by gensim 4 (.kv). No code from a file is ever run.
+    text that is gzipped (.vec.gz) or the only file in a zip, word2vec's binary format (.bin), or vectors saved by gensim 4 (.kv).
+    No code from a file is ever run.
     A fastText model, or gensim's copy of one, also gives vectors to words outside its vocabulary.
     The first call of `read` indexes the file's words, so that later calls take milliseconds.
     """
@@ -119,6 +126,8 @@ class VectorFile:
             raise InputError("the file is empty; download or copy it again", path=self.path)
         if start.startswith(_PICKLE_MAGIC) or self.path.suffix == ".kv":
             return _GENSIM
+        if start[:1].isdigit() and is_word2vec_binary(self.path):
+            return _WORD2VEC
         return _BINARY if start == fasttext_binary.MAGIC or self.path.suffix in (".bin", ".ftz") else _TEXT
 
     @contextmanager
@@ -171,4 +180,5 @@ class _Format:
 
 _GENSIM = _Format(lambda path, words: GensimVectors(path).read(words), GensimVectors, gensim_blocks, gensim_arrays)
 _BINARY = _Format(fasttext_binary.read_binary, fasttext_binary.IndexedModel, fasttext_binary.read_blocks)
+_WORD2VEC = _Format(read_word2vec, IndexedWord2Vec, word2vec_blocks)
 _TEXT = _Format(read_text, IndexedText, text_blocks)

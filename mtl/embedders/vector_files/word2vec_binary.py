@@ -1,0 +1,143 @@
+"""Read word vectors in word2vec's binary format: a line `count dimension`, then each word, a space, and its numbers as float32."""
+
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.progress import Progress
+from mtl.base.untrusted import open_regular
+from mtl.embedders.vector_files.text import LARGEST_DIM
+from mtl.embedders.vector_files.word_index import Arrays, FileVersion, WordIndex
+
+_HEADER = re.compile(rb"([0-9]{1,18}) ([0-9]{1,18})\r?\n")
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # among the bytes of a few numbers, there is nearly always one of these
+_LONGEST_WORD = 2**16  # bytes
+_FLOAT = 4  # bytes
+_ROWS_PER_UPDATE = 4096  # of the progress bar
+AGAIN = "download or copy it again"
+
+
+def is_word2vec_binary(path: Path) -> bool:
+    """Whether a file begins as word2vec's binary format does: with `count dimension`, and then bytes that no text has."""
+    with open_regular(path) as file:
+        start = file.read(_LONGEST_WORD)
+    header = _HEADER.match(start)
+    return header is not None and _NO_TEXT.search(start, header.end()) is not None
+
+
+def read_word2vec(path: Path, words: Sequence[bytes]) -> Arrays:
+    """The vectors of `words`, which are distinct and UTF-8 encoded: the fields of `WordVectors`.
+
+    Raises InputError if the file is damaged.
+    """
+    positions = {word: position for position, word in enumerate(words)}
+    with _open(path) as content:
+        vectors, in_file = np.zeros((len(words), content.dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
+        for word, offset in _rows(path, content, "reading"):
+            position = positions.get(word)
+            if position is not None and not in_file[position]:
+                vectors[position], in_file[position] = content.vector(offset), True
+    return vectors, in_file, np.zeros(len(words), dtype=bool)
+
+
+def word2vec_blocks(path: Path, block_bytes: int) -> Iterator[tuple[list[bytes], np.ndarray]]:
+    """All words with their vectors, in blocks: UTF-8 encoded words, and float32 (words, dim) of at most `block_bytes` bytes.
+
+    Raises InputError as `read_word2vec`.
+    """
+    with _open(path) as content:
+        rows = _rows(path, content, "searching")
+        while block := list(islice(rows, max(1, block_bytes // (_FLOAT * content.dim)))):
+            yield [word for word, _ in block], np.array([content.vector(offset) for _, offset in block])
+
+
+class IndexedWord2Vec:
+    """A file whose words are indexed once, for several calls of `read`: 20 bytes in memory for each word."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises InputError as `read_word2vec`."""
+        self.path = path
+        with _open(path) as content:
+            self._version, self._dim = content.version, content.dim
+            self._index = WordIndex.build(_rows(path, content, "indexing"))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of words, and the size of a vector."""
+        return len(self._index.rows), self._dim
+
+    def read(self, words: Sequence[bytes]) -> Arrays:
+        """As `read_word2vec`. Raises InputError if the file has changed since it was indexed."""
+        vectors, in_file = np.zeros((len(words), self._dim), dtype=np.float32), np.zeros(len(words), dtype=bool)
+        with _open(self.path) as content:
+            if content.version != self._version:
+                raise InputError("has changed while it was read; run the command again", path=self.path)
+            for offset, _, position in self._index.candidates(words):
+                word = content.bytes[offset - len(words[position]) - 1 : offset - 1]
+                if word == words[position] and not in_file[position]:
+                    vectors[position], in_file[position] = content.vector(offset), True
+        return vectors, in_file, np.zeros(len(words), dtype=bool)
+
+
+class _Content(NamedTuple):
+    """An open file.
+
+    Args:
+        words: how many it has.
+        start: where the first word begins, in bytes.
+    """
+
+    bytes: mmap.mmap
+    version: FileVersion
+    words: int
+    dim: int
+    start: int
+
+    def vector(self, offset: int) -> np.ndarray:
+        """The numbers that begin at `offset`, float32 (dim,)."""
+        return np.frombuffer(self.bytes[offset : offset + _FLOAT * self.dim], dtype="<f4")
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[_Content]:
+    with open_regular(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        header = _HEADER.match(content[:64])
+        if header is None:
+            raise InputError(f"does not begin with a line `count dimension`; {AGAIN}", path=path)
+        count, dim = int(header[1]), int(header[2])
+        if not 1 <= dim <= LARGEST_DIM:
+            raise InputError(f"has vectors of {dim:,} numbers; from 1 to {LARGEST_DIM:,} can be read", path=path)
+        if not 1 <= count <= len(content) // (_FLOAT * dim):
+            raise InputError(
+                f"announces {count:,} vectors of {dim:,} numbers, and is too short for them; {AGAIN}", path=path
+            )
+        yield _Content(content, FileVersion.read(file), count, dim, header.end())
+
+
+def _rows(path: Path, content: _Content, activity: str) -> Iterator[tuple[bytes, int]]:
+    """Each word, and where its numbers begin. Raises InputError where the file ends too early.
+
+    Args:
+        activity: what the progress bar says.
+    """
+    position, size = content.start, _FLOAT * content.dim
+    with Progress(f"{activity} {path.name}", len(content.bytes), "B") as bar:
+        for row in range(content.words):
+            if (
+                content.bytes[position : position + 1] == b"\n"
+            ):  # word2vec's own program ends rows with it, and gensim does not
+                position += 1
+            end = content.bytes.find(b" ", position, position + _LONGEST_WORD)
+            if end < 0 or end + 1 + size > len(content.bytes):
+                raise InputError(f"ends, or is damaged, at word {row + 1:,} of {content.words:,}; {AGAIN}", path=path)
+            yield content.bytes[position:end], end + 1
+            position = end + 1 + size
+            if row % _ROWS_PER_UPDATE == 0:
+                bar.reach(position)

@@ -1,0 +1,121 @@
+"""word2vec vectors, the static rows of PL-MTEB and Superlim; and their training with gensim."""
+
+import logging
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from mtl.base.errors import InputError
+from mtl.base.files import replacing
+from mtl.base.progress import Progress
+from mtl.embedders.interface import VectorTraining, note_source
+from mtl.embedders.static import static_kind
+from mtl.settings.bounds import AT_LEAST_ONE, NOT_NEGATIVE, bounded, one_of
+
+if TYPE_CHECKING:
+    import torch
+
+LARGEST_SEED = 2**32 - 1
+
+
+@dataclass
+class Word2VecTraining:
+    """Settings of the training; they mean the same as in gensim.
+
+    Attributes:
+        architecture: skipgram predicts a word's neighbours, cbow a word from its neighbours.
+        negative: the number of noise words beside each word that is predicted.
+        threads: 0: one per core. With more than one, each training gives slightly different vectors.
+    """
+
+    architecture: str = one_of("skipgram", "cbow", default="skipgram")
+    dim: int = bounded(AT_LEAST_ONE, 300)
+    epochs: int = bounded(AT_LEAST_ONE, 5)
+    min_count: int = bounded(AT_LEAST_ONE, 5)
+    negative: int = bounded(AT_LEAST_ONE, 5)
+    learning_rate: float = bounded(NOT_NEGATIVE, 0.025)
+    window: int = bounded(AT_LEAST_ONE, 5)  # words on either side
+    threads: int = bounded(NOT_NEGATIVE, 0)
+    seed: int = bounded(NOT_NEGATIVE, 1)
+
+    def check(self) -> None:
+        """Raise InputError for a seed that NumPy does not take."""
+        if self.seed > LARGEST_SEED:
+            raise InputError(f"must be at most {LARGEST_SEED}", key="seed", value=self.seed)
+
+    def train(self, lines: Iterable[Sequence[str]], path: Path, source: str, device: "torch.device") -> None:
+        """Train with `train_word2vec`, on the CPU."""
+        train_word2vec(lines, path, self, source)
+
+
+def train_word2vec(lines: Iterable[Sequence[str]], path: Path, settings: Word2VecTraining, source: str = "") -> None:
+    """Train vectors on tokenized lines with gensim and write them to `path` in word2vec's binary format.
+
+    With one thread, the same lines and settings give the same file.
+
+    Args:
+        lines: the words of each line.
+        path: the file to write.
+        settings: the settings of the training.
+        source: identifies the texts; it is noted beside the vectors.
+
+    Raises:
+        InputError: if no word is frequent enough.
+    """
+    from gensim.models import Word2Vec
+
+    logging.getLogger("gensim").setLevel(logging.WARNING)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", dir=path.parent) as text:
+        tokens = 0
+        for words in lines:
+            text.write(" ".join(words) + "\n")
+            tokens += len(words)
+        passes = settings.epochs + 1  # the first one counts words
+        with Progress(f"training {path.name}", passes * tokens, "tokens") as bar, replacing(path) as partial:
+            try:
+                model = Word2Vec(
+                    _Lines(text, bar),
+                    sg=int(settings.architecture == "skipgram"),
+                    vector_size=settings.dim,
+                    epochs=settings.epochs,
+                    min_count=settings.min_count,
+                    negative=settings.negative,
+                    alpha=settings.learning_rate,
+                    window=settings.window,
+                    workers=settings.threads or os.cpu_count() or 1,
+                    seed=settings.seed,
+                )
+            except RuntimeError as error:  # "you must first build vocabulary before training the model"
+                raise InputError(
+                    f"word2vec could not train: no word occurs min_count={settings.min_count} times ({error})",
+                    path=path,
+                ) from None
+            model.wv.save_word2vec_format(str(partial), binary=True)
+            note_source(path, source)
+
+
+class _Lines:
+    """The lines of an open file, from the start each time, with a bar that counts their tokens."""
+
+    def __init__(self, file: IO[str], bar: Progress) -> None:
+        self._file = file
+        self._bar = bar
+
+    def __iter__(self) -> Iterator[list[str]]:
+        self._file.seek(0)
+        for line in self._file:
+            words = line.split()
+            yield words
+            self._bar.advance(len(words))
+
+
+WORD2VEC = static_kind(
+    "word2vec",
+    VectorTraining(
+        "mtl.embedders.word2vec:Word2VecTraining", extra="gensim", file_name=lambda suite: f"{suite}-word2vec.bin"
+    ),
+)

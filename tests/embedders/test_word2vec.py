@@ -1,0 +1,95 @@
+"""Training word2vec vectors with gensim."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors, Word2Vec
+from input_errors import raises_input_error
+
+from mtl.base.progress import Progress
+from mtl.embedders import word2vec as module
+from mtl.embedders.interface import noted_source
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.embedders.word2vec import Word2VecTraining, train_word2vec
+
+SMALL = Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1)
+LINES = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
+
+TRAIN = """
+import sys
+from pathlib import Path
+from mtl.embedders.word2vec import Word2VecTraining, train_word2vec
+lines = [["solen", "skiner", "nummer"], ["jag", "skrattar", "gott"], ["regnet", "faller", "nummer"]] * 30
+train_word2vec(lines, Path(sys.argv[1]), Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1))
+"""
+
+
+def test_one_thread_trains_the_same_vectors_in_every_process(tmp_path: Path) -> None:
+    """Python's hashes of words differ between processes."""
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        subprocess.run([sys.executable, "-c", TRAIN, str(tmp_path / f"{seed}.bin")], env=environment, check=True)
+    train_word2vec(LINES, tmp_path / "here.bin", SMALL)
+    contents = {path.read_bytes() for path in tmp_path.glob("*.bin")}
+    assert len(contents) == 1
+    train_word2vec(LINES, tmp_path / "other.bin", Word2VecTraining(dim=6, epochs=3, min_count=1, threads=1, seed=2))
+    assert (tmp_path / "other.bin").read_bytes() not in contents
+
+
+@pytest.mark.parametrize("architecture", ["skipgram", "cbow"])
+def test_the_vectors_are_gensims(tmp_path: Path, architecture: str) -> None:
+    settings = Word2VecTraining(architecture, 6, 3, 2, 4, 0.05, 2, 1, 3)
+    train_word2vec([*LINES, ["rare"]], tmp_path / "v.bin", settings, "texts 1")
+    expected = Word2Vec(
+        [*LINES, ["rare"]],
+        sg=int(architecture == "skipgram"),
+        vector_size=6,
+        epochs=3,
+        min_count=2,
+        negative=4,
+        alpha=0.05,
+        window=2,
+        workers=1,
+        seed=3,
+    ).wv
+    words = list(expected.key_to_index)
+    read = VectorFile(tmp_path / "v.bin").read([*words, "rare"])
+    assert (read.vectors[:-1] == expected.vectors).all() and not read.in_file[-1]
+    assert noted_source(tmp_path / "v.bin") == "texts 1"
+    assert (KeyedVectors.load_word2vec_format(str(tmp_path / "v.bin"), binary=True).vectors == expected.vectors).all()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["v.bin", "v.bin.source"]
+
+
+def test_training_shows_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bars = []
+
+    class Recorded(Progress):
+        def __init__(self, *arguments: object) -> None:
+            super().__init__(*arguments)  # type: ignore[arg-type]
+            bars.append(self)
+
+    monkeypatch.setattr(module, "Progress", Recorded)
+    train_word2vec(LINES, tmp_path / "v.bin", SMALL)
+    assert [(bar.done, bar.total) for bar in bars] == [(4 * 90 * 3, 4 * 90 * 3)]  # passes, lines, tokens of a line
+
+
+def test_what_cannot_be_trained(tmp_path: Path) -> None:
+    with raises_input_error(file="v.bin"):
+        train_word2vec([["a"]], tmp_path / "v.bin", Word2VecTraining())
+    assert list(tmp_path.iterdir()) == []
+    with raises_input_error():
+        Word2VecTraining(seed=2**32).check()
+
+
+def test_words_that_occur_together_are_near(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    groups = [[f"{name}{number}" for number in range(5)] for name in ("djur", "mat")]
+    lines = [rng.choice(groups[number % 2], 6).tolist() for number in range(2000)]
+    train_word2vec(lines, tmp_path / "v.bin", Word2VecTraining(dim=10, epochs=5, min_count=1, threads=1))
+    vectors = VectorFile(tmp_path / "v.bin").read(["djur0", "djur1", "mat0"]).vectors
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    assert unit[0] @ unit[1] > unit[0] @ unit[2] + 0.3

@@ -1,0 +1,88 @@
+"""Vectors in word2vec's binary format."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import KeyedVectors
+from input_errors import raises_input_error
+
+from mtl.embedders.vector_files.vector_file import VectorFile
+from mtl.embedders.vector_files.word2vec_binary import is_word2vec_binary
+
+WORDS = ["solen", "regnet", "två ord".replace(" ", "\u00a0"), "ö", "7"]
+VECTORS = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    keyed = KeyedVectors(4)
+    keyed.add_vectors(WORDS, VECTORS)
+    keyed.save_word2vec_format(str(tmp_path / "v.bin"), binary=True)
+    return tmp_path / "v.bin"
+
+
+def with_line_ends(path: Path) -> None:
+    """Write the file as word2vec's own program does, which ends each row with a line feed."""
+    rows = [word.encode() + b" " + vector.tobytes() + b"\n" for word, vector in zip(WORDS, VECTORS, strict=True)]
+    path.write_bytes(b"5 4\n" + b"".join(rows))
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_all_ways_to_read(path: Path, ends: bool) -> None:
+    if ends:
+        with_line_ends(path)
+    asked, places = ["ö", "saknas", "solen", "ö"], [3, -1, 0, 3]
+    for read in (VectorFile(path).read, VectorFile(path).read_once):
+        found = read(asked)
+        assert found.in_file.tolist() == [True, False, True, True] and not found.from_ngrams.any()
+        assert (found.vectors == np.where(found.in_file[:, None], VECTORS[places], 0)).all()
+    assert VectorFile(path).shape == (5, 4)
+    blocks = list(VectorFile(path).blocks(2 * 4 * 4))
+    assert [words for words, _ in blocks] == [WORDS[:2], WORDS[2:4], WORDS[4:]]
+    assert (np.concatenate([vectors for _, vectors in blocks]) == VECTORS).all()
+
+
+def test_the_first_of_two_equal_words_counts(path: Path) -> None:
+    row = b"solen "
+    path.write_bytes(b"2 4\n" + row + VECTORS[0].tobytes() + row + VECTORS[1].tobytes())
+    for read in (VectorFile(path).read, VectorFile(path).read_once):
+        assert (read(["solen"]).vectors == VECTORS[:1]).all()
+
+
+def test_text_is_told_from_binary(path: Path, tmp_path: Path) -> None:
+    assert is_word2vec_binary(path)
+    for content in ("1 2\nsolen 0.5 1\n", "1 1\nsolen 7\n", "solen 0.5 1\n", "3 4", "3 4\n", ""):
+        (tmp_path / "text.vec").write_text(content, encoding="utf-8")
+        assert not is_word2vec_binary(tmp_path / "text.vec")
+
+
+def test_damaged_files(path: Path) -> None:
+    whole = path.read_bytes()
+    for content in (
+        whole[:-1],
+        whole.replace(b"5 4", b"6 4"),
+        whole.replace(b"5 4", b"5 5"),
+        whole.replace(b"5 4", b"5 99999999"),
+        whole.replace(b"5 4", b"99999999999 4"),
+        whole.replace(b"5 4", b"5 0"),
+        whole.replace(b"5 4", b"0 4"),
+        whole[:4] + b"x" * 10**5,
+    ):
+        path.write_bytes(content)
+        with raises_input_error(file="v.bin"):
+            VectorFile(path).read(["solen"])
+
+
+def test_numbers_that_are_not_finite(path: Path) -> None:
+    path.write_bytes(b"1 4\nsolen " + np.full(4, np.nan, dtype=np.float32).tobytes())
+    with raises_input_error(file="v.bin"):
+        VectorFile(path).read(["solen"])
+
+
+def test_a_file_that_changes_while_it_is_read(path: Path) -> None:
+    file = VectorFile(path)
+    file.read(["solen"])
+    with_line_ends(path)
+    with raises_input_error(file="v.bin"):
+        file.read(["solen"])
