@@ -105,7 +105,7 @@ def _head_problem(id: str, sample: str, name: str, key: Key, key_file: Path) -> 
             f"{key_file} has no sample of task {id!r}, only of {', '.join(key['tasks'])}; name the key.json of its form"
         )
     if not name.isprintable() or not slug_of(name) or "${" in name:
-        return f"{name!r} is no name; it needs a letter or a digit"
+        return f"{name!r} is no name; write one of letters and digits"
     if slug_of(name) == MAJORITY:
         return f"{name!r} is the name of what all people answer together; change it"
     return None

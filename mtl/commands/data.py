@@ -100,15 +100,15 @@ def _check_sheet(job: "Job", path: Path) -> int:
 def _annotate(arguments: argparse.Namespace) -> None:
     from mtl.annotate.draw import read_wanted, write_forms
     from mtl.jobs.job import load_job, parse_settings
+    from mtl.settings.bounds import check_known
 
-    given = parse_settings(arguments.settings)
-    own: dict[str, Any] = {
-        key: given.pop(key) for key in ("task", "rows", "split", "seed", "instructions", "out") if key in given
-    }
-    wanted, job = read_wanted(own), load_job({**given, "suite": arguments.suite})
-    if own.get("out") is None:
+    given: dict[str, Any] = parse_settings(arguments.settings)
+    check_known(given, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
+    of_job = {key: given[key] for key in ("data_dir", "held_out") if key in given}
+    wanted, job = read_wanted(given), load_job({**of_job, "suite": arguments.suite})
+    if given.get("out") is None:
         raise InputError("name a new folder for the forms and their key", key="out")
-    for path in write_forms(job, wanted, Path(str(own["out"]))):
+    for path in write_forms(job, wanted, Path(str(given["out"]))):
         print(path)
 
 

@@ -103,7 +103,7 @@ function buttons(row) {
   answers.forEach(([value, text], index) => {
     const button = element("button", { type: "button", onclick: () => choose(value) });
     if (keys[index]) {
-      button.append(element("kbd", {}, keys[index]));
+      button.append(element("kbd", {}, keys[index]), " ");
       button.setAttribute("aria-keyshortcuts", keys[index]);
     }
     button.append(kind === "choice" ? element("span", { lang: content.language }, text) : text);
