@@ -104,7 +104,7 @@ def _annotate(arguments: argparse.Namespace) -> None:
 
     given: dict[str, Any] = parse_settings(arguments.settings)
     check_known(given, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
-    of_job = {key: given[key] for key in ("data_dir", "held_out") if key in given}
+    of_job: dict[str, Any] = {key: given[key] for key in ("data_dir", "held_out") if key in given}
     wanted, job = read_wanted(given), load_job({**of_job, "suite": arguments.suite})
     if given.get("out") is None:
         raise InputError("name a new folder for the forms and their key", key="out")
