@@ -14,7 +14,7 @@ from mtl.base.files import new_folder, sha256, write_json, write_text
 from mtl.data.examples import Example
 from mtl.data.files import read_text
 from mtl.data.sampled import Key, TaskKey, sample_id, scored_file
-from mtl.data.splits import check_present, read_task
+from mtl.data.splits import missing_tasks, read_task
 from mtl.fetching.fetch import awaits_generation, fetch_suite
 from mtl.jobs.job import Job
 from mtl.tasks.task import Task
@@ -53,15 +53,18 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
         InputError: for tasks that no form can ask for, fewer rows than are wanted, bad data, and a folder that is not empty. Nothing is
             written then.
     """
-    tasks = job.suite.choose(wanted.tasks)
-    for task in tasks:
-        _check_task(task, wanted)
+    tasks = _chosen(job, wanted)
     if wanted.instructions is not None and len(tasks) > 1:
         raise InputError("is for one task; write those of several tasks into the suite file", key="instructions")
     given = None if wanted.instructions is None else read_text(wanted.instructions)
     if awaits_generation(job.suite, job.data_dir):
         fetch_suite(job.suite, tasks, job.data_dir)
-    check_present(job.suite, tasks, job.data_dir)
+    missing = missing_tasks(job.suite, job.data_dir)
+    if lacking := [task.id for task in tasks if task.id in missing]:
+        problem = (
+            f"no such file; get it with mtl data {job.suite.name}, set data_dir=, or leave {lacking[0]} out of task="
+        )
+        raise InputError(problem, path=missing[lacking[0]])
     key, forms = Key(suite=job.suite.name, tasks={}), dict[str, str]()
     for task in tasks:
         examples = read_task(task, job.data_dir, job.config.held_out).rows[task.scored_split]
@@ -86,6 +89,17 @@ def write_forms(job: Job, wanted: Wanted, out: Path) -> list[Path]:
             write_text(folder / name, page)
         write_json(folder / KEY, key)
     return [out / name for name in (*forms, KEY)]
+
+
+def _chosen(job: Job, wanted: Wanted) -> list[Task]:
+    """The tasks to ask about. Raises InputError for one that the suite does not have, or that no form can ask for."""
+    try:
+        tasks = job.suite.choose(wanted.tasks)
+    except InputError as error:
+        raise error.located(key="task") from None
+    for task in tasks:
+        _check_task(task, wanted)
+    return tasks
 
 
 def _check_task(task: Task, wanted: Wanted) -> None:

@@ -104,7 +104,7 @@ def test_spans_are_marked() -> None:
     [
         ({}, "task"),
         ({"task": []}, "task"),
-        ({"task": "borta"}, "tasks"),
+        ({"task": "borta"}, "task"),
         ({"task": "kansla", "rows": 31}, "rows"),
         ({"task": "kansla", "rows": 1}, "rows"),
         ({"task": "kansla", "rows": "all"}, "rows"),
@@ -118,6 +118,12 @@ def test_what_cannot_be_drawn_is_one_line_and_nothing_is_written(
     with raises_input_error(key=key):
         write_forms_of(tmp_path, **settings)
     assert not (tmp_path / "forms").exists()
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    job = load_job({"suite": str(write_suite(tmp_path)), "data_dir": str(tmp_path / "elsewhere")})
+    with raises_input_error(file="train.tsv"):
+        write_forms(job, read_wanted({"task": "kansla"}), tmp_path / "forms")
 
 
 def test_words_are_not_asked_for(tmp_path: Path) -> None:
