@@ -3,7 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
 from mtl.commands.job_settings import Commands, job_of
@@ -33,6 +33,16 @@ def add_data(commands: Commands) -> None:
     )
     audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
+
+    annotate = commands.add_parser("annotate", help="write forms in which people answer a sample of a task's rows")
+    annotate.add_argument("suite", metavar="SUITE", help="a suite's name or file")
+    annotate.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), split=, instructions=FILE, data_dir=FOLDER",
+    )
+    annotate.set_defaults(run=_annotate)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
     init.add_argument(
@@ -85,6 +95,21 @@ def _check_sheet(job: "Job", path: Path) -> int:
     for finding in findings or [f"{path}: nothing found"]:
         print(finding)
     return 1 if findings else 0
+
+
+def _annotate(arguments: argparse.Namespace) -> None:
+    from mtl.annotate.draw import read_wanted, write_forms
+    from mtl.jobs.job import load_job, parse_settings
+    from mtl.settings.bounds import check_known
+
+    given: dict[str, Any] = parse_settings(arguments.settings)
+    check_known(given, {"task", "rows", "split", "seed", "instructions", "out", "data_dir", "held_out"})
+    of_job: dict[str, Any] = {key: given[key] for key in ("data_dir", "held_out") if key in given}
+    wanted, job = read_wanted(given), load_job({**of_job, "suite": arguments.suite})
+    if given.get("out") is None:
+        raise InputError("name a new folder for the forms and their key", key="out")
+    for path in write_forms(job, wanted, Path(str(given["out"]))):
+        print(path)
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:

@@ -30,7 +30,8 @@ def add_training(commands: Commands) -> None:
         "settings",
         nargs="+",
         metavar="PREDICTIONS | key=value",
-        help="a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir=",
+        help="a zip or a folder for each seed; suite=NAME, seed=N or seed=[N,…], system=FILE, labels=FILE, tasks=[ID,…], data_dir=, run_dir=;"
+        " or the answers of people (.tsv), with rows=KEY_FILE of mtl annotate",
     )
     imported.set_defaults(run=_import)
 
@@ -51,13 +52,21 @@ def _baseline(arguments: argparse.Namespace) -> None:
 
 
 def _import(arguments: argparse.Namespace) -> None:
+    from mtl.annotate.people import is_answers, people_jobs
     from mtl.jobs.imports import import_job
     from mtl.jobs.job import parse_settings
 
     words = arguments.settings
     paths = [Path(word) for word in words if "=" not in word or _is_path(word)]
     settings = parse_settings([word for word in words if Path(word) not in paths])
-    _run(import_job(arguments.name, paths, settings), arguments.command)
+    if not any(map(is_answers, paths)):
+        _run(import_job(arguments.name, paths, settings), arguments.command)
+        return
+    with people_jobs(arguments.name, paths, settings) as (jobs, notes):
+        for job in jobs:
+            _run(job, arguments.command)
+    for note in notes:
+        print(note)
 
 
 def _is_path(word: str) -> bool:

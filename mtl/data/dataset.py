@@ -12,6 +12,7 @@ import numpy as np
 from mtl.base.errors import InputError
 from mtl.data.examples import Example, span_texts
 from mtl.data.files import HashedFile, changed_splits, hash_files
+from mtl.data.sampled import RowSample, take_sample
 from mtl.data.splits import TaskExamples, check_present, missing_tasks, read_task
 from mtl.tasks.suite import Suite
 from mtl.tasks.targets import TARGET_KINDS, target_kind
@@ -120,7 +121,8 @@ class Dataset:
             have them.
         fingerprints: as `fingerprints` returns.
         changed: by task id, the splits whose files do not have the checksum that the suite names.
-        scored_rows: by task id, as `describe_rows` returns.
+        scored_rows: by task id, as `describe_rows` returns; `lines` of the tasks in `samples`.
+        samples: of the tasks that are scored on a sample of their rows, by task id; their splits have no other rows.
     """
 
     tasks: list[Task]
@@ -131,6 +133,7 @@ class Dataset:
     fingerprints: dict[str, str] = field(default_factory=dict)
     changed: dict[str, list[str]] = field(default_factory=dict)
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
+    samples: dict[str, RowSample] = field(default_factory=dict)
 
     @property
     def trained_tasks(self) -> list[Task]:
@@ -164,17 +167,31 @@ class Dataset:
         return counts
 
 
-def load_dataset(suite: Suite, tasks: Sequence[Task], data_dir: Path, held_out: float) -> Dataset:
+def load_dataset(
+    suite: Suite,
+    tasks: Sequence[Task],
+    data_dir: Path,
+    held_out: float,
+    lines: Mapping[str, Sequence[int]] | None = None,
+) -> Dataset:
     """Read these tasks of the suite.
 
     Args:
         held_out: the share of the training rows to hold out where a task has no dev file.
+        lines: by task id, the lines of the rows to score the task on; None, or a task that is not named: all rows.
 
     Raises:
         InputError: for files that are missing or not valid.
     """
     check_present(suite, tasks, data_dir)
-    dataset = build_dataset([read_task(task, data_dir, held_out) for task in tasks])
+    read, samples = [read_task(task, data_dir, held_out) for task in tasks], dict[str, RowSample]()
+    for number, part in enumerate(read):
+        if lines and (id := part.task.id) in lines:
+            read[number], samples[id] = take_sample(part, lines[id])
+    dataset = build_dataset(read)
+    dataset.samples.update(samples)
+    for id, sample in samples.items():
+        dataset.scored_rows[id]["lines"] = list(sample.lines)
     files = hash_files(tasks, data_dir)
     dataset.fingerprints.update(_marks(suite, tasks, files))
     dataset.changed.update(changed_splits(files))

@@ -9,6 +9,7 @@ from typing import Any
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
 from mtl.base.untrusted import read_yaml, typed_content
+from mtl.data.sampled import Key, read_key
 from mtl.jobs.job import Job, load_job
 from mtl.submissions.answers import check_labels, read_labels
 from mtl.submissions.imported import predicted_tasks
@@ -35,9 +36,10 @@ def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) ->
     Args:
         name: the name of the run's folder, below the suite's, and of the system where system.yaml has no title.
         paths: for each seed a zip or a folder.
-        settings: the settings of a run, and three more. `seed`: a number or a list, otherwise 1, 2, …. `system`: the path of a YAML file
+        settings: the settings of a run, and four more. `seed`: a number or a list, otherwise 1, 2, …. `system`: the path of a YAML file
             or its content (`System`). `labels`: what the answers of a language model mean, the path of a YAML file or its content
-            (`mtl.submissions.answers`).
+            (`mtl.submissions.answers`). `rows`: the path of the key file of a sample (`mtl.data.sampled`), whose rows alone are scored;
+            then the tasks are those of the key.
 
     Raises:
         InputError: for a name that no folder can have, files that are none of predictions, and bad settings.
@@ -54,19 +56,34 @@ def import_job(name: str, paths: Sequence[Path], settings: Mapping[str, Any]) ->
     given |= {key: value for key, value in facts.items() if value is not None}
     given.setdefault("imported.title", name)
     labels = given.pop("labels", None)
+    key_file = given.pop("rows", None)
     job = load_job(given)
     given |= _labels(labels, job.suite)
+    samples = {} if key_file is None else key_of(key_file, job)["tasks"]
     given.setdefault("run_dir", f"{job.config.runs_dir}/{job.suite.name}/{name}")
     if given.get("tasks") is None:
         splits = [predicted_tasks(path, job.suite) for path in paths]
         given["tasks"] = [
             id
             for id, task in job.suite.tasks.items()
-            if all(task.scored_split in own.get(id, ()) for own in splits) and _has_rows(job, id)
+            if all(task.scored_split in own.get(id, ()) for own in splits)
+            and _has_rows(job, id)
+            and (not samples or id in samples)
         ]
         if not given["tasks"]:
             raise InputError(f"no task of suite {job.suite.name} has predictions for its scored rows", path=paths[0])
+    if samples:
+        if outside := [id for id in given["tasks"] if id not in samples]:
+            raise InputError(f"the sample has no rows of {outside[0]}; it has {', '.join(samples)}", key="tasks")
+        given["imported.rows"] = {id: own["lines"] for id, own in samples.items() if id in given["tasks"]}
     return load_job(given)
+
+
+def key_of(path: Any, job: Job) -> Key:
+    """The key file that the setting `rows` names. Raises InputError as `mtl.data.sampled.read_key`."""
+    if not isinstance(path, str | Path):
+        raise InputError("must be the path of the key.json that mtl annotate wrote", key="rows", value=path)
+    return read_key(Path(path), job.suite, job.data_dir)
 
 
 def _system(given: Any) -> System:

@@ -109,7 +109,7 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
         keep_memory()
     if config.trainer.threads:
         torch.set_num_threads(config.trainer.threads)
-    dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out)
+    dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out, config.imported.rows)
     request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path)
     return dataset, METHODS[config.method].build(request)
 

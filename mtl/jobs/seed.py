@@ -165,6 +165,8 @@ def _submit(job: Job, dataset: Dataset, seed: int, parameters: int | None) -> li
     parameters: of the seed's model.
     """
     config = job.config
+    if dataset.samples:
+        return ["none is written, since only a sample of the rows has predictions"]
     lacking = [
         task.id
         for task in dataset.tasks

@@ -38,7 +38,7 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
     notes += [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
     if reduced := sorted({id for row in rows for id in row.reduced}, key=list(suite.tasks).index):
         notes.append(
-            f"† other split sizes than the published ones{_changed(suite, rows)}, not comparable with published scores: "
+            f"† other split sizes than the published ones{_changed(suite, rows)}{_sampled(rows)}, not comparable with published scores: "
             f"{', '.join(reduced)}; an average with † includes such a task."
         )
     bold = "Bold: the best of each split."
@@ -55,6 +55,12 @@ def _changed(suite: Suite, rows: Sequence[Row]) -> str:
         if changed
         else ""
     )
+
+
+def _sampled(rows: Sequence[Row]) -> str:
+    """In words, that some scores are on a sample of the rows; empty if none are."""
+    sampled = any(row.run.samples for row in rows if row.run)
+    return ", or a sample of the rows, as the notes on runs say" if sampled else ""
 
 
 def interval_note() -> str:

@@ -92,6 +92,11 @@ class Run:
         names = np.arange(len(self.rows(task).targets)) if apart else np.array(recorded)
         return key, np.unique(names, return_inverse=True)[1]
 
+    @property
+    def samples(self) -> list[str]:
+        """The ids of the tasks that it is scored on with a sample of their rows."""
+        return [id for id, recorded in self._recorded.items() if "lines" in recorded]
+
     def check(self) -> None:
         """Raise InputError unless every seed has a prediction for each scored row, and each scored row a group."""
         for task in self.tasks:
@@ -124,6 +129,8 @@ class Run:
             split = self.split(task)
             paths = [path for name in (split, "train") if (path := task.path(name, Path()))]
             lines = held_out.get(task.id) if split == "dev" else None
+            if recorded := self._recorded.get(task.id):
+                lines = recorded.get("lines", lines)
             scored = [mark for path in paths if (mark := self.summary["inputs"].get(path.as_posix()))]
             keys[task.id] = hashlib.sha256(repr((scored[0] if scored else None, lines)).encode()).hexdigest()
         return keys

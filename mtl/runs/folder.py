@@ -11,7 +11,7 @@ from msgspec import Meta
 from mtl.base.errors import BusyError, InputError
 from mtl.base.files import write_json
 from mtl.base.locks import Busy, Holder, holder_of, lock, named_lock
-from mtl.base.untrusted import YAML_LIMIT, check_plain_folder, read_bytes, read_json
+from mtl.base.untrusted import YAML_LIMIT, Count, check_plain_folder, read_bytes, read_json
 from mtl.data.examples import MOST_CANDIDATES
 from mtl.methods.method import FORMAT, seed_folder
 from mtl.settings.layers import differences, save_config
@@ -26,12 +26,14 @@ class RecordedRows(TypedDict):
         groups: the groups of rows that belong together, numbers; None: each row is apart.
         candidates: the number of candidates of each row of a choice.
         columns: the values that metrics and breakdowns read.
+        lines: their lines in the data file, where they are a sample of its rows.
     """
 
     texts: str
     groups: list[Annotated[int, Meta(ge=0, lt=2**31)]] | None
     candidates: NotRequired[list[Annotated[int, Meta(ge=1, le=MOST_CANDIDATES)]]]
     columns: NotRequired[dict[str, list[str]]]
+    lines: NotRequired[list[Count]]
 
 
 class RunFolder:

@@ -128,11 +128,11 @@ def summarize(
     `average` is the mean of the medians over the tasks that the suite averages (None if the run has none of them).
     `partial` is true if one of these is missing. `missing` lists all tasks of the suite that are not in the run,
     `unanswered` those of the suite that the method cannot answer. `reduced` lists the tasks whose splits have other
-    sizes than the published ones, or changed files, or whose head belongs to such a task; `changed` has the changed
-    splits of those that have the published sizes. `not_above_constant` lists those whose median is not above the
-    score of the constant answer, `same_answer`, by task, the seeds that predict the same for every scored row. A
-    task's `also` has the further metrics that every seed has. DESCRIPTION describes the method, so that tables do not
-    depend on methods.
+    sizes than the published ones, or changed files, or that are scored on a sample of their rows, or whose head belongs
+    to such a task; `changed` has the changed splits of those that have the published sizes. `not_above_constant` lists
+    those whose median is not above the score of the constant answer, `same_answer`, by task, the seeds that predict the
+    same for every scored row. A task's `also` has the further metrics that every seed has. DESCRIPTION describes the
+    method, so that tables do not depend on methods.
 
     Args:
         seeds: the content of each seed's scores.json; scores are × 100 on the split that the task is scored on.
@@ -154,6 +154,7 @@ def summarize(
         if further := _further(task, seeds):
             by_task[task.id]["also"] = further
     resized = {task.id for task in tasks if task.rows and _has_other_sizes(task, rows[task.id])}
+    sampled = config.imported.rows
     other = {id: list(splits) for id, splits in (changed or {}).items() if id not in resized}
     return {
         "suite": suite.name,
@@ -166,7 +167,9 @@ def summarize(
         "partial": bool(suite.lacking(by_task)),
         "missing": [id for id in suite.tasks if id not in by_task],
         "unanswered": METHODS[config.method].unanswered(suite),
-        "reduced": [task.id for task in tasks if {task.id, task.answered_by} & {*resized, *other}],
+        "reduced": [
+            task.id for task in tasks if task.id in sampled or {task.id, task.answered_by} & {*resized, *other}
+        ],
         "changed": other,
         "not_above_constant": [id for id, values in by_task.items() if values["median"] <= values["constant"]],
         "same_answer": _same_answer(seeds),

@@ -206,6 +206,8 @@ class ImportedConfig:
         predictions: for each seed the path of a zip or a folder.
         labels: by task id, the label that each spelling of an answer means (`mtl.submissions.answers`).
         labels_sha256: of the file of these labels; None: they were given without one.
+        rows: by task id, the lines of the rows that the predictions are scored on; a task that is not named is scored on all.
+        notes: what else tables and reports say of the predictions.
         text: what it was trained on.
         seconds: the seconds of the training of a seed.
     """
@@ -213,6 +215,8 @@ class ImportedConfig:
     predictions: list[str] = MISSING
     labels: dict[str, dict[str, str]] = MISSING
     labels_sha256: str | None = MISSING
+    rows: dict[str, list[int]] = MISSING
+    notes: list[str] | None = MISSING
     title: str | None = MISSING
     family: str | None = MISSING
     parameters: int | None = bounded(NOT_NEGATIVE)
@@ -426,6 +430,7 @@ LISTS = {
     "floor.char_ngrams": "[2,5]",
     "floor.vectorizers": "[counts-1-2,tfidf-1-3]",
     "imported.predictions": "[seed-1.zip,seed-2.zip]",
+    "imported.notes": "[asked twice]",
 }
 # Keys that hold one value for each task id.
-BY_TASK = ("floor.train_rows", "imported.labels")
+BY_TASK = ("floor.train_rows", "imported.labels", "imported.rows")

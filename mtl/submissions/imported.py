@@ -12,6 +12,7 @@ from mtl.base.clock import now
 from mtl.base.errors import InputError
 from mtl.data.dataset import Dataset
 from mtl.data.files import sha256, split_lines
+from mtl.data.sampled import sample_text
 from mtl.methods.imported import check
 from mtl.methods.method import BuildRequest, Predictions
 from mtl.runs.predictions import FILE, read_files
@@ -87,7 +88,9 @@ def data_rows(dataset: Dataset, data_dir: Path) -> Rows:
             held_out = dataset.held_out.get(task.id) if split == "dev" else None
             file = task.path("train" if held_out else split, data_dir)
             if split in SPLITS and file is not None:
-                rows[task.id][split] = DataRows(file, part.targets, part.sizes, held_out)
+                sample = dataset.samples.get(task.id) if split == task.scored_split else None
+                lines = held_out if sample is None else sample.lines
+                rows[task.id][split] = DataRows(file, part.targets, part.sizes, lines, sample)
     return rows
 
 
@@ -109,7 +112,7 @@ def read_predictions(path: Path, suite: Suite, rows: Rows, labels: Labels) -> tu
         answers = Answers(task, labels[id]) if id in labels else None
         for split, own in splits.items():
             forms = _names(suite, task, split)
-            if own.lines:
+            if task.files.get(split) is None:
                 forms.remove(rows_name(task, split))  # a file of rows has none that are held out
             names = [name for name in forms if name in contents]
             if len(names) > 1:
@@ -165,7 +168,8 @@ def _from_rows(
         rows, problems = joined_rows(suite, split, {split: ours}, data)
     if problems:
         raise InputError(f"{ours.name}{problems[0]}")
-    return np.array([prediction_target(task, row) for row in rows], dtype=target_kind(task).cells.dtype)
+    targets = np.array([prediction_target(task, row) for row in rows], dtype=target_kind(task).cells.dtype)
+    return targets[list(own.positions(len(targets)))]
 
 
 class Imported:
@@ -190,6 +194,8 @@ class Imported:
         about = {"training text": system.text, "link": system.link, "licence": system.license}
         self.facts: dict[str, Any] = {
             "notes": [
+                *(system.notes or ()),
+                *_notes_of_samples(self.dataset),
                 f"Imported on {now():%Y-%m-%d}, not trained by mtl, from predictions with these SHA-256 sums: {'; '.join(sums)}.",
                 "; ".join(f"{what}: {value or UNKNOWN}" for what, value in about.items()) + ".",
                 *_notes_of_answers(rows, unfit, system.labels_sha256),
@@ -227,6 +233,13 @@ class Imported:
                     f"has no predictions of task {task.id} for {task.scored_split}, which scores it; name other tasks with tasks=",
                     path=path,
                 )
+
+
+def _notes_of_samples(dataset: Dataset) -> list[str]:
+    """Which tasks are scored on a sample of their rows; empty if none are."""
+    splits = {task.id: task.scored_split for task in dataset.tasks}
+    sizes = sample_text(dataset.samples, splits)
+    return [f"Scored on a sample of the rows alone: {sizes}."] if sizes else []
 
 
 def _notes_of_answers(rows: Rows, unfit: Mapping[int, Unfit], labels_sha256: str | None) -> list[str]:

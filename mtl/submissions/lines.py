@@ -9,8 +9,10 @@ import numpy as np
 
 from mtl.base.errors import InputError
 from mtl.data.columns import text
+from mtl.data.examples import MOST_CANDIDATES
 from mtl.data.files import split_lines
 from mtl.data.records import column_names, parse_row, read_records
+from mtl.data.sampled import RowSample
 from mtl.runs.predictions import file_problems, read_targets_of_lines
 from mtl.submissions.answers import Answers
 from mtl.submissions.entry import PREDICTION, prediction_target, show
@@ -31,12 +33,14 @@ class DataRows:
         targets: (rows,), see `mtl.tasks.target_kind`; NaN or None where they are not known.
         candidates: int64 (rows,), the number of candidates of each row of a choice; None for other tasks.
         lines: their lines in the file, if it has other rows too, as a training file with held-out rows.
+        sample: which rows of the split they are, if they are a sample of them; predictions may then be of all rows of the split.
     """
 
     file: Path
     targets: np.ndarray
     candidates: np.ndarray | None = None
     lines: Sequence[int] | None = None
+    sample: RowSample | None = None
 
     def __len__(self) -> int:
         """The number of rows."""
@@ -45,7 +49,28 @@ class DataRows:
     @property
     def described(self) -> str:
         """The rows in a message."""
-        return f"the {len(self)} rows of {self.file}" + (" that are held out as dev" if self.lines is not None else "")
+        part = "in the sample" if self.sample else "held out as dev" if self.lines is not None else ""
+        return f"the {len(self)} rows of {self.file}" + (f" that are {part}" if part else "")
+
+    @property
+    def counts(self) -> set[int]:
+        """How many predictions a file in the order of the rows may have."""
+        return {len(self)} if self.sample is None else {len(self), self.sample.whole}
+
+    def positions(self, count: int) -> Sequence[int]:
+        """For each row, the position of its prediction in a file of this many predictions in the order of the rows, from 0.
+
+        A file with as many as the split has rows is of all of them, where these rows are a sample.
+        """
+        return range(len(self)) if self.sample is None or count != self.sample.whole else self.sample.positions
+
+    def candidates_in(self, count: int) -> np.ndarray | None:
+        """The numbers of candidates of the rows of such a file, int64 (count,); of rows that are not among these, the most there can be."""
+        if self.candidates is None or (positions := self.positions(count)) == range(len(self)):
+            return self.candidates
+        candidates = np.full(count, MOST_CANDIDATES, dtype=np.int64)
+        candidates[list(positions)] = self.candidates
+        return candidates
 
 
 def read_tsv(
@@ -61,15 +86,18 @@ def read_tsv(
     Raises:
         InputError: which names the file and the line.
     """
-    unfit = 0
+    count, unfit = len(lines) - 1, 0
     if answers is not None and lines:
-        if len(lines) - 1 != len(rows):
-            raise InputError(f"{len(lines) - 1} predictions for {len(rows)} rows", path=name, line=len(lines))
-        predicted, unfit = answers.targets(lines[1:], rows.targets, rows.candidates)
+        if count not in rows.counts:
+            raise InputError(f"{count} predictions for {len(rows)} rows", path=name, line=len(lines))
+        chosen = [lines[1 + position] for position in rows.positions(count)]
+        predicted, unfit = answers.targets(chosen, rows.targets, rows.candidates)
         lines[1:] = map(target_kind(task).cells.to_line, predicted.tolist())
-    if problems := file_problems(task, lines, len(rows), rows.candidates):
+        count = len(rows)
+    expected = count if count in rows.counts else len(rows)
+    if problems := file_problems(task, lines, expected, rows.candidates_in(expected)):
         raise InputError(f"{name}{problems[0].replace(' test rows', ' rows')}")
-    return read_targets_of_lines(task, lines), unfit
+    return read_targets_of_lines(task, lines)[list(rows.positions(count))], unfit
 
 
 def read_json_lines(
@@ -96,8 +124,8 @@ def read_json_lines(
             raise InputError(f"has {both}; write the ids of all rows, or of none", path=name, line=number)
     if ID in lines[0]:
         order = _order(lines, name, rows, _row_ids(name, rows, ids))
-    elif len(lines) == len(rows):
-        order = list(range(len(rows)))
+    elif len(lines) in rows.counts:
+        order = list(rows.positions(len(lines)))
     else:
         problem = f"{len(lines)} predictions for {rows.described}; without ids, each row has one, in their order"
         raise InputError(problem, path=name, line=len(lines))
@@ -144,7 +172,9 @@ def _order(lines: Sequence[dict[str, Any]], name: str, rows: DataRows, known: di
         value = line[ID]
         if isinstance(value, bool) or not isinstance(value, str | int):
             problem = f"id {show(value)} must be a text or a whole number"
-        elif (row := known.get(text(value))) is None:
+        elif (row := known.get(text(value))) is None and rows.sample:
+            continue  # of another row of the split
+        elif row is None:
             problem = f"id {show(value)} is not among {rows.described}; is this another file's?"
         elif (first := positions.setdefault(row, position)) != position:
             problem = f"id {show(value)} stands on line {first + 1} already"

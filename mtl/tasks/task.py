@@ -164,6 +164,9 @@ class Task:
     files: dict[str, str | None] = field(default_factory=dict)  # by split
     rows: dict[str, int] = field(default_factory=dict)  # by split, as published
     license: str | None = None  # of the data, as its publisher names it
+    instructions: str | None = (
+        None  # for people who answer rows of the task, see mtl.annotate; an empty line ends a paragraph
+    )
     source: Source | None = None
     checksums: dict[str, str] = field(default_factory=dict)  # of single files, by split: sha256:… or git:… (a blob id)
     hub: HubSource | None = None

@@ -43,9 +43,9 @@ def render_page(report: dict[str, Any]) -> str:
     scripts = [*(_library(file, licences) for file, licences in LIBRARIES), _own_script()]
     return Template(_read("page.html")).substitute(
         title=html.escape(report["title"]),
-        policy=_policy(scripts),
+        policy=content_policy(scripts),
         style=_read("page.css"),
-        data=_embedded(report),
+        data=embedded_json(report),
         tables=_static_tables(report),
         scripts="\n".join(f"<script>{script}</script>" for script in scripts),
     )
@@ -105,7 +105,7 @@ def _own_script() -> str:
     return '(() => {\n"use strict";\n' + "\n".join(_read(name) for name in OWN) + "})();\n"
 
 
-def _policy(scripts: list[str]) -> str:
+def content_policy(scripts: list[str]) -> str:
     """A Content-Security-Policy that allows only these scripts to run."""
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     allowed = " ".join(f"'sha256-{digest}'" for digest in hashes)
@@ -115,9 +115,9 @@ def _policy(scripts: list[str]) -> str:
     )
 
 
-def _embedded(report: dict[str, Any]) -> str:
-    """The report as JSON that cannot end the script element that contains it."""
-    text = json.dumps(_finite(report), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+def embedded_json(content: dict[str, Any]) -> str:
+    """Content of a page as JSON that cannot end the script element that contains it."""
+    text = json.dumps(_finite(content), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text

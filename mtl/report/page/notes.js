@@ -37,7 +37,7 @@ function drawNotes(suite, choices, rows) {
       .groups(partial, (row) => joinWithAnd(row.lacking.map((task) => task.title)))
       .map(([lacking, of]) => `* Partial average, without ${lacking}: ${joinSome(of.map((row) => names.get(row.id)))}.`),
     reduced.length &&
-      `† ${joinWithAnd(reduced.map((task) => task.title))}: the split sizes or the files differ from the published ones, so these scores are not ` +
+      `† ${joinWithAnd(reduced.map((task) => task.title))}: the split sizes or the files differ from the published ones, or the scores are on a sample of the rows, so these scores are not ` +
         "comparable with published ones; an average with † includes such a task.",
     ...(suite.notes ?? []),
   ].filter(Boolean);

@@ -1,0 +1,127 @@
+"""A sample of the rows that a task is scored on: the key file that names them, and a task cut down to them."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from msgspec import Meta
+
+from mtl.base.errors import InputError
+from mtl.base.files import listed, sha256
+from mtl.base.untrusted import Count, read_json
+from mtl.data.splits import TaskExamples
+from mtl.tasks.suite import Suite
+from mtl.tasks.task import Task
+
+MOST_NAMED = 3  # lines in one message; the others are counted
+
+
+class TaskKey(TypedDict):
+    """The sample of one task.
+
+    Args:
+        split: the split that scores the task.
+        file: the data file of its rows, relative to the data folder.
+        sha256: of this file.
+        whole: how many rows the split has.
+        lines: the lines of the rows in the file, in ascending order; in a file with a header, it is line 1.
+    """
+
+    split: str
+    file: str
+    sha256: str
+    whole: Count
+    lines: Annotated[list[Count], Meta(min_length=1)]
+
+
+class Key(TypedDict):
+    """The content of key.json: the samples by task id. It has no labels."""
+
+    suite: str
+    tasks: Annotated[dict[str, TaskKey], Meta(min_length=1)]
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """Those rows of a split that are scored.
+
+    Args:
+        lines: their lines in the data file.
+        positions: their numbers among all rows of the split, from 0, in ascending order.
+        whole: how many rows the split has.
+    """
+
+    lines: Sequence[int]
+    positions: Sequence[int]
+    whole: int
+
+
+def sample_id(suite: str, task: str, key: TaskKey) -> str:
+    """16 hexadecimal digits that tell the sample of a task from every other sample."""
+    return hashlib.sha256(json.dumps([suite, task, key], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def scored_file(task: Task, data_dir: Path) -> Path:
+    """The file of the rows that the task is scored on; where it has no dev file, the training file, whose held-out rows serve as dev."""
+    path = task.path(task.scored_split, data_dir) or task.path("train", data_dir)
+    assert path is not None
+    return path
+
+
+def read_key(path: Path, suite: Suite, data_dir: Path) -> Key:
+    """The content of a key file, which is not trusted.
+
+    Raises:
+        InputError: which names the file and the key, if it is damaged or not of this suite, if a task is scored on another split, and if
+            a data file is not the one that the sample was drawn from.
+    """
+    remedy = "name the key.json that mtl annotate wrote"
+    try:
+        key = read_json(path, Key, remedy)
+    except InputError as error:
+        raise error if path.exists() else InputError(f"no such file; {remedy}", path=path) from None
+    if key["suite"] != suite.name:
+        raise InputError(f"is of suite {key['suite']}, not of {suite.name}; set suite=", path=path, key="suite")
+    for id, own in key["tasks"].items():
+        if id not in suite.tasks:
+            raise InputError(f"suite {suite.name} has no such task; {remedy}", path=path, key=f"tasks.{id}")
+        task = suite.tasks[id]
+        if own["split"] != task.scored_split:
+            problem = f"{own['split']} rows, but the task is scored on {task.scored_split}; draw another sample"
+            raise InputError(problem, path=path, key=f"tasks.{id}.split")
+        file = scored_file(task, data_dir)
+        if not file.is_file():
+            raise InputError("no such file; the sample is of its rows; set data_dir=", path=file)
+        if sha256(file) != own["sha256"]:
+            problem = f"{file} is not the file that the sample was drawn from; set data_dir=, or draw another sample"
+            raise InputError(problem, path=path, key=f"tasks.{id}.sha256")
+    return key
+
+
+def take_sample(part: TaskExamples, lines: Sequence[int]) -> tuple[TaskExamples, RowSample]:
+    """A task with these of the rows that score it, and no others; the rows of other splits stay.
+
+    Args:
+        lines: the rows' lines in their file, in any order.
+
+    Raises:
+        InputError: for a line that has no such row, or that is named twice.
+    """
+    split, wanted = part.task.scored_split, set(lines)
+    key = f"imported.rows.{part.task.id}"
+    positions = [number for number, example in enumerate(part.rows[split]) if example.line in wanted]
+    rows = [part.rows[split][position] for position in positions]
+    if unknown := sorted(wanted - {example.line for example in rows}):
+        raise InputError(f"has lines without a {split} row: {listed([*map(str, unknown)], MOST_NAMED)}", key=key)
+    if not rows or len(wanted) < len(lines):
+        raise InputError("must name at least one line, and none twice", key=key)
+    sample = RowSample([example.line for example in rows], positions, len(part.rows[split]))
+    return replace(part, rows={**part.rows, split: rows}), sample
+
+
+def sample_text(samples: Mapping[str, RowSample], splits: Mapping[str, str]) -> str:
+    """The samples in words, as in "cbd 50 of 1000 dev rows". splits: by task id."""
+    return "; ".join(f"{id} {len(own.lines)} of {own.whole} {splits[id]} rows" for id, own in samples.items())

@@ -1,0 +1,70 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annotate_parts import read_key_of, write_forms_of
+from input_errors import raises_input_error
+
+from mtl.data.dataset import load_dataset
+from mtl.data.sampled import read_key
+from mtl.jobs.job import load_job
+from mtl.tasks.suite import Suite
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Suite:
+    write_forms_of(tmp_path, task=["kansla", "samma"], rows=4)
+    return load_job({"suite": str(tmp_path / "liten.yaml")}).suite
+
+
+def write(folder: Path, **changes: Any) -> Path:
+    """The key with changes of the task kansla."""
+    key: Any = read_key_of(folder / "forms")
+    key["tasks"]["kansla"] |= changes
+    path = folder / "key.json"
+    path.write_text(json.dumps(key), encoding="utf-8")
+    return path
+
+
+def test_a_dataset_has_only_the_rows_of_the_sample(suite: Suite, tmp_path: Path) -> None:
+    key = read_key(tmp_path / "forms/key.json", suite, tmp_path / "data")
+    lines = {id: own["lines"] for id, own in key["tasks"].items()}
+    dataset = load_dataset(suite, list(suite.tasks.values()), tmp_path / "data", 0.1, lines)
+    whole = load_dataset(suite, list(suite.tasks.values()), tmp_path / "data", 0.1)
+    for id, rows, of in (("kansla", 4, 30), ("samma", 4, 6), ("betyg", 30, 30)):
+        task = suite.tasks[id]
+        every = whole.scored(task).targets
+        chosen = dataset.samples[id].positions if id in dataset.samples else range(of)
+        assert dataset.scored(task).targets.tolist() == every[list(chosen)].tolist()
+        assert (len(dataset.scored(task)), len(every)) == (rows, of)
+        assert dataset.scored_rows[id].get("lines") == lines.get(id)
+        assert len(dataset.splits[id]["train"]) == len(whole.splits[id]["train"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [({"sha256": "0" * 64}, "tasks.kansla.sha256"), ({"split": "test"}, "tasks.kansla.split"), ({"lines": []}, None)],
+)
+def test_a_key_that_does_not_fit(changes: dict[str, Any], key: str | None, suite: Suite, tmp_path: Path) -> None:
+    with raises_input_error(file="key.json", key=key):
+        read_key(write(tmp_path, **changes), suite, tmp_path / "data")
+
+
+def test_a_key_of_another_suite_task_or_place(suite: Suite, tmp_path: Path) -> None:
+    path = write(tmp_path)
+    other = tmp_path / "other.json"
+    for old, new, key in (('"liten"', '"stor"', "suite"), ('"samma"', '"borta"', "tasks.borta")):
+        other.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        with raises_input_error(file="other.json", key=key):
+            read_key(other, suite, tmp_path / "data")
+    with raises_input_error(file="none.json"):
+        read_key(tmp_path / "none.json", suite, tmp_path / "data")
+    with raises_input_error(file="dev.tsv"):
+        read_key(path, suite, tmp_path / "forms")
+
+
+@pytest.mark.parametrize("lines", [[2, 2], [999], []])
+def test_lines_that_are_no_rows(lines: list[int], suite: Suite, tmp_path: Path) -> None:
+    with raises_input_error(key="imported.rows.kansla"):
+        load_dataset(suite, [suite.tasks["kansla"]], tmp_path / "data", 0.1, {"kansla": lines})

@@ -1,0 +1,91 @@
+"""`mtl import` with `rows=`: predictions of a whole split, in every form, are scored on the rows of a sample."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from annotate_parts import read_key_of, write_forms_of
+from kinds_suite import write_kinds_suite
+from rows_suite import write_rows_suite
+
+from mtl.cli import main
+from mtl.data.dataset import load_dataset
+from mtl.jobs.job import load_job
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a suite whose task of numbers with ids has 4 dev rows, of which 2 are sampled."""
+    monkeypatch.chdir(tmp_path)
+    write_rows_suite(tmp_path)
+    write_forms_of(tmp_path, suite="rader.yaml", task="grad", rows=2)
+    (tmp_path / "theirs").mkdir()
+    return tmp_path
+
+
+def write(file: str, *lines: Any) -> None:
+    path = Path("theirs", file)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("".join(f"{line}\n" for line in texts), encoding="utf-8")
+
+
+def imported(name: str, *words: str) -> list[float]:
+    """The predictions of the run."""
+    words = ("import", name, "theirs", "suite=rader.yaml", "data_dir=data", "rows=forms/key.json", *words)
+    assert main([*words]) == 0
+    path = Path(f"runs/rader/{name}/seed-1/predictions/dev_pred_grad.tsv")
+    return [float(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+
+
+def positions() -> list[int]:
+    """The numbers of the sampled rows, from 0. In a file of JSON Lines, row 0 is line 1."""
+    return [line - 1 for line in read_key_of(Path("forms"))["tasks"]["grad"]["lines"]]
+
+
+@pytest.mark.parametrize("form", ["tsv", "lines", "ids", "sampled ids", "answers", "sampled answers"])
+def test_each_form_of_predictions(form: str, home: Path) -> None:
+    numbers = [4.0, 3.0, 2.0, 1.0]
+    words: tuple[str, ...] = ()
+    if form == "tsv":
+        write("dev_pred_grad.tsv", "label", *map(str, numbers))
+    elif form == "lines":
+        write("dev_pred_grad.jsonl", *({"prediction": number} for number in numbers))
+    elif "ids" in form:
+        rows = positions() if form == "sampled ids" else range(4)
+        write("dev_pred_grad.jsonl", *({"id": f"g{row}", "prediction": numbers[row]} for row in reversed(rows)))
+    else:
+        rows = positions() if form == "sampled answers" else range(4)
+        write("dev_pred_grad.tsv", "label", *(f" {numbers[row]}" for row in rows))
+        (home / "labels.yaml").write_text("grad: {}\n", encoding="utf-8")
+        words = ("labels=labels.yaml",)
+    assert imported("theirs", *words) == [numbers[row] for row in positions()]
+
+
+def test_files_of_rows(home: Path) -> None:
+    rows = [json.loads(line) for line in (home / "data/grad/dev.jsonl").read_text(encoding="utf-8").split("\n") if line]
+    write("grad/dev.jsonl", *({**row, "prediction": number} for number, row in enumerate(rows)))
+    assert imported("theirs") == positions()
+
+
+def test_a_candidate_that_a_row_does_not_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_kinds_suite(tmp_path)
+    key = read_key_of(write_forms_of(tmp_path, suite="kinds.yaml", task="answer", rows=12))["tasks"]["answer"]
+    job = load_job({"suite": "kinds.yaml", "data_dir": "data"})
+    sizes = load_dataset(job.suite, [job.suite.tasks["answer"]], Path("data"), 0.1).splits["answer"]["dev"].sizes
+    assert sizes is not None
+    words = ["import", "theirs", "theirs", "suite=kinds.yaml", "data_dir=data", "rows=forms/key.json"]
+    sampled = key["lines"][5]
+    other = next(line for line in range(1, 25) if line not in key["lines"])
+    answers = ["0"] * 24
+    answers[sampled - 1], answers[other - 1] = str(sizes[sampled - 1]), "9"
+    write("dev_pred_answer.tsv", "label", *answers)
+    assert main(words) == 2
+    assert f"dev_pred_answer.tsv:{sampled + 1}: target" in capsys.readouterr().err.splitlines()[-1]
+    answers[sampled - 1] = "1"
+    write("dev_pred_answer.tsv", "label", *answers)
+    assert main(words) == 0  # nothing is known of the rows that are not in the sample
