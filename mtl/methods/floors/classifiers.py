@@ -20,7 +20,7 @@ from mtl.embedders.fasttext import training_process
 
 ITERATIONS = 2_000  # the most iterations of a linear model
 HIDDEN = 256  # units of a network
-EPOCHS = 100  # of a network, at most; it stops when a tenth of the training rows is no longer predicted better
+EPOCHS = 30  # of a network, at most; it stops when a tenth of the training rows is no longer predicted better
 BATCH = 128
 FEWEST_TO_STOP = 50  # training rows of a network that stops early
 
