@@ -27,6 +27,11 @@ def add_data(commands: Commands) -> None:
     )
     audit.add_argument("--strict", action="store_true", help="exit status 1 if anything is found")
     sheets = audit.add_mutually_exclusive_group()
+    sheets.add_argument(
+        "--artefacts",
+        action="store_true",
+        help="instead: what each task gives away to floors that read a part of a row",
+    )
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
     sheets.add_argument(
         "--check-sheet", type=Path, metavar="FILE", help="instead: check a sheet; exit status 1 if anything is found"
@@ -71,9 +76,20 @@ def _audit(arguments: argparse.Namespace) -> int:
         return _draft_sheet(job, arguments.sheet, arguments.out)
     if arguments.check_sheet is not None:
         return _check_sheet(job, arguments.check_sheet)
+    if arguments.artefacts:
+        return _audit_artefacts(job, arguments.strict)
     done = audit(job)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
+
+
+def _audit_artefacts(job: "Job", strict: bool) -> int:
+    from mtl.audit.artefacts import find_artefacts
+    from mtl.audit.artefacts_report import artefact_findings, render_artefacts
+
+    found = find_artefacts(job)
+    print(render_artefacts(job.suite, found))
+    return 1 if strict and any(artefact_findings(each, job.suite.shown) for each in found) else 0
 
 
 def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
