@@ -111,6 +111,7 @@ class Row:
         means: by the id of a mean's column: AVERAGE, and for encoders the means by type.
         missing: the tasks of the average that the row has no score for.
         reduced: the tasks whose split sizes or files differ from the published ones.
+        sampled: for each task that is scored on a sample of its rows, a key that is equal for the same sample.
         seen: the columns of tasks with training rows that an encoder was trained on, and of the means that count such a task.
         partial: the means, except AVERAGE, that lack one of their tasks.
         reasons: why a score or a mean is marked, by column. Marked scores compare only with scores marked for an equal reason.
@@ -129,6 +130,7 @@ class Row:
     means: Mapping[str, Score]
     missing: Sequence[str] = ()
     reduced: Sequence[str] = ()
+    sampled: Mapping[str, str] = field(default_factory=dict)
     seen: Sequence[str] = ()
     partial: Sequence[str] = ()
     marks: Mapping[str, str] = field(default_factory=dict)

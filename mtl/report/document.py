@@ -174,6 +174,7 @@ def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
         "missing": list(row.missing),
         "partial_groups": list(row.partial),
         "reduced": list(row.reduced),
+        "sampled": {id: key[:16] for id, key in row.sampled.items()},
         "seen": list(row.seen),
         "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
         "cost": row.cost,

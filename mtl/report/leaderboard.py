@@ -105,6 +105,7 @@ def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
         splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
     missing, reduced = run.suite.lacking(scores), summary["reduced"]
     reduced_average = [id for id in reduced if id in averaged]
+    sampled = {id: run.rows_key(run.suite.tasks[id]) for id in run.samples}
     named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,
@@ -119,7 +120,11 @@ def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
             **dict.fromkeys(reduced, "†"),
             AVERAGE: ("*" if missing else "") + ("†" if reduced_average else ""),
         },
-        reasons={AVERAGE: (*missing, "", *reduced_average)},
+        reasons={
+            **sampled,
+            AVERAGE: (*missing, "", *reduced_average, *(sampled[id] for id in averaged if id in sampled)),
+        },
+        sampled=sampled,
         splits=splits,
         further=further,
         cost={key: summary["cost"].get(key) for key in RUN_COSTS},

@@ -59,7 +59,7 @@ def _changed(suite: Suite, rows: Sequence[Row]) -> str:
 
 def _sampled(rows: Sequence[Row]) -> str:
     """In words, that some scores are on a sample of the rows; empty if none are."""
-    sampled = any(row.run.samples for row in rows if row.run)
+    sampled = any(row.sampled for row in rows)
     return ", or a sample of the rows, as the notes on runs say" if sampled else ""
 
 

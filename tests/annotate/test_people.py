@@ -9,6 +9,7 @@ import pytest
 from annotate_parts import answer_lines, read_key_of, write_forms_of, write_lines
 
 from mtl.cli import main
+from mtl.report.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.predictions import FILE
 
@@ -76,6 +77,10 @@ def test_each_person_and_their_majority_is_a_run_on_the_sample(home: Path, capsy
     )
     assert imported("floor", "runs/liten/majority/seed-1/predictions") == 0
     assert summary("floor")["tasks"]["kansla"]["median"] == 100 * gold("floor", "kansla").count("glad") / 4
+    rows = {row.name: row for row in leaderboard(find_runs(Path("runs"))).rows}
+    sampled = {name: dict(row.sampled) for name, row in rows.items()}
+    assert sampled["majority"] == {} and sampled["floor"] == {"kansla": sampled["people-Anna"]["kansla"]}
+    assert rows["majority"].reasons.get("kansla") != rows["floor"].reasons["kansla"] == sampled["floor"]["kansla"]
     assert main(["report"]) == 0
     report = Path("report/report.md").read_text(encoding="utf-8")
     assert "or a sample of the rows" in report and "Krippendorff's α, ordinal, of Anna, Bo Ek, Cai" in report

@@ -150,9 +150,9 @@ function caveat(row, column) {
   const ids = (tasks) => tasks.map((task) => task.id).join();
   if (column === "average")
     return row.lacking.length || row.other_sizes.length || row.trained_on.length
-      ? `${ids(row.lacking)};${ids(row.other_sizes)};${ids(row.trained_on)}`
+      ? `${ids(row.lacking)};${ids(row.other_sizes)};${ids(row.trained_on)};${row.other_sizes.map((task) => ownValue(row.sampled, task.id)).join()}`
       : "";
-  const reasons = [row.reduced?.includes(column.id) && "reduced", row.seen?.includes(column.id) && "seen"].filter(Boolean);
+  const reasons = [row.reduced?.includes(column.id) && "reduced", ownValue(row.sampled, column.id), row.seen?.includes(column.id) && "seen"].filter(Boolean);
   return reasons.length ? `${column.id};${reasons.join()}` : "";
 }
 
