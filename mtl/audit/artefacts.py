@@ -192,7 +192,10 @@ def _shuffled(task: Task, dataset: Dataset) -> tuple[Task, Dataset] | None:
         words = text.split()
         order = np.random.default_rng([SEED, zlib.crc32(text.encode("utf-8", "surrogatepass"))]).permutation(len(words))
         texts.append(" ".join(words[number] for number in order.tolist()))
-    return task, replace(dataset, tasks=[task], texts=texts, splits={task.id: dataset.splits[task.id]})
+    places = {text: number for number, text in enumerate(dict.fromkeys(texts))}  # two texts may become one
+    moved = np.array([places[text] for text in texts])
+    splits = {name: replace(split, texts=moved[split.texts]) for name, split in dataset.splits[task.id].items()}
+    return task, replace(dataset, tasks=[task], texts=list(places), splits={task.id: splits})
 
 
 class LengthFloor(Floor):
