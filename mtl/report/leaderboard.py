@@ -109,7 +109,7 @@ def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
     named = same_title and run.name != summary["folder"]
     return Row(
         name=run.name,
-        label=f"{summary['title']}, {run.name}" if named else summary["title"],
+        label=f"{summary['title']}, {run.name.removeprefix(summary['folder'] + ',')}" if named else summary["title"],
         family=summary["family"],
         split=splits_text(summary),
         scores=scores,
