@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from mtl.base.progress import hidden_progress, progress
-from mtl.data.dataset import Dataset, Split, load_dataset
+from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
 from mtl.data.text import tokenized
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
@@ -51,14 +51,12 @@ class PartScore:
         score: × 100.
         interval: of the score, over the scored rows (of groups, where rows belong together).
         gain: the interval of the difference to the constant answer, on the same rows.
-        loss: the interval of the difference to the floor that reads everything.
     """
 
     part: str
     score: float
     interval: tuple[float, float]
     gain: tuple[float, float]
-    loss: tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -134,12 +132,14 @@ class Artefacts:
 
 
 def find_artefacts(job: Job) -> list[Artefacts]:
-    """Train the floors, and test words and splits, for each task that has texts, training rows and targets to score.
+    """Train the floors, and test words and splits, for each task that has its files, texts, training rows and targets to score.
 
     Raises:
-        InputError: for data that cannot be read.
+        InputError: for data that cannot be read, and if no task has its files.
     """
-    dataset = load_dataset(job.suite, job.tasks, job.data_dir, job.config.held_out)
+    present = {task.id for task in present_tasks(job.suite, job.data_dir)}
+    found = [task for task in job.tasks if task.id in present]
+    dataset = load_dataset(job.suite, found or job.tasks, job.data_dir, job.config.held_out)
     tasks = [task for task in dataset.trained_tasks if task.is_scored and METHODS["svm"].answers(task)]
     return [_of_task(job, dataset, task) for task in progress(tasks, "artefacts", "tasks")]
 
@@ -263,7 +263,6 @@ def part_scores(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
             whole[part],
             interval(values),
             interval(values - points[CONSTANT]),
-            interval(values - points[EVERYTHING]),
         )
         for part, values in points.items()
     ]

@@ -23,6 +23,7 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale
 
 LARGE_SHARE = 0.25  # of what everything gains over the constant answer; less is no finding
+NEARLY_ALL = 0.9  # of what everything gains; more is a finding of the overlap
 DIFFERENT_SHARES = 0.001  # the p of a difference between the splits' classes that is a finding
 CLEAR_SHIFT = 0.6  # the lower end of an area under the curve that is a finding
 
@@ -49,11 +50,11 @@ def _part_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
         if score.gain[0] <= 0 or gain < LARGE_SHARE * whole:
             continue
         shown = f"{part}: {scale.show(score.score)}, {scale.show(gain)} above the constant answer"
-        if part == OVERLAP and score.loss[1] < 0:
-            continue  # a pair's overlap is a part of most tasks; it is a fault where nothing else is needed
+        if part == OVERLAP and gain < NEARLY_ALL * whole:
+            continue  # a pair's overlap is a part of most tasks; it is a fault where hardly anything else is needed
         beside = f" (everything: {scale.show(whole)})" if whole > 0 else ""
         meaning = (
-            f"no floor needs more than this; {REMEDIES[part]}" if part == OVERLAP else REMEDIES.get(part, ONE_TEXT)
+            f"hardly more than this is needed; {REMEDIES[part]}" if part == OVERLAP else REMEDIES.get(part, ONE_TEXT)
         )
         yield Finding(f"artefact: {part}", found.task.id, found.task.scored_split, 1, shown + beside, meaning)
 
