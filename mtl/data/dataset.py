@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mtl.base.errors import InputError
-from mtl.data.examples import Example, span_texts
+from mtl.data.examples import Example, Row, span_texts
 from mtl.data.files import HashedFile, changed_splits, hash_files
 from mtl.data.sampled import RowSample, take_sample
 from mtl.data.splits import TaskExamples, check_present, missing_tasks, read_task
@@ -31,6 +31,8 @@ class Split:
         columns: the task's `further_columns`, by name, one string per row.
         overlap: float32 (inputs, features), how much the texts of each pair overlap (`mtl.methods.coded`); None if no
             head reads it.
+        teacher: float32 (inputs, outputs), the head outputs of other models (`mtl.jobs.teacher`); None if no head learns
+            from them.
         spans: int64 (rows, spans, 2), start and stop of each marked span in characters of its text, in the order of
             `Task.marked`; None if the task has no spans.
         token_spans: the same spans in tokens of what a model reads (`mtl.data.spans`), likewise half-open; None if no
@@ -44,6 +46,7 @@ class Split:
     sizes: np.ndarray | None = None
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
     overlap: np.ndarray | None = None
+    teacher: np.ndarray | None = None
     spans: np.ndarray | None = None
     token_spans: np.ndarray | None = None
     marked: np.ndarray | None = None
@@ -105,9 +108,9 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     inputs = kept[both]
     sizes = np.minimum(split.sizes, 2)
     overlap = None if split.overlap is None else split.overlap[inputs]
-    return replace(
-        split, texts=split.texts[inputs], targets=(right > wrong) * (sizes - 1.0), sizes=sizes, overlap=overlap
-    )
+    teacher = None if split.teacher is None else split.teacher[inputs]
+    targets = (right > wrong) * (sizes - 1.0)
+    return replace(split, texts=split.texts[inputs], targets=targets, sizes=sizes, overlap=overlap, teacher=teacher)
 
 
 @dataclass(frozen=True)
@@ -282,6 +285,21 @@ def make_split(task: Task, examples: Sequence[Example], index: Mapping[str, int]
     if task.spans is not None:
         spans = np.array([row.spans for row in examples], dtype=np.int64).reshape(len(examples), len(task.marked), 2)
     return Split(texts.reshape(-1, task.sides), targets, sizes, columns, spans=spans)
+
+
+def input_rows(dataset: Dataset, task: Task, split: Split, rows: Iterable[int] | None = None) -> list[Row]:
+    """Rows of a split as a trained model takes new ones (`mtl.methods.method.Model.predict`).
+
+    Args:
+        rows: their numbers; None: all.
+    """
+    made: list[Row] = []
+    for row in range(len(split)) if rows is None else rows:
+        inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
+        shared = inputs[0] if task.candidates is None else inputs[0][:-1]
+        spans = [] if split.spans is None else split.spans[row].tolist()
+        made.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None), *spans))
+    return made
 
 
 def marked_texts(task: Task, split: Split, texts: Sequence[str]) -> list[tuple[str, ...]]:

@@ -18,6 +18,7 @@ from mtl.data.dataset import Dataset, fingerprints, load_dataset
 from mtl.data.splits import check_present
 from mtl.fetching.fetch import awaits_generation, fetch_suite
 from mtl.jobs.job import Job
+from mtl.jobs.teacher import ask_teacher
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.summary import SeedScores, Summary, read_summary, summarize
@@ -110,7 +111,7 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
     if config.trainer.threads:
         torch.set_num_threads(config.trainer.threads)
     dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out, config.imported.rows)
-    request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path)
+    request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path, ask_teacher(job, dataset))
     return dataset, METHODS[config.method].build(request)
 
 

@@ -1,7 +1,8 @@
 """The dataset's targets as the codes that heads are trained on, and batches of all tasks' rows for joint training."""
 
 import zlib
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -10,9 +11,9 @@ from torch.utils.data import DataLoader
 from mtl.base.device import device_of
 from mtl.data.dataset import Dataset, Split, with_one_wrong
 from mtl.methods.heads import with_overlap
-from mtl.model.network import TaskNetwork
+from mtl.model.network import Distillation, TaskNetwork
 from mtl.model.sequences import Sequences
-from mtl.settings.schema import Config, LossConfig
+from mtl.settings.schema import Config, DistillConfig, LossConfig
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import PERCENT, Scale, Task
@@ -36,11 +37,13 @@ class Coded:
     Args:
         overlap: whether the rows of pairs have their overlap.
         scale: how progress shows scores.
+        teacher: the outputs of other models for the training rows, by task id.
     """
 
     dataset: Dataset
     overlap: bool = False
     scale: Scale = PERCENT
+    teacher: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def splits(self) -> dict[str, dict[str, Split]]:
@@ -54,6 +57,8 @@ class Coded:
             coded[task.id] = {
                 name: replace(split, targets=kind.head.encode(split.targets, answers)) for name, split in splits.items()
             }
+            if task.id in self.teacher:
+                coded[task.id]["train"] = replace(coded[task.id]["train"], teacher=self.teacher[task.id])
         return coded
 
     @cached_property
@@ -72,8 +77,14 @@ class Coded:
             return split
         return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))
 
-    def set_loss(self, network: TaskNetwork, loss: LossConfig) -> None:
-        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so."""
+    def set_loss(self, network: TaskNetwork, loss: LossConfig, distill: DistillConfig | None = None) -> None:
+        """Let the network's loss weight the labels of tasks scored by one label, and judge candidates one by one, if `loss` says so.
+
+        Args:
+            distill: how much the outputs of other models count, where rows have them.
+        """
+        if distill is not None:
+            network.distillation = Distillation(distill.weight, distill.temperature)
         for task in self.dataset.trained_tasks:
             if task.id not in network.kinds:
                 continue

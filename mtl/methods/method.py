@@ -91,6 +91,21 @@ class Chosen(TypedDict):
 Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,), see `mtl.tasks.targets`
 
 
+@dataclass(frozen=True)
+class Teacher:
+    """What other models say of the training rows.
+
+    Args:
+        key: a hash of all that the outputs follow from.
+        outputs: by task id, float32 (inputs, outputs), the mean of their heads' outputs.
+        about: who they are, in a sentence.
+    """
+
+    key: str
+    outputs: Mapping[str, np.ndarray]
+    about: str
+
+
 class Method(Protocol):
     """One way to predict a suite's targets. It is built once for a run and then trained for each seed.
 
@@ -149,6 +164,16 @@ class Model(Protocol):
             ValueError: for a row that is not one of this task.
         """
 
+    def outputs(self, task: Task, rows: Sequence["Row"]) -> np.ndarray:
+        """The head's outputs, float32 (inputs, outputs): a row has one input, or in a choice one for each candidate.
+
+        Args:
+            rows: at least one.
+
+        Raises:
+            ValueError: for a row that is not one of this task.
+        """
+
     def learn(self, texts: Sequence[str]) -> None:
         """Look up what `encode` needs of these texts at once. Without it, each block of texts reads a file of vectors again."""
 
@@ -183,6 +208,7 @@ class BuildRequest:
 
     Args:
         folder: the folder of the run.
+        teacher: what other models say of the training rows (`distill.run`); None without any.
     """
 
     config: Config
@@ -190,6 +216,7 @@ class BuildRequest:
     data_dir: Path
     dataset: "Dataset"
     folder: Path
+    teacher: Teacher | None = None
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ class Finetuning:
         lone.layers[0] = heads[self.task.id]
         network = Network([self.task], lone, self.input.encoder)
         if not load_finished(network, self.folder):
-            self.data.set_loss(network, self.config.loss)
+            self.data.set_loss(network, self.config.loss, self.config.distill)
             self._fit(network)
         if self.config.finetune.threshold == "dev" and metric_named(self.task.metric).one_label:
             self._choose_threshold(network)

@@ -4,11 +4,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
 import torch
 from threadpoolctl import threadpool_limits
 
-from mtl.data.dataset import Dataset
+from mtl.data.dataset import Dataset, input_rows
 from mtl.data.examples import Row
 from mtl.tasks.task import Task
 
@@ -43,13 +42,7 @@ def sentences_per_second(
 def _some_rows(task: Task, dataset: Dataset) -> list[Row]:
     """Evenly chosen rows that the task is scored on."""
     split = dataset.scored(task)
-    rows: list[Row] = []
-    for row in range(0, len(split), -(-len(split) // ROWS)):
-        inputs = [[dataset.texts[text] for text in split.texts[number]] for number in split.inputs(np.array([row]))]
-        shared = inputs[0] if task.candidates is None else inputs[0][:-1]
-        spans = [] if split.spans is None else split.spans[row].tolist()
-        rows.append((*shared, *(texts[-1] for texts in inputs if task.candidates is not None), *spans))
-    return rows
+    return input_rows(dataset, task, split, range(0, len(split), -(-len(split) // ROWS)))
 
 
 @contextmanager

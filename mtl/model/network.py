@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +31,7 @@ class Batch:
         vectors: (sides * inputs, dim).
         sizes: int64 (rows,), inputs of each row; None: one each.
         overlap: float32 (inputs, features), how much the texts of each pair overlap, for heads that read it.
+        teacher: float32 (inputs, outputs), the head outputs of other models, for heads that learn from them.
         spans: int64 (inputs, spans, 2), the marked spans of each input, half-open, in steps of its tokens, for heads
             that read them.
         marked: (inputs, spans, dim), the vectors of the marked spans, beside vectors of whole texts.
@@ -45,6 +47,7 @@ class Batch:
     vectors: Tensor | None = None
     sizes: Tensor | None = None
     overlap: Tensor | None = None
+    teacher: Tensor | None = None
     spans: Tensor | None = None
     marked: Tensor | None = None
     firsts: Tensor | None = None
@@ -62,6 +65,7 @@ class Batch:
             tokens=move(self.tokens),
             vectors=move(self.vectors),
             overlap=move(self.overlap),
+            teacher=move(self.teacher),
             spans=move(self.spans),
             marked=move(self.marked),
             firsts=move(self.firsts),
@@ -97,6 +101,7 @@ class Batch:
             vectors=of_texts(self.vectors),
             sizes=None if self.sizes is None else self.sizes[first:last],
             overlap=of_inputs(self.overlap),
+            teacher=of_inputs(self.teacher),
             spans=of_inputs(self.spans),
             marked=of_inputs(self.marked),
         )
@@ -113,6 +118,7 @@ class Batch:
             tokens=pin(self.tokens),
             vectors=pin(self.vectors),
             overlap=pin(self.overlap),
+            teacher=pin(self.teacher),
             spans=pin(self.spans),
             marked=pin(self.marked),
         )
@@ -121,24 +127,43 @@ class Batch:
 AnyHead = Head | CosineHead | ProjectingHead | AttentionHead
 
 
+class Distillation(NamedTuple):
+    """How much the outputs of other models count.
+
+    Args:
+        weight: from 0 to 1, of the loss against them; the loss against the targets has the rest.
+        temperature: see `mtl.tasks.target_kind.HeadTargets.soft_loss`.
+    """
+
+    weight: float
+    temperature: float
+
+
 class TaskNetwork(nn.Module):
     """The interface through which training and prediction use a network that answers some tasks.
 
     Args:
         kinds: what heads need of the tasks' targets, by task id.
+        distillation: how much the outputs of other models count, in batches that have them.
     """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         super().__init__()
         self.kinds = {task.id: target_kind(task).head for task in tasks}
+        self.distillation = Distillation(0.0, 1.0)
 
     @abstractmethod
     def forward(self, batch: Batch) -> Tensor:
         """The outputs for a batch of one of the tasks: (inputs, outputs)."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """The mean loss of a batch, as the task's target kind defines it."""
-        return self.kinds[batch.task].loss(self(batch), batch.targets, batch.sizes)
+        """The mean loss of a batch, as the task's target kind defines it, with `distillation` if the batch has outputs of other models."""
+        kind, outputs = self.kinds[batch.task], self(batch)
+        loss = kind.loss(outputs, batch.targets, batch.sizes)
+        if batch.teacher is None:
+            return loss
+        weight, temperature = self.distillation
+        return (1 - weight) * loss + weight * kind.soft_loss(outputs, batch.teacher, batch.sizes, temperature)
 
     def loss_weight(self, batch: Batch) -> Tensor:
         """The divisor of the mean in `loss`, a tensor of shape (). The loss of a batch is the mean of the losses of its parts,

@@ -113,6 +113,21 @@ class LossConfig:
 
 
 @dataclass
+class DistillConfig:
+    """Learning from the outputs of other models (Hinton et al. 2015; Tang et al. 2019). Only the LSTM reads this.
+
+    Attributes:
+        run: the folder of a finished run whose models are kept; None: from the targets alone.
+        weight: of the loss against their outputs; the loss against the targets has the rest.
+        temperature: see `mtl.tasks.target_kind.HeadTargets.soft_loss`.
+    """
+
+    run: str | None = MISSING
+    weight: float = bounded(ZERO_TO_ONE)
+    temperature: float = bounded(POSITIVE)
+
+
+@dataclass
 class TrainerConfig:
     """The device, the precision and the number of threads to train with."""
 
@@ -356,6 +371,7 @@ class Config:
     encoder: EncoderConfig = MISSING
     head: HeadConfig = MISSING
     loss: LossConfig = MISSING
+    distill: DistillConfig = MISSING
     pretrain: PretrainConfig = MISSING
     finetune: FinetuneConfig = MISSING
     trainer: TrainerConfig = MISSING
@@ -403,7 +419,16 @@ CHOICES = ("suite", "method", "variant", "architecture", "preset")
 SOURCES = ("embeddings.path", "transformer.path", "transformer.tokenizer", "static.path")
 # Keys that say where files are. What the files hold is compared by content (`mtl.runs.folder`).
 LOCATIONS = (
-    *("data_dir", "embeddings_dir", "cache_dir", "run_dir", "runs_dir", "embeddings.cache", "imported.predictions"),
+    *(
+        "data_dir",
+        "embeddings_dir",
+        "cache_dir",
+        "run_dir",
+        "runs_dir",
+        "embeddings.cache",
+        "imported.predictions",
+        "distill.run",
+    ),
     *SOURCES,
 )
 # Keys that do not change the results: locations, how and where seeds run, whether weights are kept, and keys whose effects, the

@@ -139,6 +139,15 @@ class HeadTargets(ABC):
             codes: (rows,).
         """
 
+    @abstractmethod
+    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
+        """The mean loss of a batch against the outputs of other models (Hinton et al. 2015, "Distilling the Knowledge in a Neural Network").
+
+        Args:
+            outputs, teacher: (inputs, outputs).
+            temperature: divides both before the softmax; gradients are multiplied with its square, so that they keep their size.
+        """
+
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """What the mean of `loss` divides by, (): the number of rows, or the sum of their weights.
 

@@ -54,7 +54,21 @@ class LabelCells(_Labelled, Cells):
         return 1.0 if gold == 0 else 0.0
 
 
-class LabelHead(_Labelled, HeadTargets):
+def _soft_cross_entropy(outputs: "Tensor", teacher: "Tensor", temperature: float) -> "Tensor":
+    """The cross-entropy of the outputs' softmax against the teacher's, × temperature²; outputs of -inf count in neither. Both (rows, outputs)."""
+    shares = (teacher / temperature).softmax(dim=1)
+    logarithms = (outputs / temperature).log_softmax(dim=1).masked_fill(shares == 0, 0)
+    return -(shares * logarithms).sum(dim=1).mean() * temperature**2
+
+
+class _ClassesHead(HeadTargets):
+    """One output for each class."""
+
+    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
+        return _soft_cross_entropy(outputs.float(), teacher, temperature)
+
+
+class LabelHead(_Labelled, _ClassesHead):
     """One output for each label."""
 
     weights: np.ndarray | None = None  # of the labels in the loss, float32 (labels,)
@@ -199,6 +213,12 @@ class NumberHead(HeadTargets):
         low, high = self.ends
         return F.mse_loss(outputs[:, 0], (codes - low) / (high - low))
 
+    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
+        """The squared error of the outputs: numbers have no temperature."""
+        from torch.nn import functional as F
+
+        return F.mse_loss(outputs.float(), teacher)
+
     def unscaled(self) -> Self:
         unscaled = copy(self)
         unscaled.ends = (0.0, 1.0)
@@ -301,6 +321,15 @@ class ChoiceHead(HeadTargets):
             return F.binary_cross_entropy_with_logits(outputs[:, 0].float(), _is_right(codes, sizes))
         return F.cross_entropy(_by_row(outputs, sizes), codes.long())
 
+    def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
+        """Against the teacher's softmax over the candidates of each row; in what `separated` returns, against its sigmoid of each candidate."""
+        from torch.nn import functional as F
+
+        if self.separately:
+            shares = (teacher[:, 0] / temperature).sigmoid()
+            return F.binary_cross_entropy_with_logits(outputs[:, 0].float() / temperature, shares) * temperature**2
+        return _soft_cross_entropy(_by_row(outputs, sizes), _by_row(teacher, sizes), temperature)
+
     def loss_weight(self, codes: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The number of rows; in what `separated` returns, that of their candidates."""
         if sizes is None or not self.separately:
@@ -392,7 +421,7 @@ def is_word(text: str) -> bool:
     return bool(text.strip()) and not any(mark in text for mark in "\t\n\r")
 
 
-class WordHead(HeadTargets):
+class WordHead(_ClassesHead):
     """One output for each target of the training rows."""
 
     def answers(self, train: np.ndarray) -> list[str]:

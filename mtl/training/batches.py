@@ -47,6 +47,7 @@ class BatchDataset(Dataset[Batch]):
         inputs = split.inputs(places)
         texts = self.texts[task][torch.from_numpy(inputs)].T.reshape(-1)
         overlap = None if split.overlap is None else torch.from_numpy(split.overlap[inputs])
+        teacher = None if split.teacher is None else torch.from_numpy(split.teacher[inputs])
         spans = None if split.token_spans is None else torch.from_numpy(split.token_spans[inputs])
         targets = self.targets[task][chosen]
         sizes = firsts = None
@@ -61,12 +62,20 @@ class BatchDataset(Dataset[Batch]):
                 vectors=self.vectors[texts],
                 sizes=sizes,
                 overlap=overlap,
+                teacher=teacher,
                 marked=marked,
                 firsts=firsts,
             )
         assert self.sequences is not None
         tokens, lengths = self.sequences.gather(texts)
-        return Batch(task, chosen, targets, tokens, lengths, sizes=sizes, overlap=overlap, spans=spans, firsts=firsts)
+        return Batch(
+            *(task, chosen, targets, tokens, lengths),
+            sizes=sizes,
+            overlap=overlap,
+            teacher=teacher,
+            spans=spans,
+            firsts=firsts,
+        )
 
     def loader(self, sampler: Sampler[Chosen], pin_memory: bool = False) -> DataLoader[Batch]:
         """A loader of the sampler's batches. It runs in this process, because gathering a batch takes microseconds."""
@@ -224,10 +233,12 @@ def predict_rows(
 def row_outputs(
     network: TaskNetwork, batches: BatchDataset, sampler: SortedSampler, device: torch.device
 ) -> np.ndarray:
-    """The outputs of a network without dropout, float32 (rows, outputs), for all rows of a task with one input a row."""
-    found = [(batch.rows, outputs.float().cpu()) for batch, outputs in _run(network, batches, sampler, device)]
-    rows, outputs = (torch.cat(part) for part in zip(*found, strict=True))
-    return outputs[torch.argsort(rows)].numpy()
+    """The outputs of a network without dropout, float32 (inputs, outputs), for all rows of a task, in row order."""
+    by_row: dict[int, Tensor] = {}
+    for batch, outputs in _run(network, batches, sampler, device):
+        sizes = [1] * len(batch.rows) if batch.sizes is None else batch.sizes.tolist()
+        by_row.update(zip(batch.rows.tolist(), outputs.float().cpu().split(sizes), strict=True))
+    return torch.cat([by_row[row] for row in sorted(by_row)]).numpy()
 
 
 @torch.no_grad()

@@ -45,7 +45,11 @@ def chosen_on_dev(config: Config) -> str:
 
 def _further_names(config: Config) -> list[str]:
     names = [name for name in (config.architecture, config.preset) if name != PAPER]
-    parts = {"overlap": config.head.overlap, "cosine": config.head.pair == "cosine"}
+    parts = {
+        "overlap": config.head.overlap,
+        "cosine": config.head.pair == "cosine",
+        "distilled": config.distill.run is not None,
+    }
     return [*names, *(name for name, on in parts.items() if on)]
 
 
@@ -99,7 +103,7 @@ LSTM = MethodKind(
     folder=folder,
     reads=(
         *("embeddings", "embeddings.", "embeddings_dir", "variant", "architecture", "preset", "boundary_words"),
-        *("encoder.", "head.", "loss.", "pretrain.", "finetune.", "trainer."),
+        *("encoder.", "head.", "loss.", "distill.", "pretrain.", "finetune.", "trainer."),
     ),
     build=lazy("mtl.methods.lstm.two_stages:TwoStages"),
     load=lazy("mtl.methods.lstm.trained:load_trained"),

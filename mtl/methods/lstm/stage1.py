@@ -91,7 +91,7 @@ def _train(
     key: str,
 ) -> None:
     settings = config.pretrain
-    data.set_loss(network, config.loss)
+    data.set_loss(network, config.loss, config.distill)
     batches = JointBatches(config, data, sequences, seed, settings.batch_size, settings.batch_size)
     schedule = batches.schedule(settings.max_steps, seed, settings.sampling)
     every = min(settings.validate_every, settings.max_steps)

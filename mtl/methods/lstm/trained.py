@@ -35,7 +35,7 @@ from mtl.model.sequences import ArraySequences, Sequences
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths, row_outputs
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
@@ -286,6 +286,15 @@ class TrainedLstm:
         Raises:
             ValueError: for a row that is not one of this task.
         """
+        codes = self._run(predict_rows, task, rows)
+        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
+
+    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
+        return self._run(row_outputs, task, rows)
+
+    def _run(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """What `predict_rows` or `row_outputs` returns for new rows."""
         head = task.answered_by or task.id
         kind, answers = target_kind(task), self.answers.get(head, [])
         examples = [make_example(task, row) for row in rows]
@@ -304,8 +313,7 @@ class TrainedLstm:
         device = self.encoder.device
         read = sequences if network.encoder else self._outputs(sequences)
         with mixed_precision(self.config.trainer, device):
-            codes = predict_rows(network, BatchDataset({head: split}, read), order, device)
-        return kind.head.decode(codes, answers)
+            return compute(network, BatchDataset({head: split}, read), order, device)
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up the words of these texts at once."""

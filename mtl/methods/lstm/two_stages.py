@@ -46,7 +46,8 @@ class TwoStages:
             request.dataset, texts, suite.language, config.max_length, config.boundary_words
         )
         self.config, self.suite, self.dataset, self.texts = config, suite, dataset, texts
-        self.data = Coded(dataset, config.head.overlap, suite.shown)
+        teacher = request.teacher
+        self.data = Coded(dataset, config.head.overlap, suite.shown, {} if teacher is None else teacher.outputs)
         self.embeddings = build_embeddings(
             config,
             suite,
@@ -57,14 +58,19 @@ class TwoStages:
         )
         logger.info("%s embeddings: %s", config.embeddings.name, self.embeddings.coverage)
         self.fingerprints = {"embeddings": self.embeddings.fingerprint(), "tokenizer": moses_version()}
+        if teacher is not None:
+            self.fingerprints["teacher"] = teacher.key
         self.facts: dict[str, Any] = {
             "embeddings_coverage": self.embeddings.coverage.as_dict(),
             "precision": training_precision(config.trainer),
             "hidden_size": config.encoder.hidden_size,
         }
+        notes = [] if teacher is None else [teacher.about]
         thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).one_label]
         if thresholds and config.finetune.threshold == "dev":
-            self.facts["notes"] = [f"The decision threshold was chosen on dev: {', '.join(thresholds)}."]
+            notes.append(f"The decision threshold was chosen on dev: {', '.join(thresholds)}.")
+        if notes:
+            self.facts["notes"] = notes
         self._stage1_records = records_beside(request.folder)
         self._network: Network | None = None  # the last seed's
         self._encoding_seconds = 0.0

@@ -34,7 +34,7 @@ from mtl.pretraining.settings import library_versions
 from mtl.settings.schema import Config, TrainerConfig
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_lengths, row_outputs
 from mtl.training.checkpoints import WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, used_precision
 
@@ -251,8 +251,16 @@ class TrainedTransformer(TransformerEncoder):
         Raises:
             ValueError: for a row that is not one of this task.
         """
+        codes = self._run(predict_rows, task, rows)
+        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
+
+    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
+        return self._run(row_outputs, task, rows)
+
+    def _run(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """What `predict_rows` or `row_outputs` returns for new rows."""
         head = task.answered_by or task.id
-        kind, answers = target_kind(task), self.answers.get(head, [])
         split, texts = new_split(task, rows)
         inputs = model_inputs(task, split, texts)
         index = {parts: number for number, parts in enumerate(dict.fromkeys(inputs))}
@@ -263,8 +271,7 @@ class TrainedTransformer(TransformerEncoder):
         order = SortedSampler({head: lengths}, {head: batch_rows(split, self.config.transformer.rows_at_once)})
         network = self.network(task)
         with mixed_precision(self.trainer, self.device):
-            codes = predict_rows(network, BatchDataset({head: split}, sequences), order, self.device)
-        return kind.head.decode(codes, answers)
+            return compute(network, BatchDataset({head: split}, sequences), order, self.device)
 
     def network(self, task: Task) -> TransformerNetwork:
         """The network with the head that answers a task, with its weights, on the device to compute on."""

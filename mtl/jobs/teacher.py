@@ -1,0 +1,126 @@
+"""The teacher of a distilled run: what the models of a finished run say of the training rows.
+
+The outputs of all its seeds are averaged: an ensemble teaches more than each of its models (Hinton et al. 2015, section 3). They are computed
+once and kept. Only training rows are shown to the teacher, and its models were trained on these rows, which a note says.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mtl.base.arrays import read_arrays, write_arrays
+from mtl.base.errors import InputError
+from mtl.base.files import sha256
+from mtl.base.progress import Progress, hidden_progress
+from mtl.data.dataset import Dataset, input_rows
+from mtl.encoders.run import Predictor
+from mtl.jobs.job import Job
+from mtl.methods.method import Teacher
+from mtl.runs.folder import RunFolder
+from mtl.runs.summary import Summary, read_summary
+from mtl.tasks.task import Task
+
+FORMAT = 1  # increase it when the same teacher gives other outputs, or when the file changes
+BLOCK = 4096  # rows
+
+logger = logging.getLogger("mtl")
+
+
+def ask_teacher(job: Job, dataset: Dataset) -> Teacher | None:
+    """What `distill.run` says of the training rows of the run's tasks; None without one.
+
+    Raises:
+        InputError: for a folder without a finished run whose models are kept, for a run that has none of the tasks, and for one that was
+            trained on other rows: then dev rows of this run may be among them.
+    """
+    run = job.config.distill.run
+    if run is None:
+        return None
+    folder = RunFolder(Path(run))
+    if not folder.summary.exists():
+        raise InputError("is no folder of a finished run", key="distill.run", value=run)
+    summary = read_summary(folder.summary)
+    tasks = _taught(job, folder, summary, dataset)
+    key = _key(folder, summary, tasks, dataset)
+    cache = Path(job.config.cache_dir) / f"teacher-{key[:16]}.npz"
+    outputs = _read(cache, tasks)
+    if outputs is None:
+        outputs = _computed(folder, summary, tasks, dataset)
+        write_arrays(cache, outputs)
+    distill = job.config.distill
+    seeds = summary["seeds"]
+    about = (
+        f"Distilled from {summary['title']} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''}), whose models were trained on the same rows:"
+        f" {', '.join(outputs)} (distill.weight={distill.weight:g}, distill.temperature={distill.temperature:g})."
+    )
+    return Teacher(key, outputs, about)
+
+
+def _taught(job: Job, folder: RunFolder, summary: Summary, dataset: Dataset) -> list[Task]:
+    """The tasks that the teacher was trained on, on the same training rows."""
+    inputs = folder.read_inputs()
+    tasks = [task for task in dataset.trained_tasks if task.id in summary["tasks"]]
+    if not tasks:
+        raise InputError("has none of this run's tasks", key="distill.run", value=str(folder.path))
+    for task in tasks:
+        path = task.path("train", job.data_dir)
+        assert path is not None
+        names = [f"tasks.{task.id}", path.relative_to(job.data_dir).as_posix()]
+        if any(inputs.get(name) != dataset.fingerprints[name] for name in names):
+            raise InputError(f"was trained on other rows of {task.id}", key="distill.run", value=str(folder.path))
+    theirs = summary["config"].get("held_out")
+    if theirs != job.config.held_out:
+        raise InputError(
+            f"was made with held_out={theirs}, and this run has {job.config.held_out}: its training rows are others",
+            key="distill.run",
+            value=str(folder.path),
+        )
+    return tasks
+
+
+def _key(folder: RunFolder, summary: Summary, tasks: Sequence[Task], dataset: Dataset) -> str:
+    """A hash of all that the outputs follow from: the models and their configuration, and the rows."""
+    files = [path for seed in summary["seeds"] for path in sorted(folder.seed(seed).rglob("best.ckpt"))]
+    followed = (
+        FORMAT,
+        [task.id for task in tasks],
+        sorted(dataset.fingerprints.items()),
+        sorted(folder.read_inputs().items()),
+        [sha256(path) for path in (folder.config, *files)],
+    )
+    return hashlib.sha256(json.dumps(followed).encode()).hexdigest()
+
+
+def _read(path: Path, tasks: Sequence[Task]) -> dict[str, np.ndarray] | None:
+    """The outputs in a file; None if it does not exist or is damaged."""
+    if not path.exists():
+        return None
+    try:
+        arrays = read_arrays(path)
+    except (OSError, ValueError, KeyError, InputError):
+        return None
+    complete = set(arrays) == {task.id for task in tasks} and all(array.ndim == 2 for array in arrays.values())
+    return {task.id: arrays[task.id] for task in tasks} if complete else None
+
+
+def _computed(folder: RunFolder, summary: Summary, tasks: Sequence[Task], dataset: Dataset) -> dict[str, np.ndarray]:
+    """The mean of the outputs of all seeds, by task id."""
+    seeds = summary["seeds"]
+    outputs: dict[str, np.ndarray] = {}
+    rows = {task.id: input_rows(dataset, task, dataset.splits[task.id]["train"]) for task in tasks}
+    with Progress("asking the teacher", len(seeds) * sum(map(len, rows.values())), "rows") as bar:
+        for seed in seeds:
+            predictor = Predictor.load(folder.path, seed)
+            for task in tasks:
+                parts = []
+                for start in range(0, len(rows[task.id]), BLOCK):
+                    block = rows[task.id][start : start + BLOCK]
+                    with hidden_progress():
+                        parts.append(predictor.model.outputs(task, block))
+                    bar.advance(len(block))
+                outputs[task.id] = outputs.get(task.id, 0) + np.concatenate(parts) / len(seeds)
+    return {id: own.astype(np.float32) for id, own in outputs.items()}

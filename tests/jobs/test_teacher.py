@@ -1,0 +1,138 @@
+"""Runs that learn from the outputs of a finished run."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import job
+from input_errors import raises_input_error
+from kinds_suite import write_kinds_suite
+
+import mtl.jobs.teacher as teacher_module
+from mtl.data.dataset import Dataset, input_rows, load_dataset
+from mtl.encoders.run import Predictor
+from mtl.jobs.job import Job
+from mtl.jobs.teacher import ask_teacher
+from mtl.jobs.together import run_baseline
+from mtl.tasks.targets import target_kind
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a suite and a finished run of two seeds, run."""
+    folder = tmp_path_factory.mktemp("teacher")
+    write_kinds_suite(folder)
+    run_baseline(made(folder, "run", "seeds=[1,2]"))
+    return folder
+
+
+def made(folder: Path, run: str, *settings: str) -> Job:
+    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
+    return job([*own, "embeddings.dim=12", f"run_dir={folder / run}", *settings])
+
+
+def dataset_of(run: Job) -> Dataset:
+    return load_dataset(run.suite, run.run_tasks, run.data_dir, run.config.held_out)
+
+
+def predictions(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((folder / "seed-1/predictions").iterdir())}
+
+
+def test_the_outputs_are_the_mean_of_all_seeds_and_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = made(folder, "other", f"distill.run={folder / 'run'}")
+    dataset = dataset_of(run)
+    asked = ask_teacher(run, dataset)
+    assert asked is not None and set(asked.outputs) == {task.id for task in dataset.trained_tasks}
+    models = [Predictor.load(folder / "run", seed).model for seed in (1, 2)]
+    for task in dataset.trained_tasks:
+        train = dataset.splits[task.id]["train"]
+        rows = input_rows(dataset, task, train)
+        each = [model.outputs(task, rows) for model in models]
+        assert len(each[0]) == len(train.texts)
+        np.testing.assert_allclose(asked.outputs[task.id], np.mean(each, axis=0), atol=1e-5)
+        if task.kind == "labels":  # outputs are what predictions follow from
+            assert (models[0].predict(task, rows) == each[0].argmax(axis=1)).all()
+    assert "2 seeds" in asked.about and "trained on the same rows" in asked.about
+
+    monkeypatch.setattr(teacher_module, "_computed", lambda *arguments: pytest.fail("asked again"))
+    again = ask_teacher(run, dataset)
+    assert again is not None and again.key == asked.key
+    assert all((again.outputs[id] == own).all() for id, own in asked.outputs.items())
+
+
+def test_a_damaged_cache_is_computed_anew(folder: Path) -> None:
+    run = made(folder, "other", f"distill.run={folder / 'run'}", f"cache_dir={folder / 'own'}")
+    first = ask_teacher(run, dataset_of(run))
+    (cached,) = (folder / "own").glob("teacher-*.npz")
+    cached.write_bytes(b"PK")
+    second = ask_teacher(run, dataset_of(run))
+    assert first is not None and second is not None
+    assert all((second.outputs[id] == own).all() for id, own in first.outputs.items())
+
+
+def test_the_weight_says_how_much_the_teacher_counts(folder: Path) -> None:
+    distilled = f"distill.run={folder / 'run'}"
+    plain = run_baseline(made(folder, "plain", "seeds=[1]"))
+    run_baseline(made(folder, "none", "seeds=[1]", distilled, "distill.weight=0"))
+    summary = run_baseline(made(folder, "half", "seeds=[1]", distilled))
+    assert predictions(folder / "none") == predictions(folder / "plain")
+    weights = [folder / name / "seed-1/pretrain/best.ckpt" for name in ("plain", "half")]
+    assert weights[0].read_bytes() != weights[1].read_bytes()
+    assert any("Distilled from LSTM, random, frozen (2 seeds)" in note for note in summary["notes"])
+    assert summary["title"] == "LSTM, random, frozen, distilled" and plain["title"] == "LSTM, random, frozen"
+    inputs = json.loads((folder / "half/inputs.json").read_text(encoding="utf-8"))
+    assert "teacher" in inputs
+
+
+def test_outputs_alone_teach_a_task(folder: Path) -> None:
+    """With weight 1 the targets do not count: the pupil's outputs come nearer to the teacher's than a plain run's are."""
+    settings = ("seeds=[3]", "pretrain.max_steps=200", "tasks=[mood]")
+    run_baseline(made(folder, "alone", *settings))
+    run_baseline(made(folder, "pupil", *settings, f"distill.run={folder / 'run'}", "distill.weight=1"))
+    run = made(folder, "pupil")
+    dataset = dataset_of(run)
+    task = next(task for task in dataset.tasks if task.id == "mood")
+    rows = input_rows(dataset, task, dataset.splits["mood"]["train"])
+    teacher = np.mean([Predictor.load(folder / "run", seed).model.outputs(task, rows) for seed in (1, 2)], axis=0)
+
+    def distance(name: str) -> float:
+        outputs = Predictor.load(folder / name).model.outputs(task, rows)
+        return float(
+            np.abs((outputs - outputs.mean(1, keepdims=True)) - (teacher - teacher.mean(1, keepdims=True))).mean()
+        )
+
+    assert distance("pupil") < distance("alone")
+    assert target_kind(task).head.outputs([]) == teacher.shape[1]
+
+
+@pytest.mark.parametrize("settings", [["held_out=0.3"], ["tasks=[mood]"]], ids=["held out", "no task"])
+def test_teachers_that_cannot_be_asked(folder: Path, tmp_path: Path, settings: list[str]) -> None:
+    run_baseline(made(folder, str(tmp_path / "run"), "seeds=[1]", "pretrain.max_steps=10", *settings))
+    run = made(folder, "other", f"distill.run={tmp_path / 'run'}", "tasks=[stars]")
+    with raises_input_error():
+        ask_teacher(run, dataset_of(run))
+
+
+def test_a_floor_without_models(folder: Path, tmp_path: Path) -> None:
+    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={tmp_path / 'run'}"]
+    run_baseline(job([*own, "method=constant", "seeds=[1]"]))
+    run = made(folder, "other", f"distill.run={tmp_path / 'run'}", "tasks=[stars]")
+    with raises_input_error(file="run"):
+        ask_teacher(run, dataset_of(run))
+
+
+def test_a_folder_that_is_no_run(folder: Path, tmp_path: Path) -> None:
+    run = made(folder, "other", f"distill.run={tmp_path}")
+    with raises_input_error(key="distill.run"):
+        ask_teacher(run, dataset_of(run))
+
+
+def test_a_run_on_other_rows(folder: Path, tmp_path: Path) -> None:
+    write_kinds_suite(tmp_path)
+    train = tmp_path / "data/mood/train.jsonl"
+    train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    run = made(folder, "other", f"distill.run={folder / 'run'}", f"data_dir={tmp_path / 'data'}")
+    with raises_input_error(key="distill.run"):
+        ask_teacher(run, dataset_of(run))
