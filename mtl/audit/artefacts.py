@@ -33,6 +33,7 @@ from mtl.tasks.task import Task
 
 LEVEL = 0.05  # of intervals and of the threshold for words
 FOLDS = 5
+FEW_TEXTS = 100  # distinct training texts
 MOST_ROWS = 4000  # of each split, that a classifier tells apart
 FEWEST_WITH_WORD = 20  # rows
 MOST_WORDS = 5  # that are named for each task
@@ -276,6 +277,8 @@ def _predictions(job: Job, settings: dict[str, object], floor: type[Floor], task
     """The targets (rows,) of the scored rows that a floor predicts."""
     with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress():
         given = {"suite": job.config.suite, "max_length": job.config.max_length, "cache_dir": folder, **settings}
+        if "floor.grid.C" in settings and len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
+            given["floor.min_count"] = 1  # as of topics: no word need stand in two of them
         config = load_job(given).config
         method = floor(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder)))
         (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]

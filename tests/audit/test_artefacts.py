@@ -95,6 +95,17 @@ def test_a_word_of_one_text_that_tells_the_class(tmp_path: Path) -> None:
     assert {"artefact: second text alone", "artefact: words"} <= set(kinds(pair))
 
 
+def test_topics_that_stand_in_one_distinct_text_each(tmp_path: Path) -> None:
+    made = suite_job(tmp_path)
+    for split, seed in (("train", 0), ("dev", 1)):
+        topics = [
+            ("kärnkraft" if label == "yes" else "gruvor", text, label) for _, text, label in rows(300, seed, None)
+        ]
+        write_tsv(tmp_path / f"data/{split}.tsv", ("a", "b", "same"), *topics)
+    pair, _ = find_artefacts(made)
+    assert {score.part: score.score for score in pair.scores}["first text alone"] == 100
+
+
 def test_lengths_that_tell_the_class(tmp_path: Path) -> None:
     pair, _ = find_artefacts(suite_job(tmp_path, "length"))
     assert {score.part: score.score for score in pair.scores}[LENGTHS] == 100

@@ -102,7 +102,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("embeddings.init_std=null", "embeddings.init_std=None: "),
         ("suite=blue", "suite=blue: unknown; known: glue, glue-sample, klej, klej-sample"),
         ("suite=a/b.yaml", "suite=a/b.yaml: no such file"),
-        ("embeddings=word2vec", "embeddings=word2vec: unknown; known: "),
+        ("embeddings=bert", "embeddings=bert: unknown; known: "),
         ("variant=thawed", "variant=thawed: unknown; known: attention, finetune, frozen"),
         ("architecture=deep", "architecture=deep: unknown; known: jiant, paper"),
         ("preset=fast", "preset=fast: unknown; known: "),
@@ -112,7 +112,7 @@ def test_auto_takes_klej_where_its_data_is(tmp_path: Path, monkeypatch: pytest.M
         ("embeddings.missing=random", "embeddings.missing: random embeddings have no missing; set embeddings=fasttext"),
         (
             "method=bayes",
-            "method=bayes: unknown; known: constant, forest, imported, lead, lstm, majority, overlap, random, svm",
+            "method=bayes: unknown; known: constant, fasttext, forest, imported, lead, logistic, lstm, majority, ",
         ),
         ("floor.min_count=1", "floor.min_count: method lstm does not read it; set method=, or drop it"),
         ("cache_dir=${nowhere}", "cache_dir: Interpolation key 'nowhere' not found"),

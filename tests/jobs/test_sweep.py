@@ -240,7 +240,7 @@ def test_the_command_line_has_the_last_word(tmp_path: Path) -> None:
         ("runs: [{}, {encoder.hiden_size: 3}]", r"run 2 \(encoder.hiden_size=3\): unknown key 'encoder.hiden_size'"),
         ("runs: [{name: a, max_length: 0}]", "run a: max_length=0: must be greater than 0"),
         ("grid: {embeddings: [random, elmo], embeddings.dim: [3]}", "run 2 .*elmo embeddings have no dim"),
-        ("runs: [{embeddings: word2vec}]", "run 1 .*embeddings=word2vec: unknown"),
+        ("runs: [{embeddings: bert}]", "run 1 .*embeddings=bert: unknown"),
         ("runs: [{tasks: [glue]}]", "run 1 .*has no task glue"),
         ("runs: [{run_dir: x}]", "run 1 .*run_dir: each run has its own folder"),
         (
