@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from omegaconf import MISSING
 
 from mtl.data.examples import read_examples, span_texts
 from mtl.embedders.elmo.training import ELMoTraining
@@ -16,7 +17,10 @@ from mtl.encoders.average import AverageSettings
 from mtl.encoders.run import RunSettings
 from mtl.encoders.transformer import TransformerSettings
 from mtl.jobs.sweep import load_sweep
+from mtl.make.recipe import load_recipe
+from mtl.make.steps import STEPS
 from mtl.mteb.benchmark import ModelFacts, MtebSettings, load_benchmark
+from mtl.similarity.comparison import SimilarityOptions
 from mtl.tasks.metrics import METRICS
 from mtl.tasks.suite import load_suite
 from mtl.tasks.targets import TARGET_KINDS
@@ -167,3 +171,44 @@ def test_the_tables_of_kinds_and_metrics_list_all() -> None:
     section = read("docs/your-suite.md").split("## Kinds of target")[1].split("\n## ")[0]
     assert all(re.search(rf"^\|.*`{name}`", section, re.MULTILINE) for name in METRICS)
     assert all(re.search(rf"^\| {name} \|", section, re.MULTILINE) for name in TARGET_KINDS)
+
+
+def option_tables() -> dict[str, dict[str, list[str]]]:
+    """The cells of the table of each step's options in docs/making-tasks.md, by step and option; "" has the options of similarities."""
+    text = read("docs/making-tasks.md")
+    tables: dict[str, dict[str, list[str]]] = {}
+    for part in re.split(r"\n(?=\*\*`|`pairs`, `similarity`)", text)[1:]:
+        names = re.findall(r"\*\*`(\w+)`\*\*", part) or [""]
+        rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|(.*?)\|", part.split("\n## ")[0].split("\n### ")[0], re.MULTILINE)
+        tables |= {
+            name: {option: [default.strip()] for names, default in rows for option in re.findall(r"`(\w+)`", names)}
+            for name in names
+        }
+    return tables
+
+
+def test_every_option_of_every_step_is_listed() -> None:
+    tables, common = option_tables(), {field.name for field in fields(SimilarityOptions)}
+    assert set(tables) == {*STEPS, ""}
+    steps = {name: step.options for name, step in STEPS.items()} | {"": SimilarityOptions}
+    for name, options in steps.items():
+        declared = {field.name: field.default for field in fields(options) if name == "" or field.name not in common}
+        assert set(tables[name]) == set(declared), name
+        for option, default in declared.items():
+            shown = (
+                "" if default in (None, MISSING) or not isinstance(default, str | int | float) else str(default).lower()
+            )
+            assert tables[name][option] == [f"`{shown}`" if shown else ""], (name, option)
+
+
+def test_the_shipped_recipes_are_shown() -> None:
+    blocks = list(code_blocks("docs/making-tasks.md", "yaml"))
+    for path in sorted((ROOT / "configs/recipe").glob("*.yaml")):
+        text = path.read_text(encoding="utf-8")
+        assert text[text.index("sources:") : text.index("tasks:")] in blocks, path.stem
+
+
+def test_the_example_of_a_recipe_is_right(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(next(code_blocks("docs/making-tasks.md", "yaml")), encoding="utf-8")
+    assert [use.name for use in load_recipe(path).uses] == ["keep", "duplicates", "map", "split"]

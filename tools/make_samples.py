@@ -1,4 +1,4 @@
-"""Generate the embedded suites and pack them into the archives of the package.
+"""Generate the embedded suites and corpora, and pack them into the archives of the package.
 
     python tools/make_samples.py
 
@@ -11,10 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from samples.glue.grammar import glue_files
+from samples.klej.corpora import corpora_files
 from samples.klej.grammar import klej_files
 from samples.superlim.files import superlim_files
 
-GENERATORS = {"klej-sample": klej_files, "superlim-sample": superlim_files, "glue-sample": glue_files}
+GENERATORS = {
+    "klej-sample": klej_files,
+    "superlim-sample": superlim_files,
+    "glue-sample": glue_files,
+    "klej-corpora": corpora_files,
+}
 SAMPLES = Path(__file__).resolve().parent.parent / "mtl/sample"
 
 

@@ -11,30 +11,27 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.stats import chi2_contingency, norm
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
+from scipy.stats import norm
+from sklearn.feature_extraction.text import CountVectorizer
 
+from mtl.audit.splits import ClassShares, Gap, Shift, class_shares, split_shift
+from mtl.base.errors import InputError
 from mtl.base.progress import hidden_progress, progress
 from mtl.data.dataset import Dataset, Split, load_dataset, present_tasks
+from mtl.data.examples import read_examples
 from mtl.data.text import tokenized
 from mtl.jobs.job import Job, load_job
 from mtl.methods import METHODS
 from mtl.methods.floors.features import Document
 from mtl.methods.floors.floor import Floor
 from mtl.methods.method import BuildRequest
-from mtl.stats.resampling import resampled_scores, row_groups
+from mtl.stats.resampling import RowGroups, resampled_scores, row_groups
 from mtl.tasks.metrics import score
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 
 LEVEL = 0.05  # of intervals and of the threshold for words
-FOLDS = 5
 FEW_TEXTS = 100  # distinct training texts
-MOST_ROWS = 4000  # of each split, that a classifier tells apart
 FEWEST_WITH_WORD = 20  # rows
 MOST_WORDS = 5  # that are named for each task
 SEED = 1
@@ -96,32 +93,6 @@ class Words:
 
 
 @dataclass(frozen=True)
-class Shift:
-    """How well a classifier tells the rows of a split from training rows: the area under its ROC curve with its interval. 0.5 is chance."""
-
-    split: str
-    area: float
-    interval: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class ClassShares:
-    """The classes of a task in its splits.
-
-    Args:
-        answers: the classes, as in the data.
-        rows: by split, the number of rows of each class, int64 (classes,).
-        tokens: by split, the mean number of tokens of a row of each class; NaN without rows.
-        p: of a test that all splits have the same shares.
-    """
-
-    answers: list[str]
-    rows: dict[str, np.ndarray]
-    tokens: dict[str, np.ndarray]
-    p: float
-
-
-@dataclass(frozen=True)
 class Artefacts:
     """What one task gives away. Parts that do not apply to it are empty or None."""
 
@@ -130,6 +101,7 @@ class Artefacts:
     words: Words | None
     classes: ClassShares | None
     shifts: list[Shift]
+    gap: Gap | None = None
 
 
 def find_artefacts(job: Job) -> list[Artefacts]:
@@ -149,10 +121,17 @@ def _of_task(job: Job, dataset: Dataset, task: Task) -> Artefacts:
     with hidden_progress():
         texts = tokenized(dataset.texts, job.suite.language, job.config.max_length, Path(job.config.cache_dir))
     splits = dataset.splits[task.id]
-    shifts = [_shift(dataset, splits["train"], split, name) for name, split in splits.items() if name != "train"]
+    shifts = [split_shift(dataset, splits["train"], split, name) for name, split in splits.items() if name != "train"]
     words = telling_words(task, splits["train"], texts.words) if task.labels or task.candidates else None
-    classes = _class_shares(task, splits, texts.lengths) if task.labels else None
-    return Artefacts(task, part_scores(job, dataset, task), words, classes, [shift for shift in shifts if shift])
+    classes = class_shares(task, splits, texts.lengths) if task.labels else None
+    predicted = {
+        part: _predictions(job, settings, floor, *changed)
+        for part, (settings, floor, change) in PARTS.items()
+        if (changed := change(task, dataset)) is not None
+    }
+    gap = _gap(job, dataset, task, predicted[EVERYTHING])
+    scores = _part_scores(dataset, task, {part: own[task.scored_split] for part, own in predicted.items()})
+    return Artefacts(task, scores, words, classes, [shift for shift in shifts if shift], gap)
 
 
 # What a floor reads: changes a task and its dataset, or returns None where the part does not exist.
@@ -238,43 +217,65 @@ PARTS: dict[str, tuple[dict[str, object], type[Floor], Change]] = {
 }
 
 
-def part_scores(job: Job, dataset: Dataset, task: Task) -> list[PartScore]:
-    """The scores of the floors of PARTS, as far as the task has these parts, in their order.
+def _part_scores(dataset: Dataset, task: Task, predicted: dict[str, np.ndarray]) -> list[PartScore]:
+    """The scores of floors on the scored rows. All are resampled together, so that differences are of the same rows.
 
-    All floors are resampled together, so that differences are of the same rows.
+    Args:
+        predicted: by part, the targets of these rows, (rows,).
     """
-    recorded = dataset.scored_rows[task.id]
     rows = dataset.scored(task).scored
-    numbers = recorded["groups"] or list(range(len(rows.targets)))
-    groups = row_groups(recorded["texts"], np.array(numbers))
-    predicted = {}
-    for part, (settings, floor, change) in PARTS.items():
-        if (changed := change(task, dataset)) is not None:
-            predicted[part] = _predictions(job, settings, floor, *changed)
+    groups = _scored_groups(dataset, task)
     points = {part: resampled_scores(task, own[None], rows, groups)[0] for part, own in predicted.items()}
-    whole = {part: _score(task, own, dataset) for part, own in predicted.items()}
-
-    def interval(values: np.ndarray) -> tuple[float, float]:
-        low, high = np.quantile(values, [LEVEL / 2, 1 - LEVEL / 2])
-        return float(low), float(high)
-
     return [
         PartScore(
             "candidates alone" if task.candidates is not None and part == "second text alone" else part,
-            whole[part],
-            interval(values),
-            interval(values - points[CONSTANT]),
+            score(task, predicted[part], rows),
+            _interval(values),
+            _interval(values - points[CONSTANT]),
         )
         for part, values in points.items()
     ]
 
 
-def _score(task: Task, predicted: np.ndarray, dataset: Dataset) -> float:
-    return score(task, predicted, dataset.scored(task).scored)
+def _scored_groups(dataset: Dataset, task: Task) -> RowGroups:
+    recorded = dataset.scored_rows[task.id]
+    numbers = recorded["groups"] or list(range(len(dataset.scored(task))))
+    return row_groups(recorded["texts"], np.array(numbers))
 
 
-def _predictions(job: Job, settings: dict[str, object], floor: type[Floor], task: Task, dataset: Dataset) -> np.ndarray:
-    """The targets (rows,) of the scored rows that a floor predicts."""
+def _interval(values: np.ndarray) -> tuple[float, float]:
+    low, high = np.quantile(values, [LEVEL / 2, 1 - LEVEL / 2])
+    return float(low), float(high)
+
+
+def _gap(job: Job, dataset: Dataset, task: Task, predicted: dict[str, np.ndarray]) -> Gap | None:
+    """How far a floor's scores on dev and test differ. None without test targets, as in most published data.
+
+    Args:
+        predicted: its predictions by split.
+    """
+    path = task.path("test", job.data_dir)
+    if task.scored_split != "dev" or "test" not in predicted or path is None:
+        return None
+    try:
+        rows = read_examples(task, path, True)
+    except InputError:
+        return None
+    test = replace(dataset.splits[task.id]["test"], targets=np.array([row.target for row in rows])).scored
+    names = [str(number) if row.group is None else row.group for number, row in enumerate(rows)]
+    groups = row_groups(f"{task.id} test", np.unique(names, return_inverse=True)[1])
+    (of_dev,) = resampled_scores(
+        task, predicted["dev"][None], dataset.scored(task).scored, _scored_groups(dataset, task)
+    )
+    (of_test,) = resampled_scores(task, predicted["test"][None], test, groups)
+    dev = score(task, predicted["dev"], dataset.scored(task).scored)
+    return Gap(dev, score(task, predicted["test"], test), _interval(of_dev - of_test))
+
+
+def _predictions(
+    job: Job, settings: dict[str, object], floor: type[Floor], task: Task, dataset: Dataset
+) -> dict[str, np.ndarray]:
+    """The targets that a floor predicts, by split, (rows,) each."""
     with TemporaryDirectory(prefix="mtl-artefacts-") as folder, hidden_progress():
         given = {"suite": job.config.suite, "max_length": job.config.max_length, "cache_dir": folder, **settings}
         if "floor.grid.C" in settings and len(np.unique(dataset.splits[task.id]["train"].texts)) < FEW_TEXTS:
@@ -282,7 +283,7 @@ def _predictions(job: Job, settings: dict[str, object], floor: type[Floor], task
         config = load_job(given).config
         method = floor(BuildRequest(config, job.suite, job.data_dir, dataset, Path(folder)))
         (predictions,) = [by_split for _, by_split in method.predictions(SEED, Path(folder))]
-    return predictions[task.scored_split]
+    return dict(predictions)
 
 
 def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -> Words:
@@ -333,57 +334,3 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
         for word, answer in best
     ]
     return Words(sorted(found, key=lambda word: (-word.z, word.word)), len(named), threshold)
-
-
-def _class_shares(task: Task, splits: dict[str, Split], lengths: np.ndarray) -> ClassShares | None:
-    """The classes of the splits whose targets are known; None if there is only one such split."""
-    classes = np.arange(len(task.labels or ()))
-    known = {name: split for name, split in splits.items() if not np.isnan(split.targets).any()}
-    if len(known) < 2:
-        return None
-    rows = {name: (split.targets[:, None] == classes).sum(axis=0) for name, split in known.items()}
-    tokens = {}
-    for name, split in known.items():
-        totals = lengths[split.texts].sum(axis=1)
-        tokens[name] = np.array(
-            [
-                totals[split.targets == number].mean() if (split.targets == number).any() else np.nan
-                for number in classes
-            ]
-        )
-    table = np.array(list(rows.values()))
-    table = table[:, table.any(axis=0)]
-    return ClassShares(list(task.labels or ()), rows, tokens, float(chi2_contingency(table).pvalue))
-
-
-def _shift(dataset: Dataset, train: Split, other: Split, name: str) -> Shift | None:
-    """How well a classifier on TF-IDF of words tells the rows of a split from training rows; None with fewer rows than folds.
-
-    Each row is judged by a classifier that was not trained on it. The interval is Hanley and McNeil's (1982).
-    """
-    rng = np.random.default_rng(SEED)
-    texts, labels = [], []
-    for label, split in enumerate((train, other)):
-        rows = np.arange(len(split.texts))
-        if len(rows) > MOST_ROWS:
-            rows = np.sort(rng.choice(rows, MOST_ROWS, replace=False))
-        texts += [" ".join(dataset.texts[text] for text in row) for row in split.texts[rows].tolist()]
-        labels += [label] * len(rows)
-    marks = np.array(labels)
-    positive, negative = int(marks.sum()), int((1 - marks).sum())
-    if min(positive, negative) < FOLDS:
-        return None
-    model = make_pipeline(
-        TfidfVectorizer(token_pattern=r"\w+"), LogisticRegression(class_weight="balanced", max_iter=300)
-    )
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
-    try:
-        judged = cross_val_predict(model, texts, marks, cv=folds, method="decision_function")
-    except ValueError:  # no words at all
-        return None
-    area = float(roc_auc_score(marks, judged))
-    twice, square = area / (2 - area), 2 * area**2 / (1 + area)
-    variance = area * (1 - area) + (positive - 1) * (twice - area**2) + (negative - 1) * (square - area**2)
-    deviation = float(np.sqrt(max(variance, 0) / (positive * negative)))
-    reach = float(norm.isf(LEVEL / 2)) * deviation
-    return Shift(name, area, (max(0.0, area - reach), min(1.0, area + reach)))

@@ -37,7 +37,7 @@ ONE_TEXT = "the other text is not needed for these points; balance the answers o
 
 def artefact_findings(found: Artefacts, scale: Scale) -> list[Finding]:
     """What a task gives away clearly."""
-    return [*_part_findings(found, scale), *_word_findings(found), *_split_findings(found)]
+    return [*_part_findings(found, scale), *_word_findings(found), *_split_findings(found, scale)]
 
 
 def _part_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
@@ -73,7 +73,7 @@ def _word_findings(found: Artefacts) -> Iterator[Finding]:
     yield Finding("artefact: words", found.task.id, "train", count, what, meaning)
 
 
-def _split_findings(found: Artefacts) -> Iterator[Finding]:
+def _split_findings(found: Artefacts, scale: Scale) -> Iterator[Finding]:
     classes = found.classes
     if classes is not None and classes.p < DIFFERENT_SHARES:
         shares = {split: rows / rows.sum() for split, rows in classes.rows.items()}
@@ -84,6 +84,13 @@ def _split_findings(found: Artefacts) -> Iterator[Finding]:
         what = f"the splits have other shares of the classes ({listed}; p = {classes.p:.1g})"
         meaning = "thresholds and constants chosen on one split are wrong for another; split anew, stratified by class"
         yield Finding("artefact: class shares", found.task.id, "", 1, what, meaning)
+    if (gap := found.gap) is not None and not gap.interval[0] <= 0 <= gap.interval[1]:
+        what = (
+            f"the floor that reads everything has {scale.show(gap.dev)} on dev and {scale.show(gap.test)} on test (difference"
+            f" {_ends(gap.interval, scale)})"
+        )
+        meaning = "a model that is chosen on dev is chosen for other rows; divide dev and test anew, by the same keys and strata"
+        yield Finding("artefact: dev and test", found.task.id, "", 1, what, meaning)
     for shift in found.shifts:
         if shift.interval[0] > CLEAR_SHIFT:
             area = f"{shift.area:.2f}, {shift.interval[0]:.2f} to {shift.interval[1]:.2f}"
@@ -93,6 +100,12 @@ def _split_findings(found: Artefacts) -> Iterator[Finding]:
                 " meant, split anew"
             )
             yield Finding("artefact: shift", found.task.id, shift.split, 1, what, meaning)
+
+
+def artefact_summary(suite: Suite, found: Sequence[Artefacts]) -> str:
+    """The findings alone, in Markdown."""
+    findings = [finding for each in found for finding in artefact_findings(each, suite.shown)]
+    return "\n".join([*(f"- {inert(str(finding))}" for finding in findings), verdict(findings)])
 
 
 def render_artefacts(suite: Suite, found: Sequence[Artefacts]) -> str:
@@ -107,6 +120,7 @@ def render_artefacts(suite: Suite, found: Sequence[Artefacts]) -> str:
         _word_table(found),
         _class_table(found),
         _shift_table(found),
+        _gap_table(found, suite.shown),
         "\n".join(["### Findings", "", *(f"- {inert(str(finding))}" for finding in findings)]) if findings else "",
         verdict(findings),
     ]
@@ -183,3 +197,11 @@ def _shift_table(found: Sequence[Artefacts]) -> str:
         return ""
     note = "The area under the curve of a classifier that tells a split's rows from training rows: 0.5 is chance, 1 is certain."
     return "\n\n".join(["### Splits", markdown_table(table, left=2), note])
+
+
+def _gap_table(found: Sequence[Artefacts], scale: Scale) -> str:
+    gaps = [(each.task.id, each.gap) for each in found if each.gap]
+    if not gaps:
+        return ""
+    body = [[id, scale.show(gap.dev), scale.show(gap.test), _ends(gap.interval, scale)] for id, gap in gaps]
+    return f"{markdown_table([['task', 'dev', 'test', 'difference'], *body])}\n\nThe floor that reads everything, on dev and on test."

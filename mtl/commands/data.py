@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
 
+NEAR_SHARE = 0.8  # of character n-grams, for --share
+
+
 def add_data(commands: Commands) -> None:
     """Commands about data."""
     data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
@@ -32,9 +35,26 @@ def add_data(commands: Commands) -> None:
         action="store_true",
         help="instead: what each task gives away to floors that read a part of a row",
     )
+    sheets.add_argument(
+        "--near",
+        action="store_true",
+        help="instead: rows that are nearly the same as another row, in one split or in two",
+    )
     sheets.add_argument("--sheet", metavar="TASK", help="instead: draft the task's documentation sheet")
     sheets.add_argument(
         "--check-sheet", type=Path, metavar="FILE", help="instead: check a sheet; exit status 1 if anything is found"
+    )
+    sheets.add_argument(
+        "--write-clean",
+        type=Path,
+        metavar="DIR",
+        help="instead: a copy of the data without training rows that are nearly the same as dev or test rows",
+    )
+    audit.add_argument(
+        "--share",
+        type=float,
+        metavar="S",
+        help="for --near and --write-clean: the character n-grams that two such rows have in common (else 0.8)",
     )
     audit.add_argument("--out", type=Path, metavar="FILE", help="for --sheet: a file to write to, else standard output")
     audit.set_defaults(run=_audit)
@@ -48,6 +68,16 @@ def add_data(commands: Commands) -> None:
         help="task=ID or [ID,…], out=DIR, rows=N (else 50), seed=N (else 1), split=, instructions=FILE, data_dir=FOLDER",
     )
     annotate.set_defaults(run=_annotate)
+
+    make = commands.add_parser("make", help="make the tasks of a benchmark from raw data, as a recipe says")
+    make.add_argument("recipe", metavar="RECIPE", help="the path of a recipe, or the name of a shipped one")
+    make.add_argument(
+        "settings",
+        nargs="*",
+        metavar="key=value",
+        help="out=DIR (a new folder), data_dir=FOLDER of the sources, artefacts=false",
+    )
+    make.set_defaults(run=_make)
 
     init = commands.add_parser("init-suite", help="guess a suite file from a folder of data files")
     init.add_argument(
@@ -76,6 +106,12 @@ def _audit(arguments: argparse.Namespace) -> int:
         return _draft_sheet(job, arguments.sheet, arguments.out)
     if arguments.check_sheet is not None:
         return _check_sheet(job, arguments.check_sheet)
+    near = arguments.near or arguments.write_clean is not None
+    if arguments.share is not None and not near:
+        raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
+    if near:
+        share = NEAR_SHARE if arguments.share is None else arguments.share
+        return _audit_near(job, share, arguments.write_clean, arguments.strict)
     if arguments.artefacts:
         return _audit_artefacts(job, arguments.strict)
     done = audit(job)
@@ -90,6 +126,18 @@ def _audit_artefacts(job: "Job", strict: bool) -> int:
     found = find_artefacts(job)
     print(render_artefacts(job.suite, found))
     return 1 if strict and any(artefact_findings(each, job.suite.shown) for each in found) else 0
+
+
+def _audit_near(job: "Job", share: float, clean: Path | None, strict: bool) -> int:
+    from mtl.audit.clean import write_clean
+    from mtl.audit.near import find_near, near_findings, render_near
+
+    if clean is not None:
+        print(write_clean(job, share, clean))
+        return 0
+    found = find_near(job, share)
+    print(render_near(job.suite, found, share))
+    return 1 if strict and any(near_findings(near) for _, near in found) else 0
 
 
 def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
@@ -126,6 +174,25 @@ def _annotate(arguments: argparse.Namespace) -> None:
         raise InputError("name a new folder for the forms and their key", key="out")
     for path in write_forms(job, wanted, Path(str(given["out"]))):
         print(path)
+
+
+def _make(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.job import parse_settings
+    from mtl.make.make import make
+    from mtl.settings.bounds import check_known
+
+    given: dict[str, Any] = parse_settings(arguments.settings)
+    check_known(given, {"out", "data_dir", "artefacts"})
+    if given.get("out") is None:
+        raise InputError("names the new folder; give out=DIR", key="out")
+    if not isinstance(given.get("artefacts", True), bool):
+        raise InputError("must be true or false", key="artefacts", value=given["artefacts"])
+    data_dir = given.get("data_dir")
+    made = make(arguments.recipe, Path(str(given["out"])), None if data_dir is None else Path(str(data_dir)))
+    print(made.summary, flush=True)
+    if given.get("artefacts", True):
+        print(f"\nWhat the tasks give away (tables: mtl audit --artefacts suite={made.folder / 'suite.yaml'}):")
+        print(made.artefacts)
 
 
 def _init_suite(arguments: argparse.Namespace) -> None:

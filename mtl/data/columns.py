@@ -174,6 +174,15 @@ def write_parquet(path: Path, rows: Sequence[dict[str, Any]]) -> None:
         parquet.write_table(pyarrow.Table.from_pylist(rows), path)
 
 
+def copy_parquet(path: Path, copy: Path, rows: Sequence[int]) -> None:
+    """Write the rows with these numbers, from 0, to a new parquet file with all columns. Raises InputError."""
+    with (
+        _opened(path) as file,
+        _errors(path, "cannot be copied", "check that it is a whole parquet file") as (_, parquet),
+    ):
+        parquet.write_table(file.read().take(rows), copy)
+
+
 @contextmanager
 def parquet_vectors(path: Path, name: Path, dim: int) -> Iterator[Callable[[Sequence[str], np.ndarray], None]]:
     """A function that appends texts and their vectors, float32 (texts, dim), to a new parquet file with the columns text

@@ -10,8 +10,9 @@ Column names of jsonl and parquet may name nested keys and lists of texts, see `
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,6 +22,7 @@ from mtl.base.untrusted import JSON_DEPTH, is_deep
 from mtl.data.columns import (
     LIST,
     Value,
+    copy_parquet,
     listed,
     names_in,
     nested,
@@ -31,13 +33,14 @@ from mtl.data.columns import (
     value_of,
     write_parquet,
 )
-from mtl.data.files import first_lines, read_lines, read_text
+from mtl.data.files import first_lines, read_bytes, read_lines, read_text
 
 __all__ = [
     "FORMATS",
     "Record",
     "Value",
     "column_names",
+    "copy_rows",
     "has_column",
     "is_typed",
     "parse_row",
@@ -136,6 +139,25 @@ def write_records(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Va
         return _format(path).write(path, columns, rows)
     except ValueError as error:
         raise InputError(f"cannot be written: {error}", path=path) from None
+
+
+def copy_rows(path: Path, copy: Path, lines: Sequence[int], left_out: Container[int]) -> None:
+    """Copy a file without some of its rows. All others keep their bytes, but for those of a parquet file, which is written anew.
+
+    Args:
+        lines: where the rows of the file begin, as `Record.line` says, in their order.
+        left_out: those of the rows that are left out.
+
+    Raises:
+        InputError: for an unknown suffix and a file that cannot be read.
+    """
+    if _format(path) is FORMATS[".parquet"]:
+        copy_parquet(path, copy, [line - 1 for line in lines if line not in left_out])
+        return
+    content = BytesIO(read_bytes(path)).readlines()  # a line feed ends a line, and nothing else
+    ends = [*lines[1:], len(content) + 1]
+    kept = [content[line - 1 : end - 1] for line, end in zip(lines, ends, strict=True) if line not in left_out]
+    copy.write_bytes(b"".join([*content[: lines[0] - 1], *chain.from_iterable(kept)]))
 
 
 def _read_tsv(path: Path, columns: Sequence[str], lookup: Lookup, header: Header) -> list[Record]:

@@ -325,7 +325,7 @@ def _texts(settings: AverageSettings, suite: Suite | None) -> tuple[list[str], t
             raise InputError("has no texts", path=settings.texts)
         return texts, ()
     assert suite is not None
-    data_dir = Path(settings.data_dir or f"data/{suite.name}")
+    data_dir = Path(settings.data_dir or suite.data_dir)
     texts = training_texts(suite, data_dir, settings.held_out)
     trained = [task for task in present_tasks(suite, data_dir) if task.path("train", data_dir) is not None]
     return texts, tuple(f"{suite.name}/{task.id}" for task in trained)

@@ -334,7 +334,7 @@ class RunEncoder:
     def _training_texts(self, inputs: Mapping[str, str]) -> list[str]:
         """Raises InputError for data that is missing, or not that of the run. inputs: the run's fingerprints."""
         predictor, config = self.predictor, self.predictor.config
-        data_dir = Path(self.settings.data_dir or config.data_dir or f"data/{predictor.suite.name}")
+        data_dir = Path(self.settings.data_dir or config.data_dir or predictor.suite.data_dir)
         tasks = [predictor.suite.tasks[id] for id in predictor.tasks]
         for task in tasks:
             path = task.path("train", data_dir)

@@ -236,7 +236,7 @@ class Job:
     @property
     def data_dir(self) -> Path:
         """Where the suite's data is."""
-        return Path(self.config.data_dir or f"data/{self.suite.name}")
+        return Path(self.config.data_dir or self.suite.data_dir)
 
     @property
     def folder(self) -> RunFolder:

@@ -207,6 +207,7 @@ class Breakdown:
         parts: each value with its number of rows.
         left_out: how many values are not shown.
         scores: by index of a row of the leaderboard, a score for each part.
+        metric: of these scores; None: the task's.
     """
 
     task: Task
@@ -214,6 +215,7 @@ class Breakdown:
     parts: Sequence[tuple[str, int]]
     left_out: int
     scores: dict[int, Sequence[Score]] = field(default_factory=dict)
+    metric: str | None = None
 
 
 @dataclass(frozen=True)

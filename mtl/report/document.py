@@ -9,6 +9,7 @@ import mtl
 from mtl.methods.method import read_stage
 from mtl.report.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
 from mtl.runs.finished import Run
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.suite import AVERAGE
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Scale, Task
@@ -127,6 +128,7 @@ def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
     return {
         "task": breakdown.task.id,
         "column": breakdown.column,
+        "metric": metric_named(breakdown.metric or breakdown.task.metric).title,
         "parts": [{"value": value, "rows": rows} for value, rows in breakdown.parts],
         "left_out": breakdown.left_out,
         "rows": {

@@ -6,7 +6,8 @@ from statistics import fmean
 
 from mtl.base.progress import progress
 from mtl.report.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
-from mtl.report.notes import breakdowns, interval_note, mark_notes, run_notes, settings_spreads
+from mtl.report.breakdowns import breakdowns
+from mtl.report.notes import interval_note, mark_notes, run_notes, settings_spreads
 from mtl.report.pairs import pair_tests, tests_note
 from mtl.report.power import power_note
 from mtl.runs.finished import Run

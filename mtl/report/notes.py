@@ -1,24 +1,19 @@
-"""What stands beside a leaderboard: notes on its scores, marks, tests and runs, scores on parts of the rows, and the spread of one model
-over its settings (Berdicevskis et al. 2023, table 3)."""
+"""What stands beside a leaderboard: notes on its scores, marks, tests and runs, and the spread of one model over its settings
+(Berdicevskis et al. 2023, table 3)."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import median, pstdev
 from typing import Any
 
-import numpy as np
-
 from mtl.base.files import listed
 from mtl.methods import METHODS
-from mtl.report.board import Breakdown, Row, Score, SettingsSpread
+from mtl.report.board import Row, SettingsSpread
 from mtl.runs.finished import Run
 from mtl.runs.summary import below_constant, same_answers
 from mtl.settings.schema import INDIFFERENT
 from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
 from mtl.stats.resampling import RESAMPLES
-from mtl.tasks.metrics import weighted_scores
 from mtl.tasks.suite import Suite
-from mtl.tasks.task import Task
 
 MOST_NAMED = 20  # runs in one note; the others are counted
 
@@ -29,6 +24,8 @@ def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
         f"{suite.shown.heading}. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. "
         "Checkpoints and settings were chosen on dev, which flatters scores on dev a little."
     ]
+    if suite.clean is not None:
+        notes.append(f"Clean data: {suite.clean}. Compare with runs on the same copy.")
     if suite.average is not None:
         notes.append(f"AVG is the mean over {suite.average_text}.")
     if splits := {row.split for row in rows if row.run is None}:
@@ -111,58 +108,6 @@ def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
         if text:
             by_text.setdefault(text, []).append(name)
     return by_text
-
-
-ALL, ANY = "all rows", "any value"
-SEPARATOR = ";"  # between the values of a row that has several
-MOST_VALUES = 50  # the most frequent values are shown, at most so many
-
-
-def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
-    """The breakdowns of all runs among a leaderboard's rows. Runs that did not record a column are left out."""
-    tables: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
-    for number, row in enumerate(rows):
-        for task in row.run.tasks if row.run else ():
-            columns = row.run.rows(task).columns if task.breakdown and row.run else {}
-            for column in (name for name in task.breakdown or () if name in columns):
-                assert row.run
-                masks, left_out = _parts(columns[column])
-                parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
-                table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
-                table.scores[number] = _scores(row.run, task, np.array(list(masks.values()), dtype=np.float64))
-    return list(tables.values())
-
-
-def values_of(cell: str) -> list[str]:
-    """The values in a cell, none twice.
-
-    >>> values_of("Negation; Universal"), values_of("")
-    (['Negation', 'Universal'], [])
-    """
-    return list(dict.fromkeys(filter(None, (part.strip() for part in cell.split(SEPARATOR)))))
-
-
-def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
-    """The rows of each part, bool (rows,), by value; and how many values are left out.
-
-    The parts are all rows, all rows with a value if some have none, and each value, the most frequent first. A row counts for each
-    of its values.
-    """
-    values = [values_of(cell) for cell in cells]
-    counts = Counter(value for own in values for value in own)
-    frequent = sorted(counts, key=lambda value: (-counts[value], value))
-    parts = {ALL: np.ones(len(cells), dtype=bool)}
-    if 0 < sum(map(bool, values)) < len(cells):
-        parts[ANY] = np.array([bool(own) for own in values])
-    parts |= {value: np.array([value in own for own in values]) for value in frequent[:MOST_VALUES]}
-    return parts, len(frequent[MOST_VALUES:])
-
-
-def _scores(run: Run, task: Task, masks: np.ndarray) -> list[Score]:
-    """The run's score on each part: median, minimum and maximum over seeds. masks: 1 for the rows of a part, (parts, rows)."""
-    rows = run.rows(task)
-    by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
-    return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]
 
 
 # Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.

@@ -15,12 +15,14 @@ SAMPLES = (
     "glue-sample",
 )  # the names of the suites, and of their archives in this folder
 
+CORPORA = ("klej-corpora",)  # embedded sources of recipes, in archives of the same kind
+
 
 def write_sample(suite: str, folder: Path) -> None:
     """Write those data files of an embedded suite that do not exist, each atomically.
 
     Args:
-        suite: one of `SAMPLES`.
+        suite: one of `SAMPLES`, or of `CORPORA`.
         folder: the suite's data folder.
     """
     with tarfile.open(Path(__file__).parent / f"{suite}.tar.xz") as archive:

@@ -72,6 +72,7 @@ class Suite:
     title: str = ""
     language: str = "en"
     generated: bool = False  # its data is in the package, in the archive of `mtl.sample` with its name
+    data: str | None = None  # the folder of the data files: in the suite file, a path from there; None: see `data_dir`
     files: dict[str, str | None] = field(default_factory=lambda: {s: f"{s}.tsv" for s in SPLITS})
     embeddings: dict[str, str] = field(default_factory=dict)  # by name of embeddings: a recipe or a path
     config: dict[str, Any] = field(default_factory=dict)  # settings that differ from configs/baseline.yaml
@@ -82,12 +83,18 @@ class Suite:
     allow_missing: bool = False  # a task without any of its files is left out of a run, and is no error
     published: list[Published] = field(default_factory=list)
     submission: Submission = field(default_factory=Submission)  # the files that its leaderboard takes
+    clean: str | None = None  # in words, which rows a copy leaves out that `mtl audit --write-clean` wrote
     scale: int = 100  # how scores are shown, a key of `mtl.tasks.task.SCALES`
 
     @property
     def shown(self) -> Scale:
         """How scores on this suite are shown."""
         return SCALES[self.scale]
+
+    @property
+    def data_dir(self) -> Path:
+        """Where the data is, unless the user names another folder: `data`, or else data/{suite} in the working directory."""
+        return Path(self.data or f"data/{self.name}")
 
     @property
     def averaged(self) -> list[str]:
@@ -140,12 +147,23 @@ class Suite:
 
 def load_suite(path: Path) -> Suite:
     """Read and check a suite file, which is not trusted. Raises InputError that names the file and the key that is wrong."""
-    raw = read_yaml(path)
+    return suite_from(read_yaml(path), path)
+
+
+def suite_from(raw: Mapping[Any, Any], path: Path) -> Suite:
+    """The suite that the content of a suite file declares. Raises InputError as `load_suite` does.
+
+    Args:
+        path: of the file that messages name.
+    """
     suite = typed_content(Suite, raw, path, "suite file")
     if not suite.tasks:
         raise InputError("names no task", path=path, key="tasks")
     if not isinstance(raw.get("language", ""), str):
         raise InputError("YAML reads no, on and off as truth values; put the code in quotes", path=path, key="language")
+    if suite.data is not None and not is_inside(suite.data):
+        raise InputError(f"{suite.data!r} must be a folder beside the suite file, without '..'", path=path, key="data")
+    suite.data = suite.data and str(path.parent / suite.data)
     for kind, named in suite.embeddings.items():
         if not is_inside(named):
             raise InputError(

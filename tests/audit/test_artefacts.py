@@ -1,6 +1,7 @@
 """What tasks give away: parts of rows, words, classes and splits."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,29 @@ def test_equal_splits_are_not_told_apart(tmp_path: Path) -> None:
     pair, _ = find_artefacts(suite_job(tmp_path))
     (shift,) = pair.shifts
     assert shift.interval[0] < 0.5 < shift.interval[1] or abs(shift.area - 0.5) < 0.1
+
+
+def test_dev_and_test_of_different_difficulty(tmp_path: Path) -> None:
+    made = suite_job(tmp_path)
+    text = (tmp_path / "prov.yaml").read_text(encoding="utf-8")
+    (tmp_path / "prov.yaml").write_text(text.replace("test: null", "test: test.tsv"), encoding="utf-8")
+    hard = [
+        (first, second, "no" if number % 4 else "yes") for number, (first, second, _) in enumerate(rows(200, 2, None))
+    ]
+    write_tsv(tmp_path / "data/test.tsv", ("a", "b", "same"), *hard)
+    pair, _ = find_artefacts(
+        job([f"suite={tmp_path / 'prov.yaml'}", f"data_dir={made.data_dir}", f"cache_dir={tmp_path}"])
+    )
+    assert pair.gap is not None and pair.gap.dev == {score.part: score.score for score in pair.scores}[EVERYTHING]
+    assert pair.gap.interval[0] <= pair.gap.dev - pair.gap.test <= pair.gap.interval[1]
+    assert ("artefact: dev and test" in kinds(pair)) == (pair.gap.interval[0] > 0)
+    assert pair.gap.dev > pair.gap.test + 15  # every other pair of the same words is called another: 25
+    assert "| difference |" in re.sub(" +", " ", render_artefacts(made.suite, [pair]))
+
+
+def test_test_rows_without_targets_have_no_gap(tmp_path: Path) -> None:
+    pair, _ = find_artefacts(suite_job(tmp_path))
+    assert pair.gap is None
 
 
 def test_tasks_without_files_are_left_out(tmp_path: Path) -> None:

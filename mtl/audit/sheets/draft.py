@@ -63,8 +63,12 @@ def _in_table(lines: list[str], names: set[str]) -> str | None:
 FUNCTIONS = {"train": "Training", "dev": "Development", "test": "Testing"}
 
 
-def draft_sheet(job: Job, task_id: str) -> str:
-    """The draft of a task's sheet. Raises InputError for an unknown task, and for one without a file that can be read."""
+def draft_sheet(job: Job, task_id: str, given: Mapping[str, Sequence[str]] | None = None) -> str:
+    """The draft of a task's sheet. Raises InputError for an unknown task, and for one without a file that can be read.
+
+    Args:
+        given: by field, the lines of its value, in place of those of the draft.
+    """
     suite = job.suite
     if task_id not in suite.tasks:
         raise InputError(
@@ -87,7 +91,7 @@ def draft_sheet(job: Job, task_id: str) -> str:
         "Data source(s)*": [TO_COMPLETE, *(f"Files: {address}" for address in _addresses(task))],
         "Documentation template version*": [VERSION],
     }
-    return write_sheet(values)
+    return write_sheet({**values, **(given or {})})
 
 
 def _identification(suite: Suite, task: Task, folder: Path) -> dict[str, Sequence[str]]:

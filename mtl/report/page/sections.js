@@ -81,11 +81,11 @@ function breakdownSection(suite, choices, rows, names, redraw) {
   if (!breakdowns.length) return null;
   const titles = breakdowns.map((breakdown) => `${taskOf(suite, breakdown.task).title} by ${breakdown.column}`);
   const table = (index) => {
-    const { parts, rows: scores, left_out: leftOut } = breakdowns[index];
+    const { parts, metric, rows: scores, left_out: leftOut } = breakdowns[index];
     const shown = rows.filter((row) => ownValue(scores, row.id));
     return [
       sectionTable(
-        `${titles[index]}, ${taskOf(suite, breakdowns[index].task).metric}`,
+        `${titles[index]}, ${metric}`,
         ["", "rows", ...shown.map((row) => names.get(row.id))],
         parts.map((part, place) => [
           part.value,

@@ -24,11 +24,11 @@ _SENTIMENTS = {
 def klej_files() -> Iterator[tuple[str, str]]:
     """The path and the text of each file: the .tsv files of nine task folders, `klej_nkjp-ner` to `klej_ar`."""
     pair_columns = ("pair_ID", "sentence_A", "sentence_B")
-    pairs = _caption_pairs()
+    pairs = caption_pairs()
     yield from _files("nkjp-ner", ("sentence", "target"), _entities())
     yield from _files("cdsc-e", (*pair_columns, "entailment_judgment"), _columns(pairs, (0, 1, 2, 3)))
     yield from _files("cdsc-r", (*pair_columns, "relatedness_score"), _columns(pairs, (0, 1, 2, 4)))
-    yield from _files("cbd", ("sentence", "target"), _tweets())
+    yield from _files("cbd", ("sentence", "target"), tweets())
     inside = _opinions("polemo2.0-in", {"train": ("hotel", "lekarz"), "dev": ("hotel", "lekarz")})
     outside = _opinions("polemo2.0-out", {"dev": ("sprzęt", "uczelnia")})
     yield from _files("polemo2.0-in", ("sentence", "target"), inside)
@@ -63,11 +63,11 @@ def _entities() -> Splits:
         held_out = held_out and dice.chance(0.9)
         if dice.chance(0.5):
             frame = dice.pick(lexicon.ENTITY_FRAMES[label])
-            name, adverbial = _name(dice, label, held_out), _time(dice, held_out, in_sentence=True)
+            name, adverbial = entity_name(dice, label, held_out), _time(dice, held_out, in_sentence=True)
             water = _stem(dice, lexicon.WATERS, held_out) + dice.pick(lexicon.WATER_ENDINGS)
             text = dice.fill(frame, x=adverbial if label == "time" else name, water=water)
         else:
-            text = dice.fill(dice.pick(lexicon.NAME_FRAMES), x=_name(dice, label, held_out))
+            text = dice.fill(dice.pick(lexicon.NAME_FRAMES), x=entity_name(dice, label, held_out))
         return text, dice.pick(labels) if dice.chance(_LABEL_NOISE) else label
 
     for split, count in _SIZES.items():
@@ -80,7 +80,7 @@ def _stem(dice: Dice, stems: Sequence[str], held_out: bool) -> str:
     return dice.pick([stem for i, stem in enumerate(stems) if (i % 3 == 2) == held_out])
 
 
-def _name(dice: Dice, label: str, held_out: bool) -> str:
+def entity_name(dice: Dice, label: str, held_out: bool) -> str:
     """A name with this label, in the nominative; for noEntity, a thing."""
     if label == "persName":
         gender = dice.pick("mf")
@@ -126,7 +126,7 @@ def _agreeing(adjective: str, gender: str) -> str:
 # cdsc-e and cdsc-r
 
 
-def _caption_pairs() -> Splits:
+def caption_pairs() -> Splits:
     """Rows of pair_ID, sentence_A, sentence_B, judgement, score."""
     dice, seen, numbers = Dice("cdsc"), set[str](), iter(range(1, 10**6))
 
@@ -181,7 +181,7 @@ def _caption_pairs() -> Splits:
 # cbd
 
 
-def _tweets() -> Splits:
+def tweets() -> Splits:
     dice, seen = Dice("cbd"), set[str]()
 
     def row() -> Row:
@@ -204,7 +204,7 @@ def _tweets() -> Splits:
 # polemo2.0-in, polemo2.0-out and ar
 
 
-def _judgement(dice: Dice, strength: int, field: str, strengths: Mapping[int, Sequence[str]]) -> str:
+def judging_sentence(dice: Dice, strength: int, field: str, strengths: Mapping[int, Sequence[str]]) -> str:
     """A sentence, without its full stop, that judges an aspect of the field with a strength from -2 to 2."""
     if dice.chance(0.25):
         return dice.fill(dice.pick(lexicon.VERDICTS[strength]))
@@ -238,7 +238,7 @@ def _opinions(seed: str, fields: Mapping[str, Sequence[str]]) -> Splits:
             tones += [-sign] * dice.chance(0.12)
         frames = lexicon.FACTS[field]
         neutral = [dice.fill(frame) for frame in dice.sample(frames, min(max(1, length - len(tones)), len(frames)))]
-        sentences = [_judgement(dice, tone, field, strengths) for tone in tones] + neutral
+        sentences = [judging_sentence(dice, tone, field, strengths) for tone in tones] + neutral
         sentences = dice.sample(list(dict.fromkeys(sentences)), len(set(sentences)))
         marks = [dice.pick((" .", " .", " .", " !")) if not sentence.endswith("?") else "" for sentence in sentences]
         if dice.chance(_LABEL_NOISE):
@@ -259,7 +259,7 @@ def _ratings() -> Splits:
     def row() -> Row:
         rating = dice.weighted({5: 33, 4: 21, 3: 15, 2: 13, 1: 18})
         tones = [whole(rating - 3 + dice.number(-6, 6) / 10, -2, 2) for _ in range(dice.number(2, 4))]
-        parts = [_judgement(dice, tone, "zakupy", lexicon.STRENGTHS) for tone in tones]
+        parts = [judging_sentence(dice, tone, "zakupy", lexicon.STRENGTHS) for tone in tones]
         if dice.chance(0.6):
             parts.append(dice.fill(dice.pick(lexicon.FACTS["zakupy"])))
         if dice.chance(0.15):

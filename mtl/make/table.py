@@ -1,0 +1,145 @@
+"""Tables of rows that know where they come from, and what a step may do beside returning a table."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mtl.base.errors import InputError
+from mtl.data.columns import LIST, Value, listed, text
+
+SPLIT = "split"  # the column that says which split a row is in
+
+Values = dict[str, Value | None]
+
+
+class Origin(NamedTuple):
+    """A row of a source: the path of its file below the data folder, and its line, or its number in a parquet file."""
+
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The values of a row by column, and the rows of sources that it is made of: one, or two for a pair.
+
+    Values are shared between rows and never changed in place.
+    """
+
+    values: Values
+    origins: tuple[Origin, ...]
+
+    def with_values(self, **values: Value | None) -> "Row":
+        """The same row with these values, new or in place of others."""
+        return replace(self, values={**self.values, **values})
+
+    def cell(self, column: str) -> str:
+        """The value of a column as text. Raises InputError, which names the source's line, for no value and for a list."""
+        value = self.values.get(column)
+        if value is None or isinstance(value, list):
+            problem = "a list stands" if isinstance(value, list) else "nothing stands"
+            raise self.error(f"{problem} in column {column!r}, where a text is expected")
+        return text(value)
+
+    def items(self, column: str) -> list[str]:
+        """The texts of a column of lists, or the one text of another column; no value is an empty list."""
+        value = self.values.get(column)
+        if value is None:
+            return []
+        return value if isinstance(value, list) else [text(value)]
+
+    def number(self, column: str) -> float:
+        """The value of a column as a number. Raises InputError, which names the source's line, for anything else."""
+        cell = self.cell(column)
+        try:
+            number = float(cell)
+        except ValueError:
+            number = float("nan")
+        if not abs(number) < float("inf"):
+            raise self.error(f"{cell!r} in column {column!r} is not a number; correct it, or drop the row before")
+        return number
+
+    def error(self, message: str) -> InputError:
+        """An error at the first row of a source that this row is made of."""
+        return InputError(message, path=self.origins[0].file, line=self.origins[0].line)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows, in their order, with the names of their columns. A row may lack the value of a column."""
+
+    name: str
+    columns: list[str]
+    rows: list[Row]
+
+    def with_rows(self, rows: Iterable[Row], *new: str) -> "Table":
+        """The table with other rows, which have these further columns."""
+        return Table(self.name, list(dict.fromkeys([*self.columns, *new])), list(rows))
+
+    def texts(self, column: str) -> list[str]:
+        """The texts of a column."""
+        return [row.cell(column) for row in self.rows]
+
+
+class Dropped(NamedTuple):
+    """A row that a step dropped, and why."""
+
+    row: Row
+    reason: str
+
+
+@dataclass
+class Work:
+    """One step at work: it draws rows, says which rows it drops, and notes what a reader of the provenance should know.
+
+    Args:
+        path: of the recipe.
+        number: of the step, from 1.
+        name: of the step.
+        seed: of the recipe.
+    """
+
+    path: Path
+    number: int
+    name: str
+    seed: int
+    dropped: list[Dropped] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def drop(self, row: Row, reason: str) -> None:
+        """Note that this step drops a row."""
+        self.dropped.append(Dropped(row, reason))
+
+    def chosen(self, rows: Sequence[Row], reasons: Sequence[str | None]) -> list[Row]:
+        """The rows without a reason to drop them; the others are noted as dropped."""
+        for row, reason in zip(rows, reasons, strict=True):
+            if reason is not None:
+                self.drop(row, reason)
+        return [row for row, reason in zip(rows, reasons, strict=True) if reason is None]
+
+    def shuffled(self, numbers: Iterable[int]) -> list[int]:
+        """These numbers in an order that depends on nothing but the recipe's seed and the step's place in the recipe.
+
+        It is the order of hashes, which every version of every library computes alike.
+        """
+        return sorted(numbers, key=lambda n: hashlib.sha256(f"{self.seed} {self.number} {n}".encode()).digest())
+
+    def error(self, message: str, option: str | None = None) -> InputError:
+        """An error in the step, or in one of its options."""
+        key = f"steps.{self.number}.{self.name}" + (f".{option}" if option else "")
+        return InputError(message, path=self.path, key=key)
+
+    def check_columns(self, table: Table, option: str, *columns: str, lists: bool = True) -> None:
+        """Raise InputError unless the table has these columns, which an option names.
+
+        Args:
+            lists: whether they may be columns of lists.
+        """
+        for column in columns:
+            if column not in table.columns:
+                known = listed(table.columns)
+                raise self.error(f"table {table.name} has no column {column!r}; it has {known}", option)
+            if column.endswith(LIST) and not lists:
+                raise self.error(f"{column!r} is a column of lists; name one of texts or numbers", option)

@@ -1,0 +1,232 @@
+"""How similar two texts are: the units that both have, or the cosine of their TF-IDF vectors.
+
+All numbers that are added up are whole, so that every machine gets the same similarities: units are counted, and TF-IDF weights are
+rounded to 1/2048.
+"""
+
+import heapq
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from mtl.base.progress import progress
+from mtl.settings.bounds import AT_LEAST_ONE, Interval, bounded, one_of
+
+WORD = re.compile(r"\w+")
+SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
+WORD_END = "▁"  # after the last character of a word
+SCALE = 2048  # of TF-IDF weights: float32 holds the products' sums exactly
+DENSE_UNITS = (
+    128  # the most frequent units are multiplied as a dense matrix: in a sparse one they cost most of the time
+)
+BLOCK = 2**24  # the most pairs that are compared at once
+
+
+@dataclass
+class SimilarityOptions:
+    """
+    Args:
+        units: what texts are made of, in lower case: bpe (byte pairs, learned from the texts of the step), words, or characters (n-grams).
+        measure: of the sets of units A and B of the first and the second text: containment, |A ∩ B| / |A|; dice, 2 |A ∩ B| / (|A| + |B|);
+            jaccard, |A ∩ B| / |A ∪ B|; tfidf, the cosine of their TF-IDF vectors.
+        penalty: the similarity is divided by it once for each sentence of the second text (KLEJ, section 3.5: 1.2).
+        merges: how many byte pairs are learned.
+        ngram: the characters of an n-gram.
+    """
+
+    units: str = one_of("bpe", "words", "characters", default="bpe")
+    measure: str = one_of("containment", "dice", "jaccard", "tfidf", default="containment")
+    penalty: float = bounded(Interval(1, 10), 1.0)
+    merges: int = bounded(Interval(1, 100_000), 4000)
+    ngram: int = bounded(AT_LEAST_ONE, 3)
+
+
+Units = Callable[[str], list[str]]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case: runs of letters, digits and underscores."""
+    return WORD.findall(text.casefold())
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text: each ends with . ! ? or … before white space. At least one."""
+    return SENTENCE_END.split(text.strip())
+
+
+def units_of(texts: Sequence[str], options: SimilarityOptions) -> Units:
+    """The function that divides a text into units. Byte pairs are learned from these texts."""
+    if options.units == "words":
+        return words
+    if options.units == "characters":
+        return lambda text: ngrams(text, options.ngram)
+    return BytePairs(Counter(word for text in texts for word in words(text)), options.merges)
+
+
+def ngrams(text: str, size: int) -> list[str]:
+    """The n-grams of a text's characters in lower case, with single spaces between words; a shorter text is one n-gram."""
+    plain = " ".join(text.casefold().split())
+    return [plain[start : start + size] for start in range(max(1, len(plain) - size + 1))]
+
+
+class BytePairs:
+    """Byte-pair encoding (Sennrich et al. 2016): the most frequent pair of neighbouring symbols within words becomes one symbol, again
+    and again. Of equally frequent pairs it is the first in the order of code points, so that the same words give the same merges."""
+
+    def __init__(self, counts: Counter[str], merges: int) -> None:
+        """
+        Args:
+            counts: how often each word occurs.
+            merges: how many pairs are merged at most; pairs that occur once are not.
+        """
+        self.ranks: dict[tuple[str, str], int] = {}
+        self._known: dict[str, list[str]] = {}
+        spelled = [([*word[:-1], word[-1] + WORD_END], count) for word, count in sorted(counts.items())]
+        frequency, where = Counter[tuple[str, str]](), defaultdict[tuple[str, str], set[int]](set)
+        for number, (symbols, count) in enumerate(spelled):
+            for pair in pairwise(symbols):
+                frequency[pair] += count
+                where[pair].add(number)
+        heap = [(-count, pair) for pair, count in frequency.items()]
+        heapq.heapify(heap)
+        while heap and len(self.ranks) < merges:
+            count, pair = heapq.heappop(heap)
+            if -count != frequency[pair]:
+                continue  # an entry from before the pair's frequency changed
+            if -count < 2:
+                break
+            self.ranks[pair] = len(self.ranks)
+            changed = set[tuple[str, str]]()
+            for number in where[pair]:
+                old, times = spelled[number]
+                new = _merged(old, pair)
+                for each in pairwise(old):
+                    frequency[each] -= times
+                    changed.add(each)
+                for each in pairwise(new):
+                    frequency[each] += times
+                    where[each].add(number)
+                    changed.add(each)
+                spelled[number] = (new, times)
+            for each in changed:
+                if frequency[each] > 0:
+                    heapq.heappush(heap, (-frequency[each], each))
+
+    def __call__(self, text: str) -> list[str]:
+        """The byte pairs of a text's words."""
+        return [symbol for word in words(text) for symbol in self._word(word)]
+
+    def _word(self, word: str) -> list[str]:
+        if word not in self._known:
+            symbols = [*word[:-1], word[-1] + WORD_END]
+            while pairs := [pair for pair in pairwise(symbols) if pair in self.ranks]:
+                symbols = _merged(symbols, min(pairs, key=self.ranks.__getitem__))
+            self._known[word] = symbols
+        return self._known[word]
+
+
+def _merged(symbols: Sequence[str], pair: tuple[str, str]) -> list[str]:
+    """The symbols with each occurrence of the pair as one symbol."""
+    merged, place = list[str](), 0
+    while place < len(symbols):
+        both = tuple(symbols[place : place + 2]) == pair
+        merged.append("".join(pair) if both else symbols[place])
+        place += 1 + both
+    return merged
+
+
+class Comparison:
+    """The similarity of each of some texts to each of some others.
+
+    Args:
+        left, right: float32 (texts, units), whole numbers: 1 for each unit of a text, or its TF-IDF weight × SCALE.
+        sizes: the numbers of units of the texts of both sides.
+    """
+
+    def __init__(self, lefts: Sequence[str], rights: Sequence[str], options: SimilarityOptions, title: str) -> None:
+        """
+        Args:
+            title: of the progress bar.
+        """
+        self.measure = options.measure
+        texts = [*lefts, *rights]
+        units = units_of(texts, options)
+        matrix = _sets(units, texts, title)
+        self.sizes = (np.diff(matrix.indptr[: len(lefts) + 1]), np.diff(matrix.indptr[len(lefts) :]))
+        if options.measure == "tfidf":
+            _weight(matrix)
+        self.left, self.right = matrix[: len(lefts)], matrix[len(lefts) :]
+        powers = [1.0]
+        counts = [len(sentences(text)) if options.penalty != 1 else 0 for text in rights]
+        for _ in range(max(counts, default=0)):
+            powers.append(powers[-1] * options.penalty)  # products, since machines differ in the last digit of a power
+        self.penalties = np.array(powers)[counts]
+
+    def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
+        """The similarities of pairs, in the floating-point type of `shared`.
+
+        Args:
+            shared: the products of the two texts' rows in `left` and `right`.
+            lefts: the numbers of the first texts, in a shape that broadcasts to that of `shared`.
+            rights: the same of the second texts.
+        """
+        kind = shared.dtype
+        ours, theirs = self.sizes[0][lefts].astype(kind), self.sizes[1][rights].astype(kind)
+        whole = {
+            "containment": lambda: ours,
+            "dice": lambda: (ours + theirs) / 2,
+            "jaccard": lambda: ours + theirs - shared,
+            "tfidf": lambda: np.array(SCALE**2, kind),
+        }[self.measure]()
+        return shared / (np.maximum(whole, 1) * self.penalties[rights].astype(kind))
+
+    def pairs(self, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:
+        """The similarities of single pairs, float64 (pairs,). lefts, rights: the numbers of their texts, (pairs,)."""
+        values = []
+        for start in range(0, len(lefts), 2**16):
+            ours, theirs = lefts[start : start + 2**16], rights[start : start + 2**16]
+            shared = np.asarray(self.left[ours].multiply(self.right[theirs]).sum(axis=1), np.float64).ravel()
+            values.append(self.values(shared, ours, theirs))
+        return np.concatenate([np.zeros(0), *values])
+
+    def blocks(self, title: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """All pairs, in blocks of at most BLOCK: the numbers of the first texts, and `shared` of them and all second texts,
+        float32 (texts of the block, second texts)."""
+        counts = np.asarray(self.right.getnnz(axis=0))
+        frequent = np.sort(np.argsort(-counts, kind="stable")[:DENSE_UNITS])
+        others = np.setdiff1d(np.arange(len(counts)), frequent)
+        dense, sparse = self.right[:, frequent].T.toarray(), self.right[:, others].T.tocsr()
+        ours, size = self.left.shape[0], max(1, BLOCK // max(1, self.right.shape[0]))
+        for start in progress(range(0, ours, size), title, "blocks"):
+            rows = self.left[start : start + size]
+            shared = rows[:, frequent].toarray() @ dense
+            shared += (rows[:, others] @ sparse).toarray()
+            yield np.arange(start, min(start + size, ours)), shared
+
+
+def _sets(units: Units, texts: Sequence[str], title: str) -> csr_matrix:
+    """A row for each text with 1 for each of its units, float32 (texts, units)."""
+    ids: dict[str, int] = {}
+    indptr, indices = [0], []
+    for text in progress(texts, title, "texts"):
+        own = {ids.setdefault(unit, len(ids)) for unit in units(text)}
+        indices.append(np.fromiter(sorted(own), np.int32, len(own)))
+        indptr.append(indptr[-1] + len(own))
+    flat = np.concatenate([np.zeros(0, np.int32), *indices])
+    return csr_matrix((np.ones(len(flat), np.float32), flat, np.array(indptr)), shape=(len(texts), max(1, len(ids))))
+
+
+def _weight(matrix: csr_matrix) -> None:
+    """Replace 1 by TF-IDF weights in place: ln(texts / texts with the unit) + 1, rows of length SCALE, rounded. A set's unit occurs once."""
+    texts = matrix.shape[0]
+    frequency = np.bincount(matrix.indices, minlength=matrix.shape[1]).tolist()
+    weights = np.array([math.log(texts / count) + 1 if count else 0.0 for count in frequency])[matrix.indices]
+    lengths = np.sqrt(np.add.reduceat(np.append(weights**2, 0.0), matrix.indptr[:-1])) if texts else np.zeros(0)
+    lengths[np.diff(matrix.indptr) == 0] = 1
+    matrix.data[:] = np.rint(SCALE * weights / np.repeat(lengths, np.diff(matrix.indptr)))

@@ -1,0 +1,75 @@
+"""Steps about two texts."""
+
+from typing import Any
+
+import pytest
+from input_errors import raises_input_error
+from make_parts import column, do, table_of, work_of
+
+from mtl.make.table import Table
+
+EXTRACTS = table_of("extracts", id=["1", "1", "2", "3"], extract=["a b c d", "a b e f", "g h a i", "x y z w"])
+ABSTRACTS = table_of("abstracts", id=["1", "1", "2", "4"], abstract=["a b c", "e f", "a b g h", "a x y"])
+OPTIONS = {"texts": ["extract", "abstract"], "groups": ["id", "id"], "units": "words"}
+
+
+def found(table: Table) -> list[tuple[Any, ...]]:
+    return list(zip(column(table, "extract"), column(table, "abstract"), column(table, "similarity"), strict=True))
+
+
+def test_the_least_similar_texts_of_the_same_group() -> None:
+    table, work = work_of("pairs", EXTRACTS, ABSTRACTS, scope="within", order="least_similar", most=1, **OPTIONS)
+    assert found(table) == [("a b c d", "e f", 0), ("a b e f", "a b c", 0.5), ("g h a i", "a b g h", 0.75)]
+    assert table.columns == ["id", "extract", "other_id", "abstract", "similarity"]
+    assert [dropped.row.values for dropped in work.dropped] == [EXTRACTS.rows[3].values, ABSTRACTS.rows[3].values]
+    assert table.rows[0].origins == EXTRACTS.rows[0].origins + ABSTRACTS.rows[1].origins
+
+
+def test_all_texts_of_the_same_group() -> None:
+    assert len(do("pairs", EXTRACTS, ABSTRACTS, scope="within", **OPTIONS).rows) == 5
+
+
+def test_the_most_similar_texts_of_other_groups() -> None:
+    table = do("pairs", EXTRACTS, ABSTRACTS, scope="across", most=1, at_least=0.3, **OPTIONS)
+    assert found(table) == [("a b c d", "a b g h", 0.5), ("a b e f", "a b g h", 0.5), ("x y z w", "a x y", 0.5)]
+
+
+def test_one_pair_of_each_two_groups() -> None:
+    options = {**OPTIONS, "scope": "across", "most": 2, "one_per_groups": True}
+    table, work = work_of("pairs", EXTRACTS, ABSTRACTS, **options)
+    groups = [frozenset(pair) for pair in zip(column(table, "id"), column(table, "other_id"), strict=True)]
+    assert len(groups) == len(set(groups)) and ("a b c d", "a b g h", 0.5) in found(table)
+    assert "a more similar pair has the same two groups" in [dropped.reason for dropped in work.dropped]
+
+
+def test_a_column_of_one_table_alone_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.pairs.texts"):
+        do("pairs", EXTRACTS, ABSTRACTS, scope="within", **{**OPTIONS, "texts": ["extract", "extract"]})
+
+
+def test_too_many_pairs_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mtl.make.pairs.MOST_PAIRS", 4)
+    with raises_input_error(file="recipe.yaml", key="steps.1.pairs.most"):
+        do("pairs", EXTRACTS, ABSTRACTS, scope="within", **OPTIONS)
+
+
+def test_the_similarity_of_two_columns() -> None:
+    table = table_of(question=["who built it", "where"], answer=["It was built", "here"])
+    assert column(do("similarity", table, columns=["question", "answer"], units="words"), "similarity") == [2 / 3, 0]
+
+
+def test_cut_keeps_the_most_similar_sentences() -> None:
+    answer = "Nothing here. The bridge stands. Anna built the bridge. More words. And more."
+    table = table_of(question=["Who built the bridge?"], answer=[answer])
+    options = {"column": "answer", "like": "question", "units": "words"}
+    table_cut, work = work_of("cut", table, **options)
+    assert column(table_cut, "answer") == ["Anna built the bridge."]
+    assert work.facts["words"] == {"median_before": 13, "median_after": 4}
+    assert column(do("cut", table, **options, measure="jaccard", most=1), "answer") == ["Anna built the bridge."]
+
+
+def test_the_penalty_decides_how_long_a_cut_text_is() -> None:
+    table = table_of(question=["a b c d"], answer=["a b. c d. e."])
+    options = {"column": "answer", "like": "question", "units": "words"}
+    assert column(do("cut", table, **options, penalty=1.2), "answer") == ["a b. c d."]
+    assert column(do("cut", table, **options, penalty=3), "answer") == ["a b."]
