@@ -32,6 +32,7 @@ UNNAMED = {*PLAIN, *INDIFFERENT} - {"embeddings.path", "transformer.path"}
 MOST_RUNS = 100_000  # of a grid
 LONGEST_NAME = 200  # bytes; file systems take 255
 MOST_NAMED = 3  # runs in one error; the others are counted
+EACH = "each"  # as tasks of a run in a sweep file: a run for each task
 
 
 @dataclass(frozen=True)
@@ -238,22 +239,50 @@ def _load_all(path: Path, entries: Sequence[_Entry], given: Mapping[str, Any]) -
 
     Raises InputError, which names the run, unless the settings from the command line alone have the same error.
     """
-    for number, entry in enumerate(entries, 1):
-        label, settings = entry.label, {**entry.shared, **entry.own}
+    for number, listed_entry in enumerate(entries, 1):
         try:
-            job = _load(settings, given)
+            runs = [
+                (entry, others, _load({**entry.shared, **entry.own}, others))
+                for entry, others in _task_by_task(listed_entry, given)
+            ]
         except InputError as error:
             if str(error) == _error_of(given):
                 raise
+            settings = {**listed_entry.shared, **listed_entry.own}
             listed_settings = ", ".join(f"{key}={value}" for key, value in settings.items())
-            raise InputError(f"run {label or f'{number} ({listed_settings})'}: {error}", path=path) from None
-        if job.idle:
-            tasks = job.config.tasks
-            name = label or ", ".join([job.folder.path.name, *([f"tasks={','.join(tasks)}"] if tasks else [])])
-            reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
-            logger.info("left out: %s, since %s for it", name, reason)
-        else:
-            yield _Loaded(number, label, job, _own_settings(job.config, entry, given))
+            name = listed_entry.label or f"{number} ({listed_settings})"
+            raise InputError(f"run {name}: {error}", path=path) from None
+        for entry, others, job in runs:
+            if job.idle:
+                tasks = job.config.tasks
+                name = entry.label or ", ".join(
+                    [job.folder.path.name, *([f"tasks={','.join(tasks)}"] if tasks else [])]
+                )
+                reason = f"{job.data_dir} has no files" if tasks else f"suite {job.suite.name} has no task"
+                logger.info("left out: %s, since %s for it", name, reason)
+            else:
+                yield _Loaded(number, entry.label, job, _own_settings(job.config, entry, others))
+
+
+def _task_by_task(entry: _Entry, given: Mapping[str, Any]) -> list[tuple[_Entry, Mapping[str, Any]]]:
+    """The entry, or where its tasks are `each`, one for each task that its run would train, together with the tasks that this task's head
+    answers. Beside each, the settings from the command line that replace its own.
+    """
+    if {**entry.shared, **entry.own}.get("tasks") != EACH:
+        return [(entry, given)]
+    shared, own = ({key: value for key, value in part.items() if key != "tasks"} for part in (entry.shared, entry.own))
+    job = _load({**shared, **own}, given)
+    if job.idle:
+        return [(_Entry(entry.label, shared, own), given)]
+    others = {key: value for key, value in given.items() if key != "tasks"}
+    trained = [task for task in job.run_tasks if task.answered_by is None]
+    answered = {
+        task.id: [other.id for other in job.run_tasks if task.id in (other.id, other.answered_by)] for task in trained
+    }
+    return [
+        (_Entry(entry.label and f"{entry.label}-{task}", shared, {**own, "tasks": ids}), others)
+        for task, ids in answered.items()
+    ]
 
 
 def _load(settings: Mapping[str, Any], given: Mapping[str, Any]) -> Job:

@@ -84,6 +84,21 @@ def test_the_floors_are_in_the_folders_of_mtl_baseline() -> None:
     assert [run.job.folder.path for run in runs] == [Path("runs/klej-sample") / run.name for run in runs]
 
 
+def test_a_sweep_trains_each_task_alone(tmp_path: Path) -> None:
+    small = ["data_dir=data/klej-sample", "tasks=[cdsc-e,psc]"]
+    assert names("runs: [{tasks: each}]", tmp_path, *small) == ["random-frozen,tasks=cdsc-e", "random-frozen,tasks=psc"]
+    labelled = "settings: {tasks: each}\nruns: [{name: alone}]"
+    sweep = load_sweep(written(tmp_path, labelled), SAMPLE | parse_settings(small))
+    assert [(run.name, run.job.config.tasks) for run in sweep.runs] == [("alone-cdsc-e", ["cdsc-e"]), ("alone-psc", ["psc"])]
+
+
+def test_a_task_is_trained_alone_with_those_that_its_head_answers() -> None:
+    runs = load_sweep("glue-single", {"suite": "glue-sample"}).runs
+    tasks = ["cola", "sst-2", "mrpc", "sts-b", "mnli-m+mnli-mm+ax"]
+    trained = [run.name.partition(",tasks=")[2] for run in runs]
+    assert trained[0] == "" and set(tasks) <= set(trained)
+
+
 @pytest.mark.slow
 def test_a_method_without_a_task_is_left_out(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
@@ -278,7 +293,7 @@ def test_a_run_without_its_data_is_found_before_the_first_run(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["none"], "sweep=none: unknown; known: floors, glue-single, jiant, readings, table3"),
+        (["none"], "sweep=none: unknown; known: floors, glue-single, jiant, readings, single, table3"),
         (["none.yaml"], "sweep=none.yaml: no such file"),
         (
             ["table3", "suite=klej-sample", "encoder.width=3"],
