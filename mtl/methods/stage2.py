@@ -1,10 +1,7 @@
 """Stage 2: train each task's head, on the frozen encoder or together with it; the task's metric selects the weights (KLEJ, section 4.1).
 
-The decision threshold of a task that is scored by F1 of one label, chosen on dev (`finetune.threshold=dev`).
-
-With few rows of that label, the label with the highest output is seldom the decision with the highest F1 (Lipton et al. 2014,
-"Optimal thresholding of classifiers to maximize F1 measure"). The threshold becomes part of the head: it is added to the bias of the
-label's output, so that whatever reads the weights decides the same.
+The decision threshold of a task that is scored by F1 of one label (`finetune.threshold`) becomes part of the head: it is added to the
+bias of the label's output, so that whatever reads the weights decides the same.
 """
 
 import logging
@@ -21,9 +18,10 @@ from mtl.data.dataset import Split
 from mtl.methods.coded import Coded
 from mtl.methods.heads import TaskInput, new_heads
 from mtl.methods.method import Predictions
+from mtl.methods.thresholds import SHIFTS
 from mtl.model.network import AnyHead, Heads, Network
 from mtl.settings.schema import Config
-from mtl.tasks.metrics import TIE, metric_named
+from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
 from mtl.training.batches import (
@@ -41,35 +39,6 @@ from mtl.training.checkpoints import WEIGHTS, Checkpoint, load_finished
 from mtl.training.module import MultitaskModule, falling_adam
 from mtl.training.precision import mixed_precision
 from mtl.training.stage import Stage, fit
-
-LEAST = 1e-6  # margins that differ by less are equal: another CPU may order them differently
-
-
-def best_shift(outputs: np.ndarray, gold: np.ndarray, label: int) -> float:
-    """What to add to the outputs of `label` so that its F1 over these rows is highest; 0 if nothing is better than 0.
-
-    Among equal scores, the shift nearest to 0 is taken.
-
-    Args:
-        outputs: (rows, labels).
-        gold: the indices of the right labels, (rows,).
-    """
-    others = np.delete(outputs, label, axis=1).max(axis=1).astype(np.float64)
-    margins = others - outputs[:, label]  # the label is predicted if the shift is greater
-    order = np.argsort(margins, kind="stable")
-    margins, right = margins[order], (gold == label)[order]
-    predicted = np.arange(1, len(margins) + 1)
-    scores = 2 * np.cumsum(right) / (predicted + right.sum())
-    following = np.append(margins[1:], margins[-1] + 1.0)
-    possible = following - margins > LEAST  # rows with equal margins are predicted together
-    shifts, scores = ((margins + following) / 2)[possible], scores[possible]
-    at_zero = outputs.argmax(axis=1) == label  # among equal outputs, the first label: not always another one
-    unshifted = 2 * (at_zero & (gold == label)).sum() / (at_zero.sum() + right.sum()) if at_zero.any() else 0.0
-    best = scores.max()
-    if 100 * (best - unshifted) <= TIE:
-        return 0.0
-    equal = shifts[100 * (best - scores) <= TIE]
-    return float(equal[np.abs(equal).argmin()])
 
 
 def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folder: Path) -> None:
@@ -123,7 +92,7 @@ class Finetuning:
         if not load_finished(network, self.folder):
             self.data.set_loss(network, self.config.loss, self.config.distill)
             self._fit(network)
-        if self.config.finetune.threshold == "dev" and metric_named(self.task.metric).one_label:
+        if self.config.finetune.threshold in SHIFTS and metric_named(self.task.metric).one_label:
             self._choose_threshold(network)
         return network
 
@@ -151,7 +120,7 @@ class Finetuning:
         device = device_of(self.config.trainer.accelerator)
         with mixed_precision(self.config.trainer, device):
             outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
-        shift = best_shift(outputs, dev.targets, self.task.labels.index(self.task.positive))
+        shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, self.task.labels.index(self.task.positive))
         apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
         logger.info("seed %d · stage 2 · %s · threshold on dev: %+.2f", self.seed, self.task.id, shift)
 

@@ -92,7 +92,7 @@ class FinetuneConfig(OptimizerConfig):
     train_encoder: bool = MISSING
     encoder_dropout: bool = MISSING
     token_outputs: str = one_of("float32", "float16", "recompute")
-    threshold: str = one_of("argmax", "dev")
+    threshold: str = one_of("argmax", "dev", "bagged")
 
     def check(self) -> None:
         check_final_rate("finetune", self.learning_rate, self.final_learning_rate)

@@ -67,7 +67,7 @@ def defaults() -> Config:
         ("pretrain.sampling", 1.5, "pretrain.sampling=1.5: must lie between 0 and 1"),
         ("loss.class_weights", -0.1, "loss.class_weights=-0.1: must lie between 0 and 1"),
         ("loss.choice", "softmax", "loss.choice=softmax: must be one of candidates, pairs"),
-        ("finetune.threshold", "test", "finetune.threshold=test: must be one of argmax, dev"),
+        ("finetune.threshold", "test", "finetune.threshold=test: must be one of argmax, dev, bagged"),
         ("pretrain.checkpoint", "first", "pretrain.checkpoint=first: must be one of best, last"),
         ("finetune.max_epochs", 0, "finetune.max_epochs=0: must be greater than 0"),
         ("finetune.final_learning_rate", 1.0, "finetune.final_learning_rate=1.0: must lie between 0 and"),

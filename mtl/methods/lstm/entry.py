@@ -40,7 +40,7 @@ def describe(config: Config) -> dict[str, str]:
 
 def chosen_on_dev(config: Config) -> str:
     """What is chosen on dev, as tables name it."""
-    return "checkpoints and thresholds" if config.finetune.threshold == "dev" else "checkpoints"
+    return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
 
 
 def _further_names(config: Config) -> list[str]:

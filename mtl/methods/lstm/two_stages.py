@@ -67,8 +67,9 @@ class TwoStages:
         }
         notes = [] if teacher is None else [teacher.about]
         thresholds = [task.id for task in dataset.trained_tasks if metric_named(task.metric).one_label]
-        if thresholds and config.finetune.threshold == "dev":
-            notes.append(f"The decision threshold was chosen on dev: {', '.join(thresholds)}.")
+        if thresholds and config.finetune.threshold != "argmax":
+            rows = "resamples of dev" if config.finetune.threshold == "bagged" else "dev"
+            notes.append(f"The decision threshold was chosen on {rows}: {', '.join(thresholds)}.")
         if notes:
             self.facts["notes"] = notes
         self._stage1_records = records_beside(request.folder)

@@ -42,7 +42,7 @@ def chosen_on_dev(config: Config) -> str:
     """What is chosen on dev, as tables name it; empty if the last weights predict."""
     if config.finetune.train_encoder:
         return "checkpoints" if config.transformer.checkpoint == "best" else ""
-    return "checkpoints and thresholds" if config.finetune.threshold == "dev" else "checkpoints"
+    return "checkpoints and thresholds" if config.finetune.threshold != "argmax" else "checkpoints"
 
 
 def unread(config: Config) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from lstm_parts import LABELS, lstm_parts
 
 from mtl.methods.coded import Coded
 from mtl.methods.lstm.trained import encode_once
-from mtl.methods.stage2 import Finetuning, best_shift, recorded_shift
+from mtl.methods.stage2 import Finetuning, recorded_shift
+from mtl.methods.thresholds import bagged_shift, best_shift
 from mtl.tasks.metrics import score
 
 
@@ -68,9 +69,53 @@ def test_dev_without_the_label() -> None:
     assert best_shift(np.zeros((3, 2)), np.zeros(3), 1) == 0.0
 
 
+def outputs_like_cbd(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Outputs and gold labels of 600 rows, 10 % of them of label 1; the best F1 is about 42."""
+    rng = np.random.default_rng(seed)
+    gold = (np.arange(600) < 60).astype(int)
+    return np.column_stack([np.zeros(600), 2 * rng.normal(size=600) + 2.7 * gold - 2]), gold
+
+
+def test_resamples_change_the_threshold_less_from_one_dev_to_the_next() -> None:
+    samples = [outputs_like_cbd(seed) for seed in range(20)]
+    best, bagged = ([choose(*sample, 1) for sample in samples] for choose in (best_shift, bagged_shift))
+    assert np.std(bagged) < np.std(best)
+    rows, gold = (
+        np.concatenate(part) for part in zip(*(outputs_like_cbd(seed) for seed in range(20, 80)), strict=True)
+    )
+    on_new_rows, on_new_rows_best = ([f1_at(rows, gold, 1, shift) for shift in shifts] for shifts in (bagged, best))
+    assert np.mean(on_new_rows) > np.mean(on_new_rows_best)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_bagged_threshold_is_the_mean_of_those_of_stratified_resamples(label: int) -> None:
+    outputs, gold = outputs_like_cbd(1)
+    rng = np.random.default_rng(5)  # not the draws of `bagged_shift`
+    shifts = []
+    for _ in range(400):
+        drawn = np.concatenate(
+            [rng.choice(np.flatnonzero(gold == value), size=(gold == value).sum()) for value in (0, 1)]
+        )
+        tried = np.arange(-4, 8, 0.02) + 0.001
+        scores = [f1_at(outputs[drawn], gold[drawn], label, shift) for shift in tried]
+        shifts.append(tried[np.argmax(scores)])
+    error = 4 * np.std(shifts) * (1 / 400 + 1 / 200) ** 0.5
+    assert bagged_shift(outputs, gold, label) == pytest.approx(np.mean(shifts), abs=error + 0.05)
+
+
+def test_a_bagged_threshold_is_the_same_each_time() -> None:
+    assert bagged_shift(*outputs_like_cbd(1), 1) == bagged_shift(*outputs_like_cbd(1), 1)
+
+
+def test_a_bagged_threshold_of_a_dev_without_the_label() -> None:
+    assert bagged_shift(np.zeros((3, 2)), np.zeros(3), 1) == 0.0
+
+
 @pytest.mark.parametrize("setting", ["head.projection=null", "head.projection=6"])
-def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str) -> None:
-    parts = lstm_parts(tmp_path, setting, "finetune.threshold=dev", "finetune.max_epochs=1", "loss.class_weights=0")
+@pytest.mark.parametrize("threshold", ["dev", "bagged"])
+def test_the_threshold_becomes_part_of_the_head(tmp_path: Path, setting: str, threshold: str) -> None:
+    chosen = f"finetune.threshold={threshold}"
+    parts = lstm_parts(tmp_path, setting, chosen, "finetune.max_epochs=1", "loss.class_weights=0")
     task = replace(LABELS, metric="f1", positive="arg")
     tasks = [task if other.id == task.id else other for other in parts.dataset.tasks]
     data = Coded(replace(parts.dataset, tasks=tasks))
