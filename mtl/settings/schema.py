@@ -79,6 +79,7 @@ class PretrainConfig(OptimizerConfig):
     checkpoint: str = one_of("best", "last")
     warmup_steps: int = bounded(NOT_NEGATIVE)
     sampling: float = bounded(ZERO_TO_ONE)
+    average: float = bounded(SHARE)
 
     def check(self) -> None:
         check_final_rate("pretrain", self.learning_rate, self.final_learning_rate)

@@ -114,6 +114,7 @@ def _train(
             train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
             dev=batches.dev(),
             checkpoint=settings.checkpoint,
+            average=settings.average,
             scale=data.scale,
             facts={"key": key},
         ),
