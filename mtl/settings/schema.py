@@ -44,6 +44,7 @@ class EncoderConfig:
     num_layers: int = bounded(LAYERS)
     dropout: float = bounded(SHARE)
     join_input: bool = MISSING
+    variational_dropout: bool = MISSING
 
 
 @dataclass
@@ -111,6 +112,7 @@ class LossConfig:
 
     class_weights: float = bounded(ZERO_TO_ONE)
     choice: str = one_of("candidates", "pairs")
+    r_drop: float = bounded(NOT_NEGATIVE)
 
 
 @dataclass

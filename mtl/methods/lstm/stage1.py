@@ -269,7 +269,8 @@ def stage1_seconds(config: Config, dataset: Dataset) -> float:
     Validations, heads, word vectors and the reading of files are not in it.
     """
     texts, words = mean_batch(config, dataset)
-    return config.pretrain.max_steps * step_seconds(config, texts, words)
+    passes = 2 if config.loss.r_drop else 1
+    return config.pretrain.max_steps * step_seconds(config, passes * texts, words)
 
 
 def mean_batch(config: Config, dataset: Dataset) -> tuple[int, int]:
