@@ -38,6 +38,7 @@ from mtl.model.network import Batch
 from mtl.settings.schema import TrainerConfig
 from mtl.tasks.metrics import TIE
 from mtl.tasks.task import PERCENT, Scale
+from mtl.training.averaging import AveragedWeights, changing
 from mtl.training.checkpoints import DONE, RESUME, WEIGHTS, are_weights_of, load_weights
 from mtl.training.module import MultitaskModule
 from mtl.training.precision import training_precision
@@ -74,6 +75,9 @@ class Stage:
     trained_only: bool = False  # whether to save only the weights that are trained
     checkpoint: str = "best"  # the validation whose weights are saved: best or last
     validate_first: bool = False
+    average: float = (
+        0.0  # the last part of all steps whose mean weights validate and are saved; 0: the weights themselves
+    )
     scale: Scale = PERCENT  # how progress shows scores
     facts: Mapping[str, Any] = field(default_factory=dict)  # entries that done.json gets besides the training's record
 
@@ -174,6 +178,7 @@ def _trainer(
             Patience(MONITOR, mode="max", min_delta=TIE, patience=stage.patience, check_on_train_epoch_end=True),
             StageProgress(stage.title, stage.total_steps, stage.lines, stage.scale),
             kept,
+            *([AveragedWeights(stage.average, stage.total_steps)] if stage.average else []),
             begun,
             *([last] if stage.resumable else []),
         ],
@@ -321,10 +326,7 @@ class BestWeights(Callback):
         if self.keeps(average):
             self.score = average
             assert isinstance(module, MultitaskModule)
-            state = module.network.state_dict()
-            if self.trained_only:
-                fixed = {name for name, parameter in module.network.named_parameters() if not parameter.requires_grad}
-                state = {name: value for name, value in state.items() if name not in fixed}
+            state = changing(module.network) if self.trained_only else module.network.state_dict()
             write_checkpoint(self.path, {"state_dict": state, "epoch": trainer.current_epoch, "average": average})
 
     def keeps(self, average: float) -> bool:

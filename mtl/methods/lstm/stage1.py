@@ -114,6 +114,7 @@ def _train(
             train=lambda epoch: batches.train(schedule, epoch * every, (epoch + 1) * every),
             dev=batches.dev(),
             checkpoint=settings.checkpoint,
+            average=settings.average,
             scale=data.scale,
             facts={"key": key},
         ),
@@ -268,7 +269,8 @@ def stage1_seconds(config: Config, dataset: Dataset) -> float:
     Validations, heads, word vectors and the reading of files are not in it.
     """
     texts, words = mean_batch(config, dataset)
-    return config.pretrain.max_steps * step_seconds(config, texts, words)
+    passes = 2 if config.loss.r_drop else 1
+    return config.pretrain.max_steps * step_seconds(config, passes * texts, words)
 
 
 def mean_batch(config: Config, dataset: Dataset) -> tuple[int, int]:
