@@ -243,6 +243,17 @@ class ImportedConfig:
 
 
 @dataclass
+class EnsembleConfig:
+    """Only the method `ensemble` reads this.
+
+    Attributes:
+        runs: the folders of finished runs of the same suite whose models are kept.
+    """
+
+    runs: list[str] = MISSING
+
+
+@dataclass
 class TransformerConfig:
     """Only the method `transformer` reads this. The defaults are KLEJ's protocol."""
 
@@ -380,6 +391,7 @@ class Config:
     static: StaticConfig = MISSING
     lead: LeadConfig = MISSING
     imported: ImportedConfig = MISSING
+    ensemble: EnsembleConfig = MISSING
     transformer: TransformerConfig = MISSING
     submission: SubmissionConfig = MISSING
 
@@ -427,6 +439,7 @@ LOCATIONS = (
         "runs_dir",
         "embeddings.cache",
         "imported.predictions",
+        "ensemble.runs",
         "distill.run",
     ),
     *SOURCES,
@@ -456,6 +469,7 @@ LISTS = {
     "floor.vectorizers": "[counts-1-2,tfidf-1-3]",
     "imported.predictions": "[seed-1.zip,seed-2.zip]",
     "imported.notes": "[asked twice]",
+    "ensemble.runs": "[runs/a,runs/b]",
 }
 # Keys that hold one value for each task id.
 BY_TASK = ("floor.train_rows", "imported.labels", "imported.rows")

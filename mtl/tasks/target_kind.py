@@ -174,6 +174,18 @@ class HeadTargets(ABC):
         this."""
         return self
 
+    def standard(self, outputs: np.ndarray) -> np.ndarray:
+        """The outputs (inputs, outputs) of a head as those of a head of this task that `unscaled` did not change."""
+        return outputs
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        """The outputs of an ensemble (inputs, outputs): the mean; for kinds with probabilities, the logarithm of their mean.
+
+        Args:
+            outputs: of each model, (inputs, outputs).
+        """
+        return sum(outputs[1:], outputs[0]) / len(outputs)
+
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows,) that a head predicts.

@@ -1,5 +1,6 @@
 """The target kinds: labels, numbers, choices among a row's candidates, words, texts. `mtl.tasks.target_kind` describes their parts."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -61,11 +62,21 @@ def _soft_cross_entropy(outputs: "Tensor", teacher: "Tensor", temperature: float
     return -(shares * logarithms).sum(dim=1).mean() * temperature**2
 
 
+def _log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
+    """The logarithm of the mean of several softmaxes. Each has the shape (rows, outputs)."""
+    import torch
+
+    return torch.stack([own.float().log_softmax(dim=1) for own in outputs]).logsumexp(dim=0) - math.log(len(outputs))
+
+
 class _ClassesHead(HeadTargets):
     """One output for each class."""
 
     def soft_loss(self, outputs: "Tensor", teacher: "Tensor", sizes: "Tensor | None", temperature: float) -> "Tensor":
         return _soft_cross_entropy(outputs.float(), teacher, temperature)
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        return _log_mean(outputs)
 
 
 class LabelHead(_Labelled, _ClassesHead):
@@ -224,6 +235,10 @@ class NumberHead(HeadTargets):
         unscaled.ends = (0.0, 1.0)
         return unscaled
 
+    def standard(self, outputs: np.ndarray) -> np.ndarray:
+        (low, high), (first, last) = self.ends, self.task.bounds
+        return ((low - first + (high - low) * outputs) / (last - first)).astype(outputs.dtype)
+
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """Numbers that may be outside the range; `decode` clips them."""
         low, high = self.ends
@@ -340,6 +355,11 @@ class ChoiceHead(HeadTargets):
         separated = copy(self)
         separated.separately = True
         return separated
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        """The logarithm of the mean probability of each candidate of a row."""
+        joint = _log_mean([_by_row(own, sizes) for own in outputs])
+        return joint[joint > -np.inf].unsqueeze(1)
 
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return _by_row(outputs, sizes).argmax(dim=1)
