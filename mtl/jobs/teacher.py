@@ -1,7 +1,8 @@
 """The teacher of a distilled run: what the models of a finished run say of the training rows.
 
 The outputs of all its seeds are averaged: an ensemble teaches more than each of its models (Hinton et al. 2015, section 3). They are computed
-once and kept. Only training rows are shown to the teacher, and its models were trained on these rows, which a note says.
+once and kept. Only training rows and unlabelled rows (`mtl.jobs.unlabelled`) are shown to the teacher, and its models were trained on these
+training rows, which a note says.
 """
 
 import hashlib
@@ -15,7 +16,8 @@ import numpy as np
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.progress import Progress
-from mtl.data.dataset import Dataset, input_rows
+from mtl.data.dataset import Dataset, Split, input_rows
+from mtl.data.examples import Row
 from mtl.jobs.job import Job
 from mtl.jobs.members import Member
 from mtl.methods.method import Teacher
@@ -27,7 +29,7 @@ logger = logging.getLogger("mtl")
 
 
 def ask_teacher(job: Job, dataset: Dataset) -> Teacher | None:
-    """What `distill.run` says of the training rows of the run's tasks; None without one.
+    """What `distill.run` says of the training rows and the unlabelled rows of the run's tasks; None without one.
 
     Raises:
         InputError: for a folder without a finished run whose models are kept, for a run that has none of the tasks, and for one that was
@@ -54,13 +56,24 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher | None:
         f"Distilled from {summary['title']} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''}), whose models were trained on the same rows:"
         f" {', '.join(outputs)} (distill.weight={distill.weight:g}, distill.temperature={distill.temperature:g})."
     )
+    further = ", ".join(f"{id} {len(dataset.unlabelled[id]):,}" for id in outputs if id in dataset.unlabelled)
+    if further:
+        sources = [f"lines of {', '.join(Path(file).name for file in distill.texts)}"] if distill.texts else []
+        sources += ["training rows with words left out"] if distill.augment else []
+        about += f" Unlabelled rows that it labelled too ({'; '.join(sources)}): {further}."
     return Teacher(key, outputs, about)
 
 
 def _key(member: Member, tasks: Sequence[Task], dataset: Dataset) -> str:
     """A hash of all that the outputs follow from: the models and their configuration, and the rows."""
-    followed = FORMAT, [task.id for task in tasks], sorted(dataset.fingerprints.items()), member.content()
+    rows = {id: _rows_of(dataset, split) for id, split in dataset.unlabelled.items()}
+    followed = FORMAT, [task.id for task in tasks], sorted(dataset.fingerprints.items()), rows, member.content()
     return hashlib.sha256(json.dumps(followed).encode()).hexdigest()
+
+
+def _rows_of(dataset: Dataset, unlabelled: Split) -> list[Row]:
+    """The texts of unlabelled rows."""
+    return [[dataset.texts[text] for text in texts] for texts in unlabelled.texts.tolist()]
 
 
 def _read(path: Path, tasks: Sequence[Task]) -> dict[str, np.ndarray] | None:
@@ -80,6 +93,8 @@ def _computed(member: Member, tasks: Sequence[Task], dataset: Dataset, accelerat
     seeds = member.summary["seeds"]
     outputs: dict[str, np.ndarray] = {}
     rows = {task.id: input_rows(dataset, task, dataset.splits[task.id]["train"]) for task in tasks}
+    for id in rows.keys() & dataset.unlabelled.keys():
+        rows[id] += _rows_of(dataset, dataset.unlabelled[id])
     with Progress("asking the teacher", len(seeds) * sum(map(len, rows.values())), "rows") as bar:
         for _, task, own in member.outputs(rows, tasks, accelerator, bar):
             outputs[task.id] = outputs.get(task.id, 0) + own / len(seeds)

@@ -93,11 +93,12 @@ Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,
 
 @dataclass(frozen=True)
 class Teacher:
-    """What other models say of the training rows.
+    """What other models say of the training rows and of unlabelled rows.
 
     Args:
         key: a hash of all that the outputs follow from.
-        outputs: by task id, float32 (inputs, outputs), the mean of their heads' outputs.
+        outputs: by task id, float32 (inputs, outputs), the mean of their heads' outputs for the training rows, and then for the unlabelled
+            ones (`mtl.data.dataset.Dataset.unlabelled`).
         about: who they are, in a sentence.
     """
 

@@ -157,17 +157,28 @@ class TaskNetwork(nn.Module):
         """The outputs for a batch of one of the tasks: (inputs, outputs)."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """The mean loss of a batch, as the task's target kind defines it, with `distillation` if the batch has outputs of other models."""
+        """The mean loss of a batch, as the task's target kind defines it, with `distillation` if the batch has outputs of other models.
+
+        Of rows whose targets are not known, only the part of the loss against these outputs counts.
+        """
         kind, outputs = self.kinds[batch.task], self(batch)
-        loss = kind.loss(outputs, batch.targets, batch.sizes)
         if batch.teacher is None:
-            return loss
+            return kind.loss(outputs, batch.targets, batch.sizes)
         weight, temperature = self.distillation
-        return (1 - weight) * loss + weight * kind.soft_loss(outputs, batch.teacher, batch.sizes, temperature)
+        soft = weight * kind.soft_loss(outputs, batch.teacher, batch.sizes, temperature)
+        known = ~batch.targets.isnan()
+        if known.all():
+            return (1 - weight) * kind.loss(outputs, batch.targets, batch.sizes) + soft
+        if not known.any():
+            return soft
+        # Only rows with one input each have unknown targets.
+        return (1 - weight) * known.float().mean() * kind.loss(outputs[known], batch.targets[known], None) + soft
 
     def loss_weight(self, batch: Batch) -> Tensor:
         """The divisor of the mean in `loss`, a tensor of shape (). The loss of a batch is the mean of the losses of its parts,
         weighted with their divisors."""
+        if batch.teacher is not None and batch.targets.isnan().any():
+            return batch.targets.new_tensor(len(batch.targets))
         return self.kinds[batch.task].loss_weight(batch.targets, batch.sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:
