@@ -66,6 +66,7 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
             text.write(" ".join(words) + "\n")
             tokens += len(words) + 1
         text.flush()
+        threads = settings.threads or max(SAFE_THREADS, os.cpu_count() or 1)
         with replacing(path) as partial:
             arguments = {
                 "input": text.name,
@@ -78,11 +79,11 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
                 "bucket": settings.bucket,
                 "lr": settings.learning_rate,
                 "ws": settings.window,
-                "thread": settings.threads or max(SAFE_THREADS, os.cpu_count() or 1),
+                "thread": threads,
                 "verbose": 2,
             }
             _in_new_process(arguments, partial, path, tokens * settings.epochs)
-            note_source(path, source, arguments["thread"])
+            note_source(path, source, threads)
 
 
 # fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
@@ -188,7 +189,7 @@ def _position(process: int, file: Path) -> int | None:
     """How many bytes of the file the process has read; None if it has not opened it, or nothing says so."""
     try:
         for link in Path(f"/proc/{process}/fd").iterdir():
-            if os.readlink(link) == str(file):
+            if link.readlink() == file:
                 information = Path(f"/proc/{process}/fdinfo/{link.name}").read_text(encoding="utf-8")
                 return int(information.split()[1])  # "pos:", and the position
     except OSError:  # the process has closed the file, or there is no /proc
