@@ -21,7 +21,7 @@ from mtl.data.dataset import first_choices, input_rows
 from mtl.jobs.job import Job, load_job
 from mtl.jobs.members import Member
 from mtl.methods.method import BuildRequest, Predictions
-from mtl.methods.stage2 import best_shift
+from mtl.methods.stage2 import best_shift, positive_label
 from mtl.runs.summary import SeedScores, distinct
 from mtl.tasks.metrics import metric_named
 from mtl.tasks.targets import target_kind
@@ -80,24 +80,19 @@ class Ensemble:
         """Nothing."""
 
     def predictions(self, seed: int, folder: Any) -> Iterator[tuple[Task, Predictions]]:
-        """One head's tasks at a time, since a threshold comes from dev rows of the task that the head was trained on."""
-        tasks, splits = self.dataset.tasks, self.dataset.splits
+        """Choose thresholds on the dev rows of the tasks that heads were trained on, and predict."""
         outputs = self._outputs()
-        shifts: dict[str, float] = {}
         for task in self.dataset.trained_tasks:
             if task.id in self.thresholds:
-                assert task.labels is not None and task.positive is not None
-                label = task.labels.index(task.positive)
-                shifts[task.id] = best_shift(outputs[task.id]["dev"], splits[task.id]["dev"].targets, label)
-                logger.info("ensemble · %s · threshold on dev: %+.2f", task.id, shifts[task.id])
-        for task in tasks:
-            yield (
-                task,
-                {
-                    name: self._decided(task, name, own, shifts.get(task.answered_by or task.id, 0.0))
-                    for name, own in outputs[task.id].items()
-                },
-            )
+                own, label = outputs[task.id], positive_label(task)
+                shift = best_shift(own["dev"], self.dataset.splits[task.id]["dev"].targets, label)
+                logger.info("ensemble · %s · threshold on dev: %+.2f", task.id, shift)
+                for answered in self.dataset.tasks:
+                    if task.id in (answered.id, answered.answered_by):
+                        for part in outputs[answered.id].values():
+                            part[:, label] += shift
+        for task in self.dataset.tasks:
+            yield task, {name: self._decided(task, name, own) for name, own in outputs[task.id].items()}
 
     def cost(self, seed: int, folder: Any) -> dict[str, Any]:
         """That of all members together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
@@ -149,15 +144,11 @@ class Ensemble:
             outputs[task.id] = dict(zip(parts, np.split(joint.numpy(), ends), strict=True))
         return outputs
 
-    def _decided(self, task: Task, name: str, outputs: np.ndarray, shift: float) -> np.ndarray:
-        """The predictions for a split (rows,). shift: what is added to the outputs of the label that the task is scored by."""
+    def _decided(self, task: Task, name: str, outputs: np.ndarray) -> np.ndarray:
+        """The predictions for a split (rows,)."""
         import torch
 
         head, split = target_kind(task).head, self.dataset.splits[task.id][name]
-        if shift:
-            assert task.labels is not None and task.positive is not None
-            outputs = outputs.copy()
-            outputs[:, task.labels.index(task.positive)] += shift
         sizes = None if split.sizes is None else torch.from_numpy(split.sizes)
         codes = head.predict(torch.from_numpy(outputs), sizes).numpy().astype(np.float64)
         if split.sizes is not None:

@@ -14,7 +14,7 @@ from mtl.data.dataset import Dataset
 from mtl.data.examples import Row
 from mtl.encoders.run import Predictor
 from mtl.methods.method import finetune_folder
-from mtl.methods.stage2 import recorded_shift
+from mtl.methods.stage2 import positive_label, recorded_shift
 from mtl.runs.folder import RunFolder
 from mtl.runs.summary import Summary, read_summary
 from mtl.tasks.metrics import metric_named
@@ -96,13 +96,12 @@ class Member:
                     with hidden_progress():
                         parts.append(predictor.model.outputs(task, block))
                     bar.advance(len(block))
-                yield seed, task, self._without_shift(seed, task, np.concatenate(parts))
+                head = predictor.suite.tasks[task.answered_by or task.id]
+                yield seed, task, self._without_shift(seed, head, np.concatenate(parts))
 
-    def _without_shift(self, seed: int, task: Task, outputs: np.ndarray) -> np.ndarray:
-        """The outputs before `finetune.threshold=dev` changed them."""
-        folder = finetune_folder(self.folder.seed(seed), task.answered_by or task.id)
-        if not metric_named(task.metric).one_label or not (folder / WEIGHTS["best"]).exists():
-            return outputs
-        assert task.labels is not None and task.positive is not None
-        outputs[:, task.labels.index(task.positive)] -= recorded_shift(folder) or 0.0
+    def _without_shift(self, seed: int, head: Task, outputs: np.ndarray) -> np.ndarray:
+        """The outputs before `finetune.threshold=dev` changed them. head: the task whose head answers."""
+        folder = finetune_folder(self.folder.seed(seed), head.id)
+        if metric_named(head.metric).one_label and (folder / WEIGHTS["best"]).exists():
+            outputs[:, positive_label(head)] -= recorded_shift(folder) or 0.0
         return outputs
