@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import Cells, HeadTargets, SimpleAnswers, Target, TargetKind, TaskTargets, Wording
+from mtl.tasks.target_kind import (
+    LEAST_PROBABILITY,
+    Cells,
+    HeadTargets,
+    SimpleAnswers,
+    Target,
+    TargetKind,
+    TaskTargets,
+    Wording,
+)
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -253,6 +262,13 @@ class NumberAnswers(SimpleAnswers):
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
 
+    def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+        """Its numbers, on the scale of a head."""
+        low, high = self.task.bounds
+        return ((np.asarray(estimator.predict(features), dtype=np.float64) - low) / (high - low)).astype(np.float32)[
+            :, None
+        ]
+
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each number between the smallest and the largest of the training rows is equally probable."""
         return rng.uniform(train.min(), train.max(), size=rows)
@@ -400,6 +416,11 @@ class ChoiceAnswers(SimpleAnswers):
             scores = np.asarray(estimator.predict_proba(features))[:, 1]
         rows = np.split(scores, np.cumsum(sizes)[:-1])
         return np.array([np.argmax(row) for row in rows], dtype=np.float64)
+
+    def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+        """The logarithm of the odds that each candidate is the right one."""
+        wrong, right = np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY).T
+        return np.log(right / wrong).astype(np.float32)[:, None]
 
     def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
         """The candidate with this index; the last candidate in a row that has fewer."""
