@@ -28,7 +28,7 @@ def _names(config: Config) -> list[str]:
 
 ENSEMBLE = MethodKind(
     family="ensemble",
-    title=lambda config: f"ensemble of {', '.join(_names(config))}",
+    title=lambda config: " of ".join(filter(None, ["ensemble", ", ".join(_names(config))])),
     folder=lambda config: "-".join(["ensemble", *_names(config)]),
     reads=("ensemble.", "trainer.accelerator"),
     build=lazy("mtl.jobs.ensemble:Ensemble"),
