@@ -35,6 +35,15 @@ def add_training(commands: Commands) -> None:
     )
     imported.set_defaults(run=_import)
 
+    ensemble = commands.add_parser("ensemble", help="make a run of the averaged outputs of finished runs' seeds")
+    ensemble.add_argument(
+        "settings",
+        nargs="+",
+        metavar="RUN | key=value",
+        help="folders of finished runs of a suite whose models are kept; suite=, data_dir=, tasks=[ID,…] are those of the first run, run_dir=",
+    )
+    ensemble.set_defaults(run=_ensemble)
+
     sweep = commands.add_parser("sweep", help="make the runs that a file lists, if they do not exist yet, and report")
     sweep.add_argument("file", metavar="FILE", help="a name in configs/sweep, or the path of a YAML file")
     sweep.add_argument("settings", nargs="*", metavar="key=value", help=f"for every run: {KEYS}")
@@ -67,6 +76,16 @@ def _import(arguments: argparse.Namespace) -> None:
             _run(job, arguments.command)
     for note in notes:
         print(note)
+
+
+def _ensemble(arguments: argparse.Namespace) -> None:
+    from mtl.jobs.ensemble import ensemble_job
+    from mtl.jobs.job import parse_settings
+
+    runs = [word for word in arguments.settings if "=" not in word or _is_path(word)]
+    _run(
+        ensemble_job(runs, parse_settings([word for word in arguments.settings if word not in runs])), arguments.command
+    )
 
 
 def _is_path(word: str) -> bool:

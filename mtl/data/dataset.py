@@ -113,6 +113,21 @@ def with_one_wrong(split: Split, rng: np.random.Generator) -> Split:
     return replace(split, texts=split.texts[inputs], targets=targets, sizes=sizes, overlap=overlap, teacher=teacher)
 
 
+def with_further(split: Split, further: Split) -> Split:
+    """The rows of two splits, one after the other, of a task without candidates and spans. Columns for metrics are those of the first."""
+
+    def joined(first: np.ndarray | None, second: np.ndarray | None) -> np.ndarray | None:
+        return None if first is None or second is None else np.concatenate([first, second])
+
+    return replace(
+        split,
+        texts=np.concatenate([split.texts, further.texts]),
+        targets=np.concatenate([split.targets, further.targets]),
+        overlap=joined(split.overlap, further.overlap),
+        teacher=joined(split.teacher, further.teacher),
+    )
+
+
 @dataclass(frozen=True)
 class Dataset:
     """The tasks of a run and their distinct texts.
@@ -125,6 +140,7 @@ class Dataset:
         fingerprints: as `fingerprints` returns.
         changed: by task id, the splits whose files do not have the checksum that the suite names.
         scored_rows: by task id, as `describe_rows` returns; `lines` of the tasks in `samples`.
+        unlabelled: by task id, further rows for training, whose targets are not known (`mtl.jobs.unlabelled`).
         samples: of the tasks that are scored on a sample of their rows, by task id; their splits have no other rows.
     """
 
@@ -137,6 +153,7 @@ class Dataset:
     changed: dict[str, list[str]] = field(default_factory=dict)
     scored_rows: dict[str, dict[str, Any]] = field(default_factory=dict)
     samples: dict[str, RowSample] = field(default_factory=dict)
+    unlabelled: dict[str, Split] = field(default_factory=dict)
 
     @property
     def trained_tasks(self) -> list[Task]:
@@ -153,10 +170,10 @@ class Dataset:
         return self.splits[task.id][task.scored_split]
 
     def distinct_texts(self, split: str) -> np.ndarray:
-        """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order."""
-        return np.unique(
-            np.concatenate([parts[split].texts.ravel() for parts in self.splits.values() if split in parts])
-        )
+        """The indices of the texts that occur in this split of any task, int64 (texts,), in ascending order. Unlabelled rows are of train."""
+        parts = [own[split] for own in self.splits.values() if split in own]
+        parts += self.unlabelled.values() if split == "train" else ()
+        return np.unique(np.concatenate([part.texts.ravel() for part in parts]))
 
     def rows(self) -> dict[str, dict[str, int]]:
         """The number of rows by task and split, as the files have them: held-out rows count as train."""

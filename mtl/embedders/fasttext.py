@@ -1,15 +1,16 @@
 """fastText vectors: the row "LSTM + fastText" of KLEJ's Table 3; and their training."""
 
 import json
-import logging
 import os
 import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from mtl.base.errors import InputError
@@ -21,8 +22,6 @@ from mtl.settings.bounds import AT_LEAST_ONE, NOT_NEGATIVE, bounded
 
 if TYPE_CHECKING:
     import torch
-
-logger = logging.getLogger("mtl")
 
 
 @dataclass
@@ -67,6 +66,7 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
             text.write(" ".join(words) + "\n")
             tokens += len(words) + 1
         text.flush()
+        threads = settings.threads or max(SAFE_THREADS, os.cpu_count() or 1)
         with replacing(path) as partial:
             arguments = {
                 "input": text.name,
@@ -79,11 +79,11 @@ def train_fasttext(lines: Iterable[Sequence[str]], path: Path, settings: FastTex
                 "bucket": settings.bucket,
                 "lr": settings.learning_rate,
                 "ws": settings.window,
-                "thread": settings.threads or max(SAFE_THREADS, os.cpu_count() or 1),
+                "thread": threads,
                 "verbose": 2,
             }
             _in_new_process(arguments, partial, path, tokens * settings.epochs)
-            note_source(path, source)
+            note_source(path, source, threads)
 
 
 # fasttext 0.9.3 draws the initial vectors in eleven blocks, one per thread. With fewer threads, the remaining vectors keep
@@ -126,12 +126,11 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
         path: the file that is named to the user.
         tokens: the number of tokens in all epochs, for the progress bar.
     """
-    if arguments["thread"] == 1:
-        logger.info("training %s with one thread, with which fastText reports no progress", path.name)
     last_line = ""
     with (
         training_process("train_unsupervised", arguments, partial) as process,
         Progress(f"training {path.name}", tokens, "tokens") as bar,
+        _followed(process.pid, arguments, bar) if arguments["thread"] == 1 else nullcontext(),
     ):
         try:
             for line in process.stderr or ():
@@ -147,6 +146,55 @@ def _in_new_process(arguments: dict[str, Any], partial: Path, path: Path, tokens
         reason = last_line if process.returncode > 0 and last_line else f"exit status {process.returncode}"
         message = f"fastText could not train: {reason} (min_count={arguments['minCount']})"
         raise InputError(message, path=path)
+
+
+LOOK_EVERY = 0.5  # seconds
+
+
+@contextmanager
+def _followed(process: int, arguments: dict[str, Any], bar: Progress) -> Iterator[None]:
+    """Within the block, move the bar as far as the process has read its text. With one thread, fastText itself reports no progress.
+
+    It reads the text once to count words, and then once in each epoch. On systems without /proc, the bar does not move.
+
+    Args:
+        arguments: of the training.
+        bar: of all tokens of all epochs.
+    """
+    text, ended = Path(arguments["input"]).resolve(), Event()
+    size, tokens = text.stat().st_size, bar.total or 0
+
+    def follow() -> None:
+        last = passes = 0
+        while not ended.wait(LOOK_EVERY):
+            position = _position(process, text)
+            if position is None:
+                continue
+            passes += position < last
+            last = position
+            if passes:
+                bar.reach(min(tokens, round(tokens * (passes - 1 + position / size) / arguments["epoch"])))
+
+    thread = Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+    bar.reach(tokens)
+
+
+def _position(process: int, file: Path) -> int | None:
+    """How many bytes of the file the process has read; None if it has not opened it, or nothing says so."""
+    try:
+        for link in Path(f"/proc/{process}/fd").iterdir():
+            if link.readlink() == file:
+                information = Path(f"/proc/{process}/fdinfo/{link.name}").read_text(encoding="utf-8")
+                return int(information.split()[1])  # "pos:", and the position
+    except OSError:  # the process has closed the file, or there is no /proc
+        pass
+    return None
 
 
 FASTTEXT = static_kind(

@@ -175,21 +175,25 @@ class Training(Protocol):
         """
 
 
-def note_source(path: Path, source: str) -> None:
+def note_source(path: Path, source: str, threads: int | None = None) -> None:
     """Write `source` beside `path`. It identifies the texts of the vectors that will be moved to `path` next.
 
     Vectors that are already at `path` come from another source. They are removed first, so that a note never belongs to other
     vectors.
+
+    Args:
+        threads: that trained them, of a training that several threads make irreproducible: a second line says so.
     """
     if path.is_file():
         path.unlink()
-    write_text(_note(path), f"{source}\n")
+    same = "the same texts and settings give the same vectors" if threads == 1 else "each training gives other vectors"
+    write_text(_note(path), f"{source}\n" if threads is None else f"{source}\nthreads={threads}: {same}\n")
 
 
 def noted_source(path: Path) -> str | None:
     """What identifies the texts that the vectors at `path` were trained on, if it was noted."""
     note = _note(path)
-    return note.read_text(encoding="utf-8").strip() if note.is_file() else None
+    return note.read_text(encoding="utf-8").partition("\n")[0].strip() if note.is_file() else None
 
 
 def _note(path: Path) -> Path:

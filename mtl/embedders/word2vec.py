@@ -67,6 +67,7 @@ def train_word2vec(lines: Iterable[Sequence[str]], path: Path, settings: Word2Ve
     """
     from gensim.models import Word2Vec
 
+    threads = settings.threads or os.cpu_count() or 1
     logging.getLogger("gensim").setLevel(logging.WARNING)
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=path.parent) as text:
@@ -86,7 +87,7 @@ def train_word2vec(lines: Iterable[Sequence[str]], path: Path, settings: Word2Ve
                     negative=settings.negative,
                     alpha=settings.learning_rate,
                     window=settings.window,
-                    workers=settings.threads or os.cpu_count() or 1,
+                    workers=threads,
                     seed=settings.seed,
                 )
             except RuntimeError as error:  # "you must first build vocabulary before training the model"
@@ -95,7 +96,7 @@ def train_word2vec(lines: Iterable[Sequence[str]], path: Path, settings: Word2Ve
                     path=path,
                 ) from None
             model.wv.save_word2vec_format(str(partial), binary=True)
-            note_source(path, source)
+            note_source(path, source, threads)
 
 
 class _Lines:

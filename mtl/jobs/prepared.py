@@ -19,6 +19,7 @@ from mtl.data.splits import check_present
 from mtl.fetching.fetch import awaits_generation, fetch_suite
 from mtl.jobs.job import Job
 from mtl.jobs.teacher import ask_teacher
+from mtl.jobs.unlabelled import with_unlabelled
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, Method
 from mtl.runs.summary import SeedScores, Summary, read_summary, summarize
@@ -111,6 +112,7 @@ def prepare(job: Job) -> tuple[Dataset, Method]:
     if config.trainer.threads:
         torch.set_num_threads(config.trainer.threads)
     dataset = load_dataset(job.suite, job.run_tasks, job.data_dir, config.held_out, config.imported.rows)
+    dataset = with_unlabelled(job, dataset)
     request = BuildRequest(config, job.suite, job.data_dir, dataset, job.folder.path, ask_teacher(job, dataset))
     return dataset, METHODS[config.method].build(request)
 

@@ -1,7 +1,8 @@
 """The teacher of a distilled run: what the models of a finished run say of the training rows.
 
 The outputs of all its seeds are averaged: an ensemble teaches more than each of its models (Hinton et al. 2015, section 3). They are computed
-once and kept. Only training rows are shown to the teacher, and its models were trained on these rows, which a note says.
+once and kept. Only training rows and unlabelled rows (`mtl.jobs.unlabelled`) are shown to the teacher, and its models were trained on these
+training rows, which a note says.
 """
 
 import hashlib
@@ -14,24 +15,21 @@ import numpy as np
 
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
-from mtl.base.files import sha256
-from mtl.base.progress import Progress, hidden_progress
-from mtl.data.dataset import Dataset, input_rows
-from mtl.encoders.run import Predictor
+from mtl.base.progress import Progress
+from mtl.data.dataset import Dataset, Split, input_rows
+from mtl.data.examples import Row
 from mtl.jobs.job import Job
+from mtl.jobs.members import Member
 from mtl.methods.method import Teacher
-from mtl.runs.folder import RunFolder
-from mtl.runs.summary import Summary, read_summary
 from mtl.tasks.task import Task
 
-FORMAT = 1  # increase it when the same teacher gives other outputs, or when the file changes
-BLOCK = 4096  # rows
+FORMAT = 2  # increase it when the same teacher gives other outputs, or when the file changes
 
 logger = logging.getLogger("mtl")
 
 
 def ask_teacher(job: Job, dataset: Dataset) -> Teacher | None:
-    """What `distill.run` says of the training rows of the run's tasks; None without one.
+    """What `distill.run` says of the training rows and the unlabelled rows of the run's tasks; None without one.
 
     Raises:
         InputError: for a folder without a finished run whose models are kept, for a run that has none of the tasks, and for one that was
@@ -40,16 +38,17 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher | None:
     run = job.config.distill.run
     if run is None:
         return None
-    folder = RunFolder(Path(run))
-    if not folder.summary.exists():
-        raise InputError("is no folder of a finished run", key="distill.run", value=run)
-    summary = read_summary(folder.summary)
-    tasks = _taught(job, folder, summary, dataset)
-    key = _key(folder, summary, tasks, dataset)
+    member = Member.open(run, "distill.run")
+    summary = member.summary
+    tasks = [task for task in dataset.trained_tasks if task.id in summary["tasks"]]
+    if not tasks:
+        raise InputError("has none of this run's tasks", key="distill.run", value=run)
+    member.check_rows(tasks, dataset, job.data_dir, job.config.held_out)
+    key = _key(member, tasks, dataset)
     cache = Path(job.config.cache_dir) / f"teacher-{key[:16]}.npz"
     outputs = _read(cache, tasks)
     if outputs is None:
-        outputs = _computed(folder, summary, tasks, dataset)
+        outputs = _computed(member, tasks, dataset, job.config.trainer.accelerator)
         write_arrays(cache, outputs)
     distill = job.config.distill
     seeds = summary["seeds"]
@@ -57,42 +56,24 @@ def ask_teacher(job: Job, dataset: Dataset) -> Teacher | None:
         f"Distilled from {summary['title']} ({len(seeds)} seed{'s' if len(seeds) > 1 else ''}), whose models were trained on the same rows:"
         f" {', '.join(outputs)} (distill.weight={distill.weight:g}, distill.temperature={distill.temperature:g})."
     )
+    further = ", ".join(f"{id} {len(dataset.unlabelled[id]):,}" for id in outputs if id in dataset.unlabelled)
+    if further:
+        sources = [f"lines of {', '.join(Path(file).name for file in distill.texts)}"] if distill.texts else []
+        sources += ["training rows with words left out"] if distill.augment else []
+        about += f" Unlabelled rows that it labelled too ({'; '.join(sources)}): {further}."
     return Teacher(key, outputs, about)
 
 
-def _taught(job: Job, folder: RunFolder, summary: Summary, dataset: Dataset) -> list[Task]:
-    """The tasks that the teacher was trained on, on the same training rows."""
-    inputs = folder.read_inputs()
-    tasks = [task for task in dataset.trained_tasks if task.id in summary["tasks"]]
-    if not tasks:
-        raise InputError("has none of this run's tasks", key="distill.run", value=str(folder.path))
-    for task in tasks:
-        path = task.path("train", job.data_dir)
-        assert path is not None
-        names = [f"tasks.{task.id}", path.relative_to(job.data_dir).as_posix()]
-        if any(inputs.get(name) != dataset.fingerprints[name] for name in names):
-            raise InputError(f"was trained on other rows of {task.id}", key="distill.run", value=str(folder.path))
-    theirs = summary["config"].get("held_out")
-    if theirs != job.config.held_out:
-        raise InputError(
-            f"was made with held_out={theirs}, and this run has {job.config.held_out}: its training rows are others",
-            key="distill.run",
-            value=str(folder.path),
-        )
-    return tasks
-
-
-def _key(folder: RunFolder, summary: Summary, tasks: Sequence[Task], dataset: Dataset) -> str:
+def _key(member: Member, tasks: Sequence[Task], dataset: Dataset) -> str:
     """A hash of all that the outputs follow from: the models and their configuration, and the rows."""
-    files = [path for seed in summary["seeds"] for path in sorted(folder.seed(seed).rglob("best.ckpt"))]
-    followed = (
-        FORMAT,
-        [task.id for task in tasks],
-        sorted(dataset.fingerprints.items()),
-        sorted(folder.read_inputs().items()),
-        [sha256(path) for path in (folder.config, *files)],
-    )
+    rows = {id: _rows_of(dataset, split) for id, split in dataset.unlabelled.items()}
+    followed = FORMAT, [task.id for task in tasks], sorted(dataset.fingerprints.items()), rows, member.content()
     return hashlib.sha256(json.dumps(followed).encode()).hexdigest()
+
+
+def _rows_of(dataset: Dataset, unlabelled: Split) -> list[Row]:
+    """The texts of unlabelled rows."""
+    return [[dataset.texts[text] for text in texts] for texts in unlabelled.texts.tolist()]
 
 
 def _read(path: Path, tasks: Sequence[Task]) -> dict[str, np.ndarray] | None:
@@ -107,20 +88,14 @@ def _read(path: Path, tasks: Sequence[Task]) -> dict[str, np.ndarray] | None:
     return {task.id: arrays[task.id] for task in tasks} if complete else None
 
 
-def _computed(folder: RunFolder, summary: Summary, tasks: Sequence[Task], dataset: Dataset) -> dict[str, np.ndarray]:
+def _computed(member: Member, tasks: Sequence[Task], dataset: Dataset, accelerator: str) -> dict[str, np.ndarray]:
     """The mean of the outputs of all seeds, by task id."""
-    seeds = summary["seeds"]
+    seeds = member.summary["seeds"]
     outputs: dict[str, np.ndarray] = {}
     rows = {task.id: input_rows(dataset, task, dataset.splits[task.id]["train"]) for task in tasks}
+    for id in rows.keys() & dataset.unlabelled.keys():
+        rows[id] += _rows_of(dataset, dataset.unlabelled[id])
     with Progress("asking the teacher", len(seeds) * sum(map(len, rows.values())), "rows") as bar:
-        for seed in seeds:
-            predictor = Predictor.load(folder.path, seed)
-            for task in tasks:
-                parts = []
-                for start in range(0, len(rows[task.id]), BLOCK):
-                    block = rows[task.id][start : start + BLOCK]
-                    with hidden_progress():
-                        parts.append(predictor.model.outputs(task, block))
-                    bar.advance(len(block))
-                outputs[task.id] = outputs.get(task.id, 0) + np.concatenate(parts) / len(seeds)
+        for _, task, own in member.outputs(rows, tasks, accelerator, bar):
+            outputs[task.id] = outputs.get(task.id, 0) + own / len(seeds)
     return {id: own.astype(np.float32) for id, own in outputs.items()}

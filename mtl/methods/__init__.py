@@ -1,6 +1,7 @@
 """Methods: one registry entry for each way to predict a suite's targets."""
 
 from mtl.base.errors import InputError
+from mtl.methods.ensemble import ENSEMBLE
 from mtl.methods.floors.entries import FLOORS
 from mtl.methods.imported import IMPORTED
 from mtl.methods.lstm.entry import LSTM
@@ -15,6 +16,7 @@ METHODS: dict[str, MethodKind] = {
     **FLOORS,
     "word_vectors": WORD_VECTORS,
     "imported": IMPORTED,
+    "ensemble": ENSEMBLE,
 }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from torch.utils.data import DataLoader
 
 from mtl.base.device import device_of
-from mtl.data.dataset import Dataset, Split, with_one_wrong
+from mtl.data.dataset import Dataset, Split, with_further, with_one_wrong
 from mtl.methods.heads import with_overlap
 from mtl.model.network import Distillation, TaskNetwork
 from mtl.model.sequences import Sequences
@@ -37,7 +37,7 @@ class Coded:
     Args:
         overlap: whether the rows of pairs have their overlap.
         scale: how progress shows scores.
-        teacher: the outputs of other models for the training rows, by task id.
+        teacher: the outputs of other models for the training rows and then for the unlabelled rows, by task id.
     """
 
     dataset: Dataset
@@ -58,7 +58,20 @@ class Coded:
                 name: replace(split, targets=kind.head.encode(split.targets, answers)) for name, split in splits.items()
             }
             if task.id in self.teacher:
-                coded[task.id]["train"] = replace(coded[task.id]["train"], teacher=self.teacher[task.id])
+                train = coded[task.id]["train"]
+                coded[task.id]["train"] = replace(train, teacher=self.teacher[task.id][: len(train.texts)])
+        return coded
+
+    @cached_property
+    def unlabelled(self) -> dict[str, Split]:
+        """The unlabelled rows that other models have outputs for, by task id, with unknown codes."""
+        coded = {}
+        for task in self.dataset.trained_tasks:
+            if task.id in self.teacher and (split := self.dataset.unlabelled.get(task.id)) is not None:
+                if self.overlap and task.is_pair:
+                    split = with_overlap(split, self.dataset.texts)
+                outputs = self.teacher[task.id][-len(split) :]
+                coded[task.id] = replace(split, targets=np.full(len(split), np.nan), teacher=outputs)
         return coded
 
     @cached_property
@@ -71,8 +84,13 @@ class Coded:
         return self.dataset.answers.get(task.answered_by or task.id, [])
 
     def train(self, task: Task, loss: LossConfig, seed: int) -> Split:
-        """The task's training rows. With `loss.choice=pairs`, rows with candidates have two of them, the same in both stages."""
+        """The task's training rows, then its unlabelled ones.
+
+        With `loss.choice=pairs`, rows with candidates have two of them, the same in both stages.
+        """
         split = self.splits[task.id]["train"]
+        if task.id in self.unlabelled:
+            return with_further(split, self.unlabelled[task.id])
         if split.sizes is None or loss.choice != "pairs":
             return split
         return with_one_wrong(split, np.random.default_rng([seed, 2, zlib.crc32(task.id.encode())]))

@@ -35,5 +35,6 @@ IMPORTED = MethodKind(
     build=lazy("mtl.submissions.imported:Imported"),
     check=check,
     sources=sources,
+    is_one_system=True,
     family_of=lambda config: config.imported.family,
 )

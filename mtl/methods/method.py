@@ -93,11 +93,12 @@ Predictions = dict[str, np.ndarray]  # by split other than train: targets (rows,
 
 @dataclass(frozen=True)
 class Teacher:
-    """What other models say of the training rows.
+    """What other models say of the training rows and of unlabelled rows.
 
     Args:
         key: a hash of all that the outputs follow from.
-        outputs: by task id, float32 (inputs, outputs), the mean of their heads' outputs.
+        outputs: by task id, float32 (inputs, outputs), the mean of their heads' outputs for the training rows, and then for the unlabelled
+            ones (`mtl.data.dataset.Dataset.unlabelled`).
         about: who they are, in a sentence.
     """
 
@@ -272,6 +273,7 @@ class MethodKind:
             suite names; they need not exist.
         load: loads the models of a finished run; None if they are not kept.
         is_constant: whether it is the best constant answer itself, with which tables compare the other methods.
+        is_one_system: whether a run of one seed is a system of its own, whose tests need no further seeds.
         family_of: the group that a configuration names; None: `family`.
         answers: whether it can answer a task; its runs leave out the others.
         shared: `Method.shared` of any seed, estimated from the configuration alone, before any data is read; None:
@@ -292,6 +294,7 @@ class MethodKind:
     check: Callable[[Config, Suite], None] = _nothing
     sources: Callable[[Config, Suite], list[Path]] = lambda config, suite: []
     is_constant: bool = False
+    is_one_system: bool = False
     family_of: Callable[[Config], str | None] = lambda config: None
     answers: Callable[[Task], bool] = lambda task: True
     shared: Callable[[Config], str] | None = None

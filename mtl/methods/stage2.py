@@ -41,12 +41,17 @@ from mtl.training.precision import mixed_precision
 from mtl.training.stage import Stage, fit
 
 
+def positive_label(task: Task) -> int:
+    """The index of the label that the task is scored by."""
+    assert task.labels is not None and task.positive is not None
+    return task.labels.index(task.positive)
+
+
 def apply_shift(network: Network, head: AnyHead, task: Task, shift: float, folder: Path) -> None:
     """Add the shift to the head's bias, in memory and in the checkpoint of the finished stage in `folder`, which records it: so the
     shift is saved together with the bias that it changed."""
-    assert task.labels is not None and task.positive is not None
     with torch.no_grad():
-        head.last.bias[task.labels.index(task.positive)] += shift
+        head.last.bias[positive_label(task)] += shift
     path = folder / WEIGHTS["best"]
     content = read_checkpoint(path, Checkpoint)
     saved = content["state_dict"]
@@ -115,12 +120,11 @@ class Finetuning:
     def _choose_threshold(self, network: Network) -> None:
         if recorded_shift(self.folder) is not None:
             return
-        assert self.task.labels is not None and self.task.positive is not None
         dev = self.data.splits[self.task.id]["dev"]
         device = device_of(self.config.trainer.accelerator)
         with mixed_precision(self.config.trainer, device):
             outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
-        shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, self.task.labels.index(self.task.positive))
+        shift = SHIFTS[self.config.finetune.threshold](outputs, dev.targets, positive_label(self.task))
         apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
         logger.info("seed %d · stage 2 · %s · threshold on dev: %+.2f", self.seed, self.task.id, shift)
 

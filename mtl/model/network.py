@@ -161,7 +161,8 @@ class TaskNetwork(nn.Module):
     def loss(self, batch: Batch) -> Tensor:
         """The mean loss of a batch, as the task's target kind defines it, with `distillation` if the batch has outputs of other models.
 
-        With `r_drop`, the mean over two passes, and their difference (Liang et al. 2021, "R-Drop: regularized dropout for neural networks").
+        Of rows whose targets are not known, only the part of the loss against these outputs counts. With `r_drop`, it is the mean over two
+        passes, and their difference (Liang et al. 2021, "R-Drop: regularized dropout for neural networks").
         """
         outputs = self(batch)
         loss = self._loss(batch, outputs)
@@ -173,15 +174,23 @@ class TaskNetwork(nn.Module):
 
     def _loss(self, batch: Batch, outputs: Tensor) -> Tensor:
         kind = self.kinds[batch.task]
-        loss = kind.loss(outputs, batch.targets, batch.sizes)
         if batch.teacher is None:
-            return loss
+            return kind.loss(outputs, batch.targets, batch.sizes)
         weight, temperature = self.distillation
-        return (1 - weight) * loss + weight * kind.soft_loss(outputs, batch.teacher, batch.sizes, temperature)
+        soft = weight * kind.soft_loss(outputs, batch.teacher, batch.sizes, temperature)
+        known = ~batch.targets.isnan()
+        if known.all():
+            return (1 - weight) * kind.loss(outputs, batch.targets, batch.sizes) + soft
+        if not known.any():
+            return soft
+        # Only rows with one input each have unknown targets.
+        return (1 - weight) * known.float().mean() * kind.loss(outputs[known], batch.targets[known], None) + soft
 
     def loss_weight(self, batch: Batch) -> Tensor:
         """The divisor of the mean in `loss`, a tensor of shape (). The loss of a batch is the mean of the losses of its parts,
         weighted with their divisors."""
+        if batch.teacher is not None and batch.targets.isnan().any():
+            return batch.targets.new_tensor(len(batch.targets))
         return self.kinds[batch.task].loss_weight(batch.targets, batch.sizes)
 
     def predict(self, batch: Batch, outputs: Tensor) -> Tensor:

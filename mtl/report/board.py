@@ -24,6 +24,7 @@ FAMILIES = {
     "static": "static vectors",
     "average": "averaged vectors",
     "lstm": "LSTM",
+    "ensemble": "ensemble",
     "transformer": "transformer",
     "multilingual": "multilingual transformer",
     "polish": "Polish transformer",

@@ -123,11 +123,22 @@ class DistillConfig:
         run: the folder of a finished run whose models are kept; None: from the targets alone.
         weight: of the loss against their outputs; the loss against the targets has the rest.
         temperature: see `mtl.tasks.target_kind.HeadTargets.soft_loss`.
+        texts: text files whose lines are further rows, without targets.
+        rows: the most rows that a task gets of them.
+        augment: how many variants of each training row, with words left out, are further rows without targets.
     """
 
     run: str | None = MISSING
     weight: float = bounded(ZERO_TO_ONE)
     temperature: float = bounded(POSITIVE)
+    texts: list[str] = MISSING
+    rows: int = bounded(POSITIVE)
+    augment: int = bounded(NOT_NEGATIVE)
+
+    def check(self) -> None:
+        for key, value in (("texts", self.texts), ("augment", self.augment)):
+            if value and self.run is None:
+                raise InputError("needs a teacher: set distill.run=, or drop it", key=f"distill.{key}", value=value)
 
 
 @dataclass
@@ -243,6 +254,17 @@ class ImportedConfig:
     hardware: str | None = MISSING
     link: str | None = MISSING
     license: str | None = MISSING
+
+
+@dataclass
+class EnsembleConfig:
+    """Only the method `ensemble` reads this.
+
+    Attributes:
+        runs: the folders of finished runs of the same suite whose models are kept.
+    """
+
+    runs: list[str] = MISSING
 
 
 @dataclass
@@ -383,6 +405,7 @@ class Config:
     static: StaticConfig = MISSING
     lead: LeadConfig = MISSING
     imported: ImportedConfig = MISSING
+    ensemble: EnsembleConfig = MISSING
     transformer: TransformerConfig = MISSING
     submission: SubmissionConfig = MISSING
 
@@ -430,7 +453,9 @@ LOCATIONS = (
         "runs_dir",
         "embeddings.cache",
         "imported.predictions",
+        "ensemble.runs",
         "distill.run",
+        "distill.texts",
     ),
     *SOURCES,
 )
@@ -459,6 +484,8 @@ LISTS = {
     "floor.vectorizers": "[counts-1-2,tfidf-1-3]",
     "imported.predictions": "[seed-1.zip,seed-2.zip]",
     "imported.notes": "[asked twice]",
+    "ensemble.runs": "[runs/a,runs/b]",
+    "distill.texts": "[novels.txt.gz]",
 }
 # Keys that hold one value for each task id.
 BY_TASK = ("floor.train_rows", "imported.labels", "imported.rows")

@@ -13,6 +13,7 @@ import mtl
 from mtl.base.arrays import read_arrays, write_arrays
 from mtl.base.errors import InputError
 from mtl.base.files import sha256
+from mtl.methods import METHODS
 from mtl.runs.finished import Run
 from mtl.stats.comparison import Sample, counted_with_rows, over_tasks
 from mtl.stats.resampling import RESAMPLES, RowGroups, RowSet, resampled_scores, row_groups
@@ -77,7 +78,8 @@ def reduce_run(run: Run, groups: Sequence[RowGroups]) -> Reduced:
 def samples_of(run: Run, reduced: Reduced) -> dict[str, Sample]:
     """A run's samples by task id; that of the average by AVERAGE, if the run has an average."""
     samples = {}
-    is_one_system = run.summary["method"] == "imported" and len(run.summary["seeds"]) == 1
+    kind = METHODS.get(run.summary["method"])
+    is_one_system = kind is not None and kind.is_one_system and len(run.summary["seeds"]) == 1
     for number, task in enumerate(run.tasks):
         scores = run.summary["tasks"][task.id]["scores"]
         by_seed = np.array([scores[str(seed)] for seed in run.summary["seeds"]])

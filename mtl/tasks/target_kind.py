@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 Target = float | str
 
+LEAST_PROBABILITY = 1e-6  # of a class, as floors' probabilities are taken: their logarithms are finite
 MOST_CONSTANTS = 20  # how many of the most frequent targets are tried as the best constant answer
 
 
@@ -183,6 +184,18 @@ class HeadTargets(ABC):
         this."""
         return self
 
+    def standard(self, outputs: np.ndarray) -> np.ndarray:
+        """The outputs (inputs, outputs) of a head as those of a head of this task that `unscaled` did not change."""
+        return outputs
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        """The outputs of an ensemble (inputs, outputs): the mean; for kinds with probabilities, the logarithm of their mean.
+
+        Args:
+            outputs: of each model, (inputs, outputs).
+        """
+        return sum(outputs[1:], outputs[0]) / len(outputs)
+
     @abstractmethod
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The codes (rows,) that a head predicts.
@@ -219,6 +232,19 @@ class SimpleAnswers:
         """
         predicted: np.ndarray = np.asarray(estimator.predict(features), dtype=self.cells.dtype)
         return predicted
+
+    def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+        """What a trained scikit-learn estimator says, as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities.
+
+        Args:
+            estimator: has `predict_proba` if it is a classifier.
+            features: (inputs, features).
+            answers: see `HeadTargets`.
+        """
+        made = np.full((features.shape[0], head.outputs(answers)), np.log(LEAST_PROBABILITY), dtype=np.float32)
+        codes = head.encode(estimator.classes_, answers).astype(np.int64)  # a class without training rows has none
+        made[:, codes] = np.log(np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY))
+        return made
 
     def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
         """The same answer for every row: targets (rows,)."""

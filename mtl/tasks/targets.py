@@ -1,5 +1,6 @@
 """The target kinds: labels, numbers, choices among a row's candidates, words, texts. `mtl.tasks.target_kind` describes their parts."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -8,7 +9,16 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from mtl.tasks.target_kind import Cells, HeadTargets, SimpleAnswers, Target, TargetKind, TaskTargets, Wording
+from mtl.tasks.target_kind import (
+    LEAST_PROBABILITY,
+    Cells,
+    HeadTargets,
+    SimpleAnswers,
+    Target,
+    TargetKind,
+    TaskTargets,
+    Wording,
+)
 from mtl.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -69,6 +79,13 @@ def _divergence(outputs: "Tensor", others: "Tensor") -> "Tensor":
     return ((logarithms.exp() - others.exp()) * ratios).sum(dim=1).mean() / 2
 
 
+def _log_mean(outputs: Sequence["Tensor"]) -> "Tensor":
+    """The logarithm of the mean of several softmaxes. Each has the shape (rows, outputs)."""
+    import torch
+
+    return torch.stack([own.float().log_softmax(dim=1) for own in outputs]).logsumexp(dim=0) - math.log(len(outputs))
+
+
 class _ClassesHead(HeadTargets):
     """One output for each class."""
 
@@ -78,6 +95,9 @@ class _ClassesHead(HeadTargets):
     def difference(self, outputs: "Tensor", others: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """The symmetric Kullback-Leibler divergence."""
         return _divergence(outputs.float(), others.float())
+
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        return _log_mean(outputs)
 
 
 class LabelHead(_Labelled, _ClassesHead):
@@ -240,6 +260,10 @@ class NumberHead(HeadTargets):
         unscaled.ends = (0.0, 1.0)
         return unscaled
 
+    def standard(self, outputs: np.ndarray) -> np.ndarray:
+        (low, high), (first, last) = self.ends, self.task.bounds
+        return ((low - first + (high - low) * outputs) / (last - first)).astype(outputs.dtype)
+
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         """Numbers that may be outside the range; `decode` clips them."""
         low, high = self.ends
@@ -253,6 +277,13 @@ class NumberAnswers(SimpleAnswers):
 
     def from_estimator(self, estimator: Any, features: Any, sizes: np.ndarray | None) -> np.ndarray:
         return np.clip(super().from_estimator(estimator, features, sizes), *self.task.bounds)
+
+    def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+        """Its numbers, on the scale of a head."""
+        low, high = self.task.bounds
+        return ((np.asarray(estimator.predict(features), dtype=np.float64) - low) / (high - low)).astype(np.float32)[
+            :, None
+        ]
 
     def uniform(self, train: np.ndarray, sizes: np.ndarray | None, rows: int, rng: np.random.Generator) -> np.ndarray:
         """Each number between the smallest and the largest of the training rows is equally probable."""
@@ -365,6 +396,11 @@ class ChoiceHead(HeadTargets):
         separated.separately = True
         return separated
 
+    def joint(self, outputs: Sequence["Tensor"], sizes: "Tensor | None") -> "Tensor":
+        """The logarithm of the mean probability of each candidate of a row."""
+        joint = _log_mean([_by_row(own, sizes) for own in outputs])
+        return joint[joint > -np.inf].unsqueeze(1)
+
     def predict(self, outputs: "Tensor", sizes: "Tensor | None") -> "Tensor":
         return _by_row(outputs, sizes).argmax(dim=1)
 
@@ -404,6 +440,11 @@ class ChoiceAnswers(SimpleAnswers):
             scores = np.asarray(estimator.predict_proba(features))[:, 1]
         rows = np.split(scores, np.cumsum(sizes)[:-1])
         return np.array([np.argmax(row) for row in rows], dtype=np.float64)
+
+    def outputs(self, estimator: Any, features: Any, head: HeadTargets, answers: Sequence[str]) -> np.ndarray:
+        """The logarithm of the odds that each candidate is the right one."""
+        wrong, right = np.maximum(estimator.predict_proba(features), LEAST_PROBABILITY).T
+        return np.log(right / wrong).astype(np.float32)[:, None]
 
     def repeat(self, answer: Target, rows: int, sizes: np.ndarray | None) -> np.ndarray:
         """The candidate with this index; the last candidate in a row that has fewer."""

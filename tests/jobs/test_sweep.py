@@ -89,7 +89,10 @@ def test_a_sweep_trains_each_task_alone(tmp_path: Path) -> None:
     assert names("runs: [{tasks: each}]", tmp_path, *small) == ["random-frozen,tasks=cdsc-e", "random-frozen,tasks=psc"]
     labelled = "settings: {tasks: each}\nruns: [{name: alone}]"
     sweep = load_sweep(written(tmp_path, labelled), SAMPLE | parse_settings(small))
-    assert [(run.name, run.job.config.tasks) for run in sweep.runs] == [("alone-cdsc-e", ["cdsc-e"]), ("alone-psc", ["psc"])]
+    assert [(run.name, run.job.config.tasks) for run in sweep.runs] == [
+        ("alone-cdsc-e", ["cdsc-e"]),
+        ("alone-psc", ["psc"]),
+    ]
 
 
 def test_a_task_is_trained_alone_with_those_that_its_head_answers() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from command_line import job
 from input_errors import raises_input_error
 from kinds_suite import write_kinds_suite
@@ -135,4 +136,42 @@ def test_a_run_on_other_rows(folder: Path, tmp_path: Path) -> None:
     train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
     run = made(folder, "other", f"distill.run={folder / 'run'}", f"data_dir={tmp_path / 'data'}")
     with raises_input_error(key="distill.run"):
+        ask_teacher(run, dataset_of(run))
+
+
+def kept(folder: Path, run: Path, method: str, *settings: str) -> Path:
+    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"run_dir={run}", "seeds=[1]"]
+    run_baseline(job([*own, f"method={method}", "floor.keep=true", "floor.min_count=1", *settings]))
+    return run
+
+
+def test_a_kept_floor_teaches_with_its_probabilities(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("skops")
+    floor = kept(folder, tmp_path / "logistic", "logistic", "floor.grid.C=[1.0]", "floor.grid.alpha=[1.0]")
+    run = made(folder, "other", f"distill.run={floor}")
+    dataset = dataset_of(run)
+    asked = ask_teacher(run, dataset)
+    assert asked is not None
+    model = Predictor.load(floor, 1).model
+    for task in dataset.trained_tasks:
+        train = dataset.splits[task.id]["train"]
+        head, answers = target_kind(task).head, dataset.answers.get(task.id, [])
+        outputs = asked.outputs[task.id]
+        assert outputs.shape == (len(train.texts), head.outputs(answers)) and np.isfinite(outputs).all()
+        sizes = None if train.sizes is None else torch.from_numpy(train.sizes)
+        decided = head.decode(head.predict(torch.from_numpy(outputs), sizes).numpy().astype(float), answers)
+        predicted = model.predict(task, input_rows(dataset, task, train))
+        if task.kind == "number":
+            np.testing.assert_allclose(decided, predicted, atol=1e-4)
+        else:
+            assert decided.tolist() == predicted.tolist()
+        if task.kind == "labels":
+            np.testing.assert_allclose(np.exp(outputs).sum(axis=1), 1, atol=1e-3)
+
+
+def test_a_kept_floor_without_probabilities(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("skops")
+    floor = kept(folder, tmp_path / "svm", "svm", "tasks=[mood]")
+    run = made(folder, "other", f"distill.run={floor}", "tasks=[mood]")
+    with raises_input_error(key="method"):
         ask_teacher(run, dataset_of(run))

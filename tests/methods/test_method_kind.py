@@ -32,6 +32,7 @@ TITLES = {
     "lead": "First sentences",
     "word_vectors": "Word vectors, random",
     "imported": "another system, imported",
+    "ensemble": "ensemble",
     "transformer": "Transformer, tiny, finetune",
 }
 TRAINED = ["lstm", "transformer"]
@@ -39,6 +40,7 @@ SHARED = {  # keys that other methods read than the rest of their section
     "embeddings_dir": ["lstm", "transformer", "static", "word_vectors"],
     "embeddings.dim": ["lstm", "word_vectors"],
     "pretrain.sampling": TRAINED,
+    "trainer.accelerator": [*TRAINED, "ensemble"],
     **dict.fromkeys(("head.hidden_size", "head.dropout", "head.overlap", "head.pair"), TRAINED),
 }
 GUESSES = ["random", "constant", "uniform", "majority"]
@@ -58,7 +60,7 @@ def test_each_method_has_a_title_and_a_folder(configs: dict[str, Config]) -> Non
     assert folders == {name: others.get(name, name) for name in METHODS}
     families = {name: kind.family for name, kind in METHODS.items()}
     assert (families.pop("lstm"), families.pop("transformer")) == ("lstm", "transformer")
-    assert families.pop("imported") == "imported"
+    assert (families.pop("imported"), families.pop("ensemble")) == ("imported", "ensemble")
     assert set(families.values()) == {"floor"}
 
 
@@ -92,7 +94,7 @@ def test_every_key_is_read_by_a_method_and_all_read_the_common_ones(configs: dic
             section = key.partition(".")[0]
             only = {
                 **{"floor": READ_FLOOR, "word_vectors": ["word_vectors"], "lead": ["lead"], "static": ["static"]},
-                "imported": ["imported"],
+                **{"imported": ["imported"], "ensemble": ["ensemble"]},
                 **{"transformer": ["transformer"], "finetune": TRAINED, "loss": TRAINED, "trainer": TRAINED},
             }.get(section, ["lstm"])
             assert readers == SHARED.get(key, only), key

@@ -3,7 +3,7 @@ them."""
 
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -90,11 +90,13 @@ class TrainedFloor:
     Args:
         language: of the suite.
         kept: by the id of the task that each was trained on.
+        answers: see `mtl.data.dataset.Dataset`.
     """
 
     config: Config
     language: str
     kept: Mapping[str, Kept]
+    answers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def predict(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
         """Predicted targets (rows,) for new rows, whose texts are tokenized here if the features are of tokens.
@@ -102,6 +104,27 @@ class TrainedFloor:
         Raises:
             InputError: for a task without a model, whose predictions are a constant answer.
         """
+        estimator, features, split = self._read(task, rows)
+        return decided(task, estimator, features, split)
+
+    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """What it says as a head's outputs, float32 (inputs, outputs): of classes, logarithms of probabilities. Arguments: as in `predict`.
+
+        Raises:
+            InputError: as in `predict`, and for a classifier without probabilities.
+        """
+        estimator, features, _ = self._read(task, rows)
+        kind = target_kind(task)
+        if kind.simple.estimator == "classifier" and not hasattr(estimator, "predict_proba"):
+            raise InputError(
+                f"its answers to {task.id} have no probabilities; name a run of another method, such as logistic",
+                key="method",
+                value=self.config.method,
+            )
+        return kind.simple.outputs(estimator, features, kind.head, self.answers.get(task.answered_by or task.id, []))
+
+    def _read(self, task: Task, rows: Sequence[Row]) -> tuple[Any, Matrix, Split]:
+        """The estimator of a task, and the features and texts of new rows."""
         if (source := task.answered_by or task.id) not in self.kept:
             raise InputError(f"task {source}: method {self.config.method} has no model for it, only a constant answer")
         tokenize, length = moses(self.language), self.config.max_length
@@ -117,7 +140,7 @@ class TrainedFloor:
         kept = self.kept[source]
         texts = dict.fromkeys(text for example in examples for text in example.texts)
         split = make_split(task, examples, {text: number for number, text in enumerate(texts)})
-        return decided(task, kept.estimator, kept.features.transform(documents), split)
+        return kept.estimator, kept.features.transform(documents), split
 
 
 def decided(task: Task, estimator: Any, features: Matrix, rows: Split) -> np.ndarray:
@@ -145,4 +168,4 @@ def load_kept(request: LoadRequest) -> KeptFloor:
     """The models of a seed. Raises InputError if they were not kept."""
     tasks = [id for id in request.trained_tasks if guess_for(request.config.method, request.suite.tasks[id]) is None]
     kept = {id: read_kept(kept_file(request.seed_folder, id)) for id in tasks}
-    return KeptFloor(request.config, request.suite.language, kept)
+    return KeptFloor(request.config, request.suite.language, kept, request.answers)

@@ -39,7 +39,7 @@ from mtl.model.sequences import ArraySequences
 from mtl.settings.schema import Config
 from mtl.tasks.targets import target_kind
 from mtl.tasks.task import Task
-from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows
+from mtl.training.batches import BatchDataset, SortedSampler, batch_rows, predict_rows, row_outputs
 from mtl.training.checkpoints import DONE, WEIGHTS, fill, read_weights, weights_below
 from mtl.training.precision import mixed_precision, training_precision
 
@@ -200,8 +200,16 @@ class TrainedFrozen(TransformerEncoder):
         Raises:
             ValueError: for a row that is not one of this task.
         """
+        codes = self._run(predict_rows, task, rows)
+        return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
+
+    def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
+        return self._run(row_outputs, task, rows)
+
+    def _run(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
+        """What `predict_rows` or `row_outputs` returns for new rows."""
         head = task.answered_by or task.id
-        kind, answers = target_kind(task), self.answers.get(head, [])
         split, texts = new_split(task, rows)
         with hidden_progress():
             sequences, _ = read_texts(self.config, self.pretrained, texts)
@@ -214,8 +222,7 @@ class TrainedFrozen(TransformerEncoder):
         answering = replace(task, id=head)
         network = Network([answering], self._open_heads(answering), None).to(self.device)
         with mixed_precision(self.config.trainer, self.device):
-            codes = predict_rows(network, BatchDataset({head: split}, vectors=vectors), order, self.device)
-        return kind.head.decode(codes, answers)
+            return compute(network, BatchDataset({head: split}, vectors=vectors), order, self.device)
 
 
 def load_frozen(request: LoadRequest) -> TrainedFrozen:

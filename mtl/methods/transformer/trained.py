@@ -255,8 +255,9 @@ class TrainedTransformer(TransformerEncoder):
         return target_kind(task).head.decode(codes, self.answers.get(task.answered_by or task.id, []))
 
     def outputs(self, task: Task, rows: Sequence[Row]) -> np.ndarray:
-        """The head's outputs, float32 (inputs, outputs). Arguments and errors: as in `predict`."""
-        return self._run(row_outputs, task, rows)
+        """The head's outputs, float32 (inputs, outputs); of numbers, on the scale 0 … 1. Arguments and errors: as in `predict`."""
+        outputs = self._run(row_outputs, task, rows)
+        return self.network(task).kinds[task.answered_by or task.id].standard(outputs)
 
     def _run(self, compute: Callable[..., np.ndarray], task: Task, rows: Sequence[Row]) -> np.ndarray:
         """What `predict_rows` or `row_outputs` returns for new rows."""

@@ -1,0 +1,187 @@
+"""Ensembles: the averaged outputs of all seeds of finished runs, as one system with predictions of its own.
+
+Probabilities of labels, words and candidates are averaged, and so are numbers. A decision threshold is chosen on dev, as for a single model,
+if one of the runs has chosen its own there (`finetune.threshold`), and in the way of the first of these; theirs are taken back first.
+"""
+
+import hashlib
+import json
+import logging
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mtl.base.errors import InputError
+from mtl.base.files import counted
+from mtl.base.progress import Progress
+from mtl.base.untrusted import read_json
+from mtl.data.dataset import first_choices, input_rows
+from mtl.jobs.job import Job, load_job
+from mtl.jobs.members import Member
+from mtl.methods.method import BuildRequest, Predictions
+from mtl.methods.stage2 import positive_label
+from mtl.methods.thresholds import SHIFTS
+from mtl.runs.summary import SeedScores, distinct
+from mtl.tasks.metrics import metric_named
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Task
+
+RUNS = "ensemble.runs"
+FORMAT = 1  # increase it when the same members give other predictions
+COPIED = ("suite", "data_dir", "held_out", "tasks")  # settings that an ensemble takes from its first run
+DESCRIBED = ("embeddings", "variant", "architecture", "preset")  # a summary's facts that members may have in common
+
+logger = logging.getLogger("mtl")
+
+
+def ensemble_job(runs: Sequence[str], settings: Mapping[str, Any]) -> Job:
+    """The job of an ensemble. Its suite, data, held-out rows and tasks are those of the first run, unless the settings name others.
+
+    Args:
+        runs: the folders of finished runs.
+        settings: as in `mtl.jobs.job.load_job`.
+
+    Raises:
+        InputError: for a folder without a finished run, and bad settings.
+    """
+    if not runs:
+        raise InputError("name the folder of a finished run, or of several", key="RUN")
+    config = Member.open(runs[0], RUNS).summary["config"]
+    copied = {key: config[key] for key in COPIED if config.get(key) is not None}
+    return load_job({**copied, **settings, "method": "ensemble", RUNS: list(runs)})
+
+
+class Ensemble:
+    """`mtl.methods.method.Method` of an ensemble. It trains nothing, and keeps no models of its own."""
+
+    def __init__(self, request: BuildRequest) -> None:
+        """Raises InputError unless all runs were trained on the training rows of the ensemble's tasks."""
+        config, dataset = request.config, request.dataset
+        self.dataset, self.accelerator = dataset, config.trainer.accelerator
+        self.members = [Member.open(run, RUNS) for run in config.ensemble.runs]
+        for member in self.members:
+            if missing := [task.id for task in dataset.trained_tasks if task.id not in member.summary["tasks"]]:
+                message = f"{member.folder.path} has no {missing[0]}; name the tasks that all runs have with tasks="
+                raise InputError(message, key=RUNS)
+            member.check_rows(dataset.trained_tasks, dataset, request.data_dir, config.held_out)
+        content = json.dumps((FORMAT, [member.content() for member in self.members]))
+        self.fingerprints = {"members": hashlib.sha256(content.encode()).hexdigest()}
+        thresholds = [member.summary["config"].get("finetune.threshold") for member in self.members]
+        self.choose_shift = next((SHIFTS[name] for name in thresholds if name in SHIFTS), None)
+        self.thresholds = [
+            task.id for task in dataset.trained_tasks if self.choose_shift and metric_named(task.metric).one_label
+        ]
+        self.facts = self._facts()
+
+    def save(self, folder: Any) -> None:
+        """Write nothing: the models are those of the members."""
+
+    def shared(self, seed: int) -> None:
+        """Nothing."""
+
+    def predictions(self, seed: int, folder: Any) -> Iterator[tuple[Task, Predictions]]:
+        """Choose thresholds on the dev rows of the tasks that heads were trained on, and predict."""
+        outputs = self._outputs()
+        for task in self.dataset.trained_tasks:
+            if self.choose_shift is not None and task.id in self.thresholds:
+                own, label = outputs[task.id], positive_label(task)
+                shift = self.choose_shift(own["dev"], self.dataset.splits[task.id]["dev"].targets, label)
+                logger.info("ensemble · %s · threshold on dev: %+.2f", task.id, shift)
+                for answered in self.dataset.tasks:
+                    if task.id in (answered.id, answered.answered_by):
+                        for part in outputs[answered.id].values():
+                            part[:, label] += shift
+        for task in self.dataset.tasks:
+            yield task, {name: self._decided(task, name, own) for name, own in outputs[task.id].items()}
+
+    def cost(self, seed: int, folder: Any) -> dict[str, Any]:
+        """That of all members together: parameters and seconds are summed, memory is the largest, and a text takes the sum of its times."""
+        costs = [
+            read_json(member.folder.scores(own), SeedScores)["cost"]
+            for member in self.members
+            for own in member.summary["seeds"]
+        ]
+        total: dict[str, Any] = {}
+        for key in dict.fromkeys(key for cost in costs for key in cost):
+            values = [value for cost in costs if (value := cost.get(key)) is not None]
+            if not values:
+                total[key] = None
+            elif "memory" in key:
+                total[key] = max(values)
+            elif key == "sentences_per_second":
+                total[key] = 1 / sum(1 / value for value in values)
+            else:
+                total[key] = sum(values)
+        return total
+
+    def _outputs(self) -> dict[str, dict[str, np.ndarray]]:
+        """The ensemble's outputs (inputs, outputs) for all rows but training rows, by task id and split."""
+        import torch
+
+        tasks = self.dataset.tasks
+        splits = {
+            task.id: {name: split for name, split in self.dataset.splits[task.id].items() if name != "train"}
+            for task in tasks
+        }
+        rows = {
+            task.id: [row for split in splits[task.id].values() for row in input_rows(self.dataset, task, split)]
+            for task in tasks
+        }
+        each: dict[str, list[torch.Tensor]] = {task.id: [] for task in tasks}
+        seeds = sum(len(member.summary["seeds"]) for member in self.members)
+        with Progress("asking the ensemble", seeds * sum(map(len, rows.values())), "rows") as bar:
+            for member in self.members:
+                for _, task, own in member.outputs(rows, tasks, self.accelerator, bar):
+                    each[task.id].append(torch.from_numpy(own))
+        outputs = {}
+        for task in tasks:
+            parts = splits[task.id]
+            sizes = [split.sizes for split in parts.values() if split.sizes is not None]
+            joint = target_kind(task).head.joint(
+                each[task.id], torch.from_numpy(np.concatenate(sizes)) if sizes else None
+            )
+            ends = np.cumsum([len(split.texts) for split in parts.values()])[:-1]
+            outputs[task.id] = dict(zip(parts, np.split(joint.numpy(), ends), strict=True))
+        return outputs
+
+    def _decided(self, task: Task, name: str, outputs: np.ndarray) -> np.ndarray:
+        """The predictions for a split (rows,)."""
+        import torch
+
+        head, split = target_kind(task).head, self.dataset.splits[task.id][name]
+        sizes = None if split.sizes is None else torch.from_numpy(split.sizes)
+        codes = head.predict(torch.from_numpy(outputs), sizes).numpy().astype(np.float64)
+        if split.sizes is not None:
+            codes = first_choices(codes, split.texts, split.sizes)
+        return head.decode(codes, self.dataset.answers.get(task.answered_by or task.id, []))
+
+    def _facts(self) -> dict[str, Any]:
+        """What tables and reports say of the ensemble: its members, and what these have in common."""
+        summaries = [member.summary for member in self.members]
+        members = Counter[str]()
+        for summary in summaries:
+            members[summary["title"]] += len(summary["seeds"])
+        named = [f"{count} × {title}" for title, count in members.items()] if len(members) > 1 else list(members)
+        families = {summary["family"] for summary in summaries}
+        chosen = dict.fromkeys(summary["chosen_on_dev"] for summary in summaries if summary["chosen_on_dev"])
+        common = {
+            key: values.pop()
+            for key in DESCRIBED
+            if len(values := {summary[key] for summary in summaries}) == 1  # type: ignore[literal-required]
+        }
+        notes = [
+            f"One system: the averaged outputs of {counted(members.total(), 'model')} of {'; '.join(named)}."
+            " Parameters and seconds are those of all models together."
+        ]
+        if self.thresholds:
+            notes.append(f"The decision threshold was chosen on dev: {', '.join(self.thresholds)}.")
+        return {
+            **common,
+            "family": families.pop() if len(families) == 1 else "ensemble",
+            "title": f"ensemble of {members.total()}: {'; '.join(named)}",
+            "chosen_on_dev": ", ".join(chosen),
+            "machine": distinct([machine for summary in summaries for machine in summary["machine"]]),
+            "notes": notes,
+        }

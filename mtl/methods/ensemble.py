@@ -1,0 +1,39 @@
+"""The registry entry of ensembles: the averaged outputs of the models of finished runs, as one system."""
+
+from pathlib import Path
+
+from mtl.base.errors import InputError
+from mtl.base.lazy import lazy
+from mtl.methods.method import MethodKind, reads_texts
+from mtl.settings.schema import Config
+from mtl.tasks.suite import Suite
+
+
+def check(config: Config, suite: Suite) -> None:
+    """Raise InputError unless the members are different finished runs, and the ensemble has one seed."""
+    runs = config.ensemble.runs
+    if not runs:
+        raise InputError(
+            "names no run; set it to the folders of finished runs, as in [runs/a,runs/b]", key="ensemble.runs"
+        )
+    if len({Path(run).resolve() for run in runs}) < len(runs):
+        raise InputError("names a run twice", key="ensemble.runs", value=runs)
+    if len(config.seeds) != 1:
+        raise InputError("an ensemble is one system, with one seed, as in [1]", key="seeds", value=config.seeds)
+
+
+def _names(config: Config) -> list[str]:
+    return [Path(run).resolve().name for run in config.ensemble.runs]
+
+
+ENSEMBLE = MethodKind(
+    family="ensemble",
+    title=lambda config: " of ".join(filter(None, ["ensemble", ", ".join(_names(config))])),
+    folder=lambda config: "-".join(["ensemble", *_names(config)]),
+    reads=("ensemble.", "trainer.accelerator"),
+    build=lazy("mtl.jobs.ensemble:Ensemble"),
+    check=check,
+    sources=lambda config, suite: [Path(run) / "summary.json" for run in config.ensemble.runs],
+    answers=reads_texts,
+    is_one_system=True,
+)

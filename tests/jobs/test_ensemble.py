@@ -1,0 +1,159 @@
+"""Ensembles of the seeds of finished runs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import job
+from input_errors import raises_input_error
+from kinds_suite import write_kinds_suite
+from scipy.special import softmax
+
+from mtl.data.dataset import input_rows, load_dataset
+from mtl.data.examples import read_predicted
+from mtl.encoders.run import Predictor
+from mtl.jobs.ensemble import ensemble_job
+from mtl.jobs.job import Job
+from mtl.jobs.together import run_baseline
+from mtl.methods.method import finetune_folder
+from mtl.methods.stage2 import best_shift, recorded_shift
+from mtl.runs.finished import find_runs
+from mtl.runs.summary import Summary
+from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a suite whose first task is scored by F1, a finished run of two seeds with thresholds, run, and its ensemble, both."""
+    folder = tmp_path_factory.mktemp("ensemble")
+    write_kinds_suite(folder)
+    suite = folder / "kinds.yaml"
+    scored = suite.read_text(encoding="utf-8").replace("metric: macro_f1", "metric: f1\n    positive: good", 1)
+    suite.write_text(scored, encoding="utf-8")
+    run_baseline(made(folder, "run", "seeds=[1,2]", "finetune.threshold=dev", "pretrain.max_steps=10"))
+    run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))
+    return folder
+
+
+def made(folder: Path, run: str, *settings: str) -> Job:
+    own = [f"suite={folder / 'kinds.yaml'}", f"data_dir={folder / 'data'}", f"cache_dir={folder / 'cache'}"]
+    return job([*own, "embeddings.dim=12", f"run_dir={folder / run}", *settings])
+
+
+def ensemble(folder: Path, *runs: str, **settings: object) -> Job:
+    given = {"cache_dir": str(folder / "cache"), "run_dir": str(folder / "other"), **settings}
+    return ensemble_job([str(folder / run) for run in runs], given)
+
+
+def summary_of(run: Path) -> Summary:
+    summary: Summary = json.loads((run / "summary.json").read_text(encoding="utf-8"))
+    return summary
+
+
+def test_predictions_follow_from_the_averaged_outputs(folder: Path) -> None:
+    run = made(folder, "run", "seeds=[1,2]")
+    dataset = load_dataset(run.suite, run.run_tasks, run.data_dir, run.config.held_out)
+    models = [Predictor.load(folder / "run", seed).model for seed in (1, 2)]
+    shifts = [recorded_shift(finetune_folder(folder / f"run/seed-{seed}", "mood")) for seed in (1, 2)]
+    compared = 0
+    for task in dataset.tasks:
+
+        def joint(split: str, task=task) -> np.ndarray:  # type: ignore[no-untyped-def]
+            part = dataset.splits[task.id][split]
+            each = [model.outputs(task, input_rows(dataset, task, part)) for model in models]
+            if task.kind == "number":
+                return np.clip(1 + 4 * np.mean(each, axis=0)[:, 0], 1, 5)
+            if task.kind == "choice":
+                assert part.sizes is not None
+                rows = [np.split(own[:, 0], np.cumsum(part.sizes)[:-1]) for own in each]
+                return np.array(
+                    [np.mean([softmax(own) for own in row], axis=0).argmax() for row in zip(*rows, strict=True)]
+                )
+            if task.labels:
+                for own, shift in zip(each, shifts, strict=True):
+                    own[:, 1] -= shift
+            mean = np.mean([softmax(own, axis=1) for own in each], axis=0)
+            if task.labels is None:
+                return np.array(dataset.answers[task.id], dtype=object)[mean.argmax(axis=1)]
+            return np.log(mean)
+
+        for split in set(dataset.splits[task.id]) - {"train"}:
+            expected = joint(split)
+            if task.labels:
+                head = task.answered_by or task.id
+                mood = next(other for other in dataset.tasks if other.id == head)
+                expected[:, 1] += best_shift(joint("dev", mood), dataset.splits[head]["dev"].targets, 1)
+                expected = expected.argmax(axis=1)
+            predicted = read_predicted(task, folder / f"both/seed-1/predictions/{split}_pred_{task.id}.tsv")
+            if task.kind == "number":
+                np.testing.assert_allclose(predicted, expected, atol=1e-5)
+            else:
+                assert predicted.tolist() == expected.tolist()
+            compared += 1
+    assert compared >= 8
+
+
+def test_its_row_says_what_it_is(folder: Path) -> None:
+    summary, members = summary_of(folder / "both"), [folder / f"run/seed-{seed}/scores.json" for seed in (1, 2)]
+    assert summary["title"] == "ensemble of 2: LSTM, random, frozen" and summary["family"] == "lstm"
+    assert summary["seeds"] == [1] and summary["embeddings"] == "random"
+    costs = [json.loads(path.read_text(encoding="utf-8"))["cost"] for path in members]
+    for key in ("parameters", "pretrain_seconds", "finetune_seconds"):
+        assert summary["cost"][key] == pytest.approx(sum(cost[key] for cost in costs))
+    assert summary["cost"]["peak_memory"] == max(cost["peak_memory"] for cost in costs)
+    assert summary["cost"]["sentences_per_second"] == pytest.approx(
+        1 / sum(1 / cost["sentences_per_second"] for cost in costs)
+    )
+    assert (folder / "both/seed-1/submission.zip").exists()
+    assert "thresholds" in summary["chosen_on_dev"]
+    assert "The decision threshold was chosen on dev: mood." in summary["notes"]
+
+
+def test_it_is_one_system(folder: Path) -> None:
+    run = next(run for run in find_runs(folder) if run.folder.path.name == "both")
+    reduced = SampleCache(None).reduced(run, RecordedGroups([run]))
+    assert all(sample.is_one_system for sample in samples_of(run, reduced).values())
+
+
+def test_a_changed_member_changes_the_ensemble(folder: Path) -> None:
+    run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))  # finished
+    summary = folder / "run/summary.json"
+    before = summary.read_text(encoding="utf-8")
+    config = folder / "run/config.yaml"
+    content = config.read_text(encoding="utf-8")
+    try:
+        summary.write_text(before + "\n", encoding="utf-8")
+        run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))  # the content is the same
+        config.write_text(content + "\n", encoding="utf-8")
+        summary.write_text(before, encoding="utf-8")
+        with raises_input_error(file="both"):
+            run_baseline(ensemble(folder, "run", run_dir=str(folder / "both")))
+    finally:
+        summary.write_text(before, encoding="utf-8")
+        config.write_text(content, encoding="utf-8")
+
+
+def test_members_that_cannot_be_averaged(folder: Path, tmp_path: Path) -> None:
+    with raises_input_error(key="RUN"):
+        ensemble_job([], {})
+    with raises_input_error(key="ensemble.runs"):
+        ensemble(folder, "nowhere")
+    with raises_input_error(key="ensemble.runs"):
+        run_baseline(ensemble(folder, "run", "run"))
+    with raises_input_error(key="seeds"):
+        run_baseline(ensemble(folder, "run", seeds=[1, 2]))
+    with raises_input_error(key="ensemble.runs"):
+        run_baseline(made(folder, "other", "method=ensemble", "ensemble.runs=[]"))
+    with raises_input_error(key="ensemble.runs"):
+        run_baseline(ensemble(folder, "run", held_out=0.3))
+    write_kinds_suite(tmp_path)
+    train = tmp_path / "data/mood/train.jsonl"
+    train.write_text("".join(train.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8")
+    with raises_input_error(key="ensemble.runs"):
+        run_baseline(ensemble(folder, "run", data_dir=str(tmp_path / "data")))
+    run_baseline(made(folder, "constant", "method=constant", "tasks=[mood]", "seeds=[1]"))
+    with raises_input_error(key="ensemble.runs"):
+        run_baseline(ensemble(folder, "run", "constant"))
+    with raises_input_error(file="constant"):
+        run_baseline(ensemble(folder, "constant", "run"))
