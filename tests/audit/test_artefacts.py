@@ -21,8 +21,8 @@ from mtl.audit.artefacts import (
     telling_words,
 )
 from mtl.audit.artefacts_report import artefact_findings, render_artefacts
-from mtl.cli import main
 from mtl.audit.splits import area_under_curve, split_shift
+from mtl.cli import main
 from mtl.data.dataset import Dataset, Split
 from mtl.jobs.job import Job
 from mtl.tasks.task import PERCENT, Task
