@@ -63,6 +63,7 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
     names = [table.texts(group) for table, group in zip((first, second), options.groups, strict=True)]
     ids = {name: number for number, name in enumerate(dict.fromkeys([*names[0], *names[1]]))}
     groups = (np.array([ids[name] for name in names[0]]), np.array([ids[name] for name in names[1]]))
+    same = first is second and options.texts[0] == options.texts[1]
     title = f"step {work.number}, pairs"
     comparison = Comparison(first.texts(options.texts[0]), second.texts(options.texts[1]), options, title)
     low = -np.inf if options.at_least is None else options.at_least
@@ -71,8 +72,8 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
         found = most_similar(comparison, groups, options.most or 1, low, high, title)
     else:
         least = options.order == "least_similar"
-        found = within_groups(comparison, groups, options.most, least, low, high, first is second)
-    if first is second:
+        found = within_groups(comparison, groups, options.most, least, low, high, same)
+    if same:
         found = _once(found)
     if len(found.lefts) > MOST_PAIRS:
         raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")

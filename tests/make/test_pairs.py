@@ -91,3 +91,12 @@ def test_a_table_paired_with_itself_gives_each_pair_once_and_no_row_with_itself(
         nearest = do("pairs", SENTENCES, SENTENCES, scope=scope, most=1, **options)
         texts = list(zip(column(nearest, "text"), column(nearest, "other_text"), strict=True))
         assert texts == [("a b c", "a b d"), ("x y", "a b c"), ("a b e", "a b e")]
+
+
+def test_two_columns_of_a_table_are_two_sides() -> None:
+    table = table_of("packages", id=["p", "q"], title=["a b", "b c"], text=["a b d", "b e"])
+    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"], "units": "words"}
+    right = do("pairs", table, table, scope="within", **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
+    wrong = do("pairs", table, table, scope="across", most=1, **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]
