@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from sklearn.feature_extraction.text import CountVectorizer
 
 from mtl.audit.splits import ClassShares, Gap, Shift, class_shares, split_shift
@@ -84,7 +84,7 @@ class Words:
 
     Args:
         tested: how many words were tested.
-        threshold: for |z|, corrected for the number of words and classes (Bonferroni).
+        threshold: for z, corrected for the number of words and classes (Bonferroni).
     """
 
     found: list[Word]
@@ -290,6 +290,8 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     """The words that tell a class, by the z-score of Gardner et al. 2021: the class's share among the rows that have the word, against its
     share among all rows.
 
+    A rare class has large z-scores by chance, so a word must pass the exact binomial test at the same level, too.
+
     The rows of a choice are its candidates, which are right or wrong.
 
     Args:
@@ -321,7 +323,9 @@ def telling_words(task: Task, train: Split, words: Callable[[int], list[str]]) -
     z = (counts - having[:, None] * base) / deviations
     threshold = float(norm.isf(LEVEL / (2 * z.size)))
     named = vectorizer.get_feature_names_out()
-    best = [(word, int(np.argmax(z[word]))) for word in np.flatnonzero((z > threshold).any(axis=1)).tolist()]
+    chance = binom.sf(counts - 1, having[:, None], base)
+    z_told = np.where((z > threshold) & (chance < LEVEL / (2 * z.size)), z, 0)
+    best = [(word, int(np.argmax(z_told[word]))) for word in np.flatnonzero(z_told.any(axis=1)).tolist()]
     found = [
         Word(
             str(named[word]),

@@ -159,7 +159,7 @@ def _word_table(found: Sequence[Artefacts]) -> str:
             shares = [f"{word.share:.0%}", f"{word.base:.0%}", f"{word.z:.1f}"]
             table.append([each.task.id, inert(word.word), inert(word.answer), str(word.rows), *shares])
         notes.append(
-            f"{each.task.id} {len(each.words.found)} of {each.words.tested:,} (|z| above {each.words.threshold:.1f})"
+            f"{each.task.id} {len(each.words.found)} of {each.words.tested:,} (z above {each.words.threshold:.1f})"
         )
     if not notes:
         return ""

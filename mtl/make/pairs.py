@@ -63,6 +63,7 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
     names = [table.texts(group) for table, group in zip((first, second), options.groups, strict=True)]
     ids = {name: number for number, name in enumerate(dict.fromkeys([*names[0], *names[1]]))}
     groups = (np.array([ids[name] for name in names[0]]), np.array([ids[name] for name in names[1]]))
+    same = first is second and options.texts[0] == options.texts[1]
     title = f"step {work.number}, pairs"
     comparison = Comparison(first.texts(options.texts[0]), second.texts(options.texts[1]), options, title)
     low = -np.inf if options.at_least is None else options.at_least
@@ -70,7 +71,10 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
     if options.scope == "across":
         found = most_similar(comparison, groups, options.most or 1, low, high, title)
     else:
-        found = within_groups(comparison, groups, options.most, options.order == "least_similar", low, high)
+        least = options.order == "least_similar"
+        found = within_groups(comparison, groups, options.most, least, low, high, same)
+    if same:
+        found = _once(found)
     if len(found.lefts) > MOST_PAIRS:
         raise work.error(f"makes {len(found.lefts):,} pairs; ask for fewer, at most {MOST_PAIRS:,}", "most")
     columns = {name: f"other_{name}" if name in first.columns else name for name in second.columns}
@@ -84,6 +88,13 @@ def pairs(work: Work, options: PairOptions, first: Table, second: Table) -> Tabl
             work.drop(table.rows[number], "in no pair")
     work.facts |= {"pairs": len(rows), "similarity": _range([row.number(options.into) for row in rows])}
     return Table(first.name, [*first.columns, *columns.values(), options.into], rows)
+
+
+def _once(found: Pairs) -> Pairs:
+    """The pairs of a table with itself without those that stand there before, the other way round."""
+    both = np.sort(np.stack([found.lefts, found.rights]), axis=0)
+    _, first = np.unique(both, axis=1, return_index=True)
+    return Pairs(*(each[np.sort(first)] for each in found))
 
 
 def _pair(pair: Sequence[float], first: Table, second: Table, columns: dict[str, str], into: str) -> Row:

@@ -18,6 +18,10 @@ from mtl.settings.bounds import AT_LEAST_ONE, bounded
 
 TOKENS, TAGS = f"tokens{LIST}", f"tags{LIST}"
 DOCUMENT = re.compile(r"#\s*newdoc(?:\s+id\s*=\s*(?P<id>.*))?")
+COMMENT = re.compile(r"# *([\w.:]+ *=|new(doc|par)\b)")
+RANGE = re.compile(
+    r"\d+[-.]\d+"
+)  # in CoNLL-U, the number of a word that stands for the next two, or of one that was left out
 
 
 @dataclass
@@ -76,17 +80,21 @@ def read_source(name: str, source: Source, data_dir: Path) -> Table:
 def _sentences(path: Path, tokens: Tokens) -> Iterator[tuple[int, Values]]:
     """The sentences of a token file, each with the line of its first token. An empty line ends a sentence.
 
+    Comments stand before a sentence. A "#" may begin a token, too, so a comment is `# key = value`, or a line without tabs in a file with tabs.
+
     The sentence's text stands in a line `# text = …`; without it, the text is the tokens with spaces between them, but for those
     after a token with SpaceAfter=No. A new document begins with `# newdoc id = …` or with the token -DOCSTART-.
     """
     first, forms, tags, text, document, documents, glue = 0, list[str](), list[str](), "", "", 0, ""
-    for number, line in enumerate([*read_lines(path), ""], start=1):
+    lines = read_lines(path)
+    has_tabs = any("\t" in line for line in lines)
+    for number, line in enumerate([*lines, ""], start=1):
         if not line.strip():
             if forms:
                 values: Values = {"text": text or glue.rstrip(), TOKENS: forms, TAGS: tags, "document": document}
                 yield first, values
             forms, tags, text, glue = [], [], "", ""
-        elif line.startswith("#") and not forms:
+        elif line.startswith("#") and not forms and (COMMENT.match(line) or (has_tabs and "\t" not in line)):
             if match := DOCUMENT.fullmatch(line.strip()):
                 documents += 1
                 document = match["id"] or str(documents)
@@ -97,6 +105,8 @@ def _sentences(path: Path, tokens: Tokens) -> Iterator[tuple[int, Values]]:
             if cells[0] == "-DOCSTART-":
                 documents += 1
                 document = str(documents)
+                continue
+            if tokens.form > 1 and RANGE.fullmatch(cells[0]):
                 continue
             if len(cells) < max(tokens.form, tokens.tag):
                 raise InputError(

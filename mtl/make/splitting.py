@@ -25,7 +25,7 @@ class Split:
         shares: by split, its share of the rows; the sum is at most 1, and the rest is dropped.
         numbers: by split, its number of rows; other rows are dropped.
         keys: columns of texts or of lists. Rows that share a value of any of these columns are in the same split. It does not matter
-            in which of the columns the value is.
+            in which of the columns the value is. A row without a value, or with an empty text, shares none.
         stratify: a column whose values have the same shares in all splits, as far as the keys allow.
     """
 
@@ -61,6 +61,8 @@ def split(work: Work, options: Split, table: Table) -> Table:
     """
     keys = options.keys or []
     work.check_columns(table, "keys", *keys)
+    if empty := [key for key in keys if not any(value for row in table.rows for value in row.items(key))]:
+        raise work.error(f"no row of table {table.name} has a value in column {empty[0]!r}", "keys")
     strata = [""] * len(table.rows)
     if options.stratify is not None:
         work.check_columns(table, "stratify", options.stratify, lists=False)
@@ -70,10 +72,10 @@ def split(work: Work, options: Split, table: Table) -> Table:
     order = sorted((groups[number] for number in work.shuffled(range(len(groups)))), key=len, reverse=True)
     places = _assigned(order, strata, asked)
     reached = Counter(places)
-    if empty := [name for name in asked if name != REST and not reached[name]]:
+    if unfilled := [name for name in asked if name != REST and not reached[name]]:
         largest = f"; the largest of {len(groups)} groups has {len(order[0])} of {len(places)} rows" if keys else ""
         raise work.error(
-            f"{empty[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
+            f"{unfilled[0]} gets no row{largest}; ask for other sizes, or for other keys", "keys" if keys else None
         )
     _note(work, asked, reached, groups, places, strata if options.stratify else None)
     reasons = ["beyond the rows asked for" if place == REST else None for place in places]
@@ -114,7 +116,7 @@ def _groups(rows: Sequence[Row], keys: Sequence[str]) -> list[list[int]]:
 
     first: dict[str, int] = {}
     for number, row in enumerate(rows):
-        for value in (value for key in keys for value in row.items(key)):
+        for value in filter(None, (value for key in keys for value in row.items(key))):
             one, other = root(first.setdefault(value, number)), root(number)
             parents[max(one, other)] = min(one, other)
     groups = defaultdict[int, list[int]](list)

@@ -14,8 +14,6 @@ from mtl.tasks.task import Task
 ALL, ANY = "all rows", "any value"
 SEPARATOR = ";"  # between the values of a row that has several
 MOST_VALUES = 50  # the most frequent values are shown, at most so many
-
-
 HARD = "hard rows (accuracy)"
 HARD_PARTS = ("no run is right", "some runs are right", "every run is right")
 MOST_RUNS = 100  # whose answers are compared row by row

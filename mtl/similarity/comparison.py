@@ -22,9 +22,8 @@ WORD = re.compile(r"\w+")
 SENTENCE_END = re.compile(r"(?<=[.!?…])[\"'”’»)\]]*\s+")
 WORD_END = "▁"  # after the last character of a word
 SCALE = 2048  # of TF-IDF weights: float32 holds the products' sums exactly
-DENSE_UNITS = (
-    128  # the most frequent units are multiplied as a dense matrix: in a sparse one they cost most of the time
-)
+DENSE_UNITS = 128  # the most frequent units: as a sparse matrix they cost most of the time
+LARGEST_PENALTY = 1e30  # float32 holds it
 BLOCK = 2**24  # the most pairs that are compared at once
 
 
@@ -165,7 +164,8 @@ class Comparison:
         powers = [1.0]
         counts = [len(sentences(text)) if options.penalty != 1 else 0 for text in rights]
         for _ in range(max(counts, default=0)):
-            powers.append(powers[-1] * options.penalty)  # products, since machines differ in the last digit of a power
+            # Products, since machines differ in the last digit of a power.
+            powers.append(min(powers[-1] * options.penalty, LARGEST_PENALTY))
         self.penalties = np.array(powers)[counts]
 
     def values(self, shared: np.ndarray, lefts: np.ndarray, rights: np.ndarray) -> np.ndarray:

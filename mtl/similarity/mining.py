@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -48,10 +49,12 @@ def most_similar(
     found = []
     for lefts, shared in comparison.blocks(title):
         approximate = comparison.values(shared, lefts[:, None], every[None, :])
-        approximate[approximate > high + ROUNDING] = 0
         for row, left in enumerate(lefts):
             approximate[row, order[begins[left] : ends[left]]] = 0
-        bounds = np.maximum(_bounds(approximate, most), max(low, 0.0)) - ROUNDING
+        # Only values that are certainly not above `high` count for the bounds: others may still fall away.
+        certain = np.where(approximate > high - ROUNDING, 0, approximate) if high < np.inf else approximate
+        bounds = np.maximum(_bounds(certain, most), max(low, 0.0)) - ROUNDING
+        approximate[approximate > high + ROUNDING] = 0
         rows, rights = np.nonzero((approximate >= bounds[:, None]) & (approximate > 0))
         values = comparison.values(shared[rows, rights].astype(np.float64), lefts[rows], rights)
         kept = (values >= low) & (values <= high)
@@ -83,6 +86,7 @@ def within_groups(
     least: bool,
     low: float,
     high: float,
+    same: bool = False,
 ) -> Pairs:
     """For each first text, second texts of its own group: all, or the most or the least similar.
 
@@ -92,6 +96,7 @@ def within_groups(
         least: whether the least similar ones are taken.
         low: the smallest similarity.
         high: the largest similarity.
+        same: whether both sides are the same texts, so that a text is no pair with itself.
 
     Returns:
         The pairs, by first text.
@@ -108,6 +113,8 @@ def within_groups(
             lefts = ours[start : start + size]
             shared = (comparison.left[lefts] @ comparison.right[theirs].T).toarray().astype(np.float64)
             values = comparison.values(shared, lefts[:, None], theirs[None, :])
+            if same:
+                values[lefts[:, None] == theirs[None, :]] = np.nan
             rows, columns = np.nonzero((values >= low) & (values <= high))
             found.append(_first(Pairs(lefts[rows], theirs[columns], values[rows, columns]), most, least))
     return _first(_joined(found), None, least)
@@ -127,9 +134,9 @@ def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[
     comparison.right, comparison.sizes = comparison.left, (comparison.sizes[0], comparison.sizes[0])
     comparison.penalties = np.ones(len(texts))
     prefix = _prefixes(comparison.left, share)
-    transposed, size = prefix.T.tocsr(), 2**10
-    for start in progress(range(0, len(texts), size), "near duplicates", "blocks"):
-        common = (prefix[start : start + size] @ transposed).tocoo()
+    transposed = prefix.T.tocsr()
+    for start, end in progress(_blocks(prefix), "near duplicates", "blocks"):
+        common = (prefix[start:end] @ transposed).tocoo()
         later, earlier = common.row.astype(np.int64) + start, common.col.astype(np.int64)
         kept = earlier < later
         later, earlier = later[kept], earlier[kept]
@@ -137,6 +144,18 @@ def near_duplicates(texts: Sequence[str], share: float, ngram: int) -> Iterator[
         for number in np.lexsort((earlier, later)):
             if values[number] >= share:
                 yield int(earlier[number]), int(later[number]), float(values[number])
+
+
+def _blocks(prefix: csr_matrix) -> list[tuple[int, int]]:
+    """The first and the last row, plus one, of blocks of rows that have at most BLOCK / 8 other rows in common (or of one row)."""
+    frequency = np.bincount(prefix.indices, minlength=prefix.shape[1])
+    starts, most = [0], 0
+    for number, others in enumerate(np.add.reduceat(frequency[prefix.indices], prefix.indptr[:-1]).tolist()):
+        most += others
+        if most > BLOCK // 8 and number > starts[-1]:
+            starts.append(number)
+            most = others
+    return list(pairwise([*starts, prefix.shape[0]]))
 
 
 def _prefixes(sets: csr_matrix, share: float) -> csr_matrix:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command_line import job
+from sklearn.metrics import roc_auc_score
 from small_suite import write_tsv
 
 from mtl.audit.artefacts import (
@@ -20,8 +21,9 @@ from mtl.audit.artefacts import (
     telling_words,
 )
 from mtl.audit.artefacts_report import artefact_findings, render_artefacts
+from mtl.audit.splits import area_under_curve, split_shift
 from mtl.cli import main
-from mtl.data.dataset import Split
+from mtl.data.dataset import Dataset, Split
 from mtl.jobs.job import Job
 from mtl.tasks.task import PERCENT, Task
 
@@ -195,3 +197,51 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert main(["audit", "--artefacts", "--strict", *words]) == 1
     with pytest.raises(SystemExit, match="2"):
         main(["audit", "--artefacts", "--sheet", "par", *words])
+
+
+def dataset_of(texts: list[str]) -> Dataset:
+    """A dataset with nothing but texts."""
+    return Dataset([], texts, {}, {})
+
+
+def test_a_question_with_several_answers_does_not_tell_the_split() -> None:
+    """Each question stands in one split, with four answers; all have the same words otherwise."""
+    rng = np.random.default_rng(0)
+    questions = [f"frage{number} was ist das" for number in range(60)]
+    answers = [" ".join(rng.choice(NOUNS, 8)) for _ in range(240)]
+    inputs = np.array([[number // 4, 60 + number] for number in range(240)])
+    train, dev = (Split(inputs[part], np.zeros(len(inputs[part]))) for part in (slice(0, 160), slice(160, 240)))
+    shift = split_shift(dataset_of(questions + answers), train, dev, "dev")
+    assert shift is not None and shift.interval[0] < 0.5 < shift.interval[1]
+
+
+def test_rows_that_all_hang_together_are_not_judged() -> None:
+    train, dev = (Split(np.array([[first, number] for number in range(2, 40)]), np.zeros(38)) for first in (0, 1))
+    assert split_shift(dataset_of([f"text {number}" for number in range(40)]), train, dev, "dev") is None
+
+
+def test_the_area_under_the_curve_and_its_deviation() -> None:
+    rng = np.random.default_rng(3)
+    low, high = rng.normal(0, 1, 120).round(1), rng.normal(0.7, 1, 80).round(1)
+    low_groups, high_groups = np.repeat(np.arange(30), 4), 30 + np.repeat(np.arange(20), 4)
+    low += np.repeat(rng.normal(0, 1, 30), 4)  # rows of a group are alike
+    area, deviation = area_under_curve(low, high, low_groups, high_groups)
+    marks, scores = np.repeat([0, 1], [120, 80]), np.concatenate([low, high])
+    assert area == pytest.approx(roc_auc_score(marks, scores))
+    groups, drawn = np.concatenate([low_groups, high_groups]), []
+    for _ in range(2000):
+        rows = np.concatenate([np.flatnonzero(groups == group) for group in rng.integers(0, 50, 50)])
+        drawn.append(roc_auc_score(marks[rows], scores[rows]))
+    assert deviation == pytest.approx(np.std(drawn), rel=0.15)
+
+
+def test_a_rare_class_has_large_scores_by_chance() -> None:
+    """Three of 20 rows with a word are of a class that 1 % of the rows have: z is 6.2, above the threshold, but such words are many."""
+    texts = [*(f"ord{number}" for number in range(60)), "sällsynt"]
+    inputs = np.array([*([60] for _ in range(20)), *([number % 60] for number in range(1980))])
+    targets = np.zeros(2000)
+    targets[[*range(3), *range(20, 37)]] = 1
+    task = Task("t", kind="labels", text=["x"], target="y", labels=["ofta", "sällan"], metric="accuracy")
+    found = telling_words(task, Split(inputs, targets), lambda text: [texts[text]])
+    z = (3 - 0.2) / np.sqrt(20 * 0.01 * 0.99)
+    assert found.tested == 61 and z > found.threshold and found.found == []

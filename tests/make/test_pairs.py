@@ -73,3 +73,30 @@ def test_the_penalty_decides_how_long_a_cut_text_is() -> None:
     options = {"column": "answer", "like": "question", "units": "words"}
     assert column(do("cut", table, **options, penalty=1.2), "answer") == ["a b. c d."]
     assert column(do("cut", table, **options, penalty=3), "answer") == ["a b."]
+
+
+SENTENCES = table_of("sentences", id=["1", "1", "1", "2", "2"], text=["a b c", "a b d", "x y", "a b e", "a b e"])
+
+
+@pytest.mark.parametrize("scope", ["within", "across"])
+def test_a_table_paired_with_itself_gives_each_pair_once_and_no_row_with_itself(scope: str) -> None:
+    most = {"within": None, "across": 3}[scope]
+    options: dict[str, Any] = {"texts": ["text", "text"], "groups": ["id", "id"], "units": "words"}
+    table = do("pairs", SENTENCES, SENTENCES, scope=scope, most=most, **options)
+    pairs = [frozenset(row.origins) for row in table.rows]
+    assert all(len(pair) == 2 for pair in pairs) and len(set(pairs)) == len(pairs) == 4
+    same = [row.cell("id") == row.cell("other_id") for row in table.rows]
+    assert all(same) if scope == "within" else not any(same)
+    if scope == "within":
+        nearest = do("pairs", SENTENCES, SENTENCES, scope=scope, most=1, **options)
+        texts = list(zip(column(nearest, "text"), column(nearest, "other_text"), strict=True))
+        assert texts == [("a b c", "a b d"), ("x y", "a b c"), ("a b e", "a b e")]
+
+
+def test_two_columns_of_a_table_are_two_sides() -> None:
+    table = table_of("packages", id=["p", "q"], title=["a b", "b c"], text=["a b d", "b e"])
+    options: dict[str, Any] = {"texts": ["title", "text"], "groups": ["id", "id"], "units": "words"}
+    right = do("pairs", table, table, scope="within", **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in right.rows] == [("a b", "a b d"), ("b c", "b e")]
+    wrong = do("pairs", table, table, scope="across", most=1, **options)
+    assert [(row.cell("title"), row.cell("other_text")) for row in wrong.rows] == [("a b", "b e"), ("b c", "a b d")]

@@ -1,7 +1,9 @@
 """Sources: data files with all of their columns, and files of annotated tokens."""
 
+import os
 from pathlib import Path
 
+import pytest
 from input_errors import raises_input_error
 from make_parts import column
 
@@ -71,3 +73,33 @@ def test_a_token_file_without_a_declaration_is_an_error(tmp_path: Path) -> None:
 def test_a_source_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with raises_input_error(file="none.tsv"):
         read_source("corpus", Source("none.tsv"), tmp_path)
+
+
+def test_a_token_may_begin_with_the_sign_of_a_comment(tmp_path: Path) -> None:
+    tabs = read(tmp_path, "a.tsv", "# a remark\n#sun\tO\nshines\tO\n\n#\tO\n1\tO\n", tokens=Tokens(1, 2))
+    assert column(tabs, "tokens[]") == [["#sun", "shines"], ["#", "1"]]
+    spaces = read(tmp_path, "a.txt", "# text = #sun shines\n#sun O\nshines O\n\n# O\n1 O\n", tokens=Tokens(1, 2))
+    assert column(spaces, "tokens[]") == [["#sun", "shines"], ["#", "1"]] and column(spaces, "text")[0] == "#sun shines"
+
+
+def test_words_that_stand_for_others_are_no_tokens(tmp_path: Path) -> None:
+    content = "1-2\tzum\t_\n1\tzu\tO\n2\tdem\tO\n2.1\tgehen\t_\n3\tSee\tB-place\n"
+    assert column(read(tmp_path, "a.conllu", content, tokens=Tokens(2, 3)), "tokens[]") == [["zu", "dem", "See"]]
+    (row,) = read(tmp_path, "a.txt", "1-2\tO\nwon\tO\n", tokens=Tokens(1, 2)).rows
+    assert row.items("tokens[]") == ["1-2", "won"]
+
+
+@pytest.mark.parametrize("content", [b"a\tb\nx\t\xff\n", b"a\tb\nx\n", b"a\tb\n"])
+def test_damaged_files_are_errors(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.tsv").write_bytes(content)
+    with raises_input_error(file="a.tsv"):
+        read_source("corpus", Source("a.tsv"), tmp_path)
+
+
+def test_what_is_no_file_is_an_error(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.tsv")
+    (tmp_path / "b.tsv").mkdir()
+    (tmp_path / "c.tsv").symlink_to("/dev/zero")
+    for name in ("a.tsv", "b.tsv", "c.tsv"):
+        with raises_input_error(file=name):
+            read_source("corpus", Source(name), tmp_path)

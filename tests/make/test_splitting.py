@@ -97,3 +97,14 @@ def test_split_by_value() -> None:
 def test_a_domain_that_no_row_has_is_an_error() -> None:
     with raises_input_error(file="recipe.yaml", key="steps.1.split_by_value.splits"):
         do("split_by_value", table_of(domain=["a"]), column="domain", splits={"train": ["a"], "test": ["x"]})
+
+
+def test_rows_without_a_key_are_not_joined() -> None:
+    table = table_of(author=["", "", "", "", "a", "a"])
+    splits = column(do("split", table, shares={"train": 0.5, "test": 0.5}, keys=["author"]), "split")
+    assert splits[4] == splits[5] and Counter(splits) == {"train": 3, "test": 3}
+
+
+def test_a_key_that_no_row_has_is_an_error() -> None:
+    with raises_input_error(file="recipe.yaml", key="steps.1.split.keys"):
+        do("split", table_of(document=["", ""]), shares={"train": 0.5, "test": 0.5}, keys=["document"])

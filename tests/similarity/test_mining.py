@@ -108,3 +108,34 @@ def test_near_duplicates_are_all_that_there_are(share: float) -> None:
         if value >= share:
             expected[i, j] = value
     assert {(i, j): value for i, j, value in near_duplicates(texts, share, 5)} == expected and len(expected) > 5
+
+
+@pytest.mark.parametrize("texts", [[], ["", ""], ["ab", "ab", "abc", ""]])
+def test_near_duplicates_of_texts_shorter_than_an_n_gram(texts: list[str]) -> None:
+    same = [(i, j, 1.0) for i, j in combinations(range(len(texts)), 2) if texts[i] == texts[j]]
+    assert list(near_duplicates(texts, 0.5, 5)) == same
+
+
+def test_near_duplicates_in_blocks_of_few_rows_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [text[: 20 + n % 5] for n, text in enumerate(texts_of(120, 4) * 2)]
+    monkeypatch.setattr(mining, "BLOCK", 2**24)
+    whole = list(near_duplicates(texts, 0.5, 3))
+    monkeypatch.setattr(mining, "BLOCK", 8)
+    assert list(near_duplicates(texts, 0.5, 3)) == whole and len(whole) > 100
+
+
+def test_a_value_just_above_the_largest_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A similarity that float32 cannot tell from `high` falls away later: it must not make others fall away before."""
+    monkeypatch.setattr(mining, "CHUNK", 1)
+    units = [f"u{n}" for n in range(2003)]
+    rights = [" ".join(units[:1002]), " ".join(units[:500])]
+    comparison = Comparison([" ".join(units)], rights, SimilarityOptions("words"), "")
+    high = 1002 / 2003 - 1e-9
+    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, high, "")
+    assert [each.tolist() for each in pairs] == [[0], [1], [500 / 2003]]
+
+
+def test_a_text_with_many_sentences_has_a_similarity_of_almost_nothing() -> None:
+    comparison = Comparison(["a b"], ["a. " * 900, "b."], SimilarityOptions("words", penalty=1.2), "")
+    pairs = most_similar(comparison, (np.array([0]), np.array([1, 2])), 1, -np.inf, np.inf, "")
+    assert pairs.rights.tolist() == [1] and pairs.values.tolist() == [1 / 2 / 1.2]
