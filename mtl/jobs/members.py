@@ -100,7 +100,7 @@ class Member:
                 yield seed, task, self._without_shift(seed, head, np.concatenate(parts))
 
     def _without_shift(self, seed: int, head: Task, outputs: np.ndarray) -> np.ndarray:
-        """The outputs before `finetune.threshold=dev` changed them. head: the task whose head answers."""
+        """The outputs before a threshold (`finetune.threshold`) changed them. head: the task whose head answers."""
         folder = finetune_folder(self.folder.seed(seed), head.id)
         if metric_named(head.metric).one_label and (folder / WEIGHTS["best"]).exists():
             outputs[:, positive_label(head)] -= recorded_shift(folder) or 0.0
