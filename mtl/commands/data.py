@@ -97,7 +97,7 @@ def _data(arguments: argparse.Namespace) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.audit.audit import audit
+    from mtl.audits.audit import audit
 
     job = job_of(arguments.settings)
     if arguments.out is not None and arguments.sheet is None:
@@ -120,8 +120,8 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _audit_artefacts(job: "Job", strict: bool) -> int:
-    from mtl.audit.artefacts import find_artefacts
-    from mtl.audit.artefacts_report import artefact_findings, render_artefacts
+    from mtl.audits.artefacts import find_artefacts
+    from mtl.audits.artefacts_report import artefact_findings, render_artefacts
 
     found = find_artefacts(job)
     print(render_artefacts(job.suite, found))
@@ -129,8 +129,8 @@ def _audit_artefacts(job: "Job", strict: bool) -> int:
 
 
 def _audit_near(job: "Job", share: float, clean: Path | None, strict: bool) -> int:
-    from mtl.audit.clean import write_clean
-    from mtl.audit.near import find_near, near_findings, render_near
+    from mtl.audits.clean import write_clean
+    from mtl.audits.near import find_near, near_findings, render_near
 
     if clean is not None:
         print(write_clean(job, share, clean))
@@ -141,7 +141,7 @@ def _audit_near(job: "Job", share: float, clean: Path | None, strict: bool) -> i
 
 
 def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
-    from mtl.audit.sheets.draft import draft_sheet
+    from mtl.audits.sheets.draft import draft_sheet
     from mtl.base.files import write_text
 
     sheet = draft_sheet(job, task)
@@ -153,7 +153,7 @@ def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
 
 
 def _check_sheet(job: "Job", path: Path) -> int:
-    from mtl.audit.sheets.check import check_sheet
+    from mtl.audits.sheets.check import check_sheet
 
     findings = check_sheet(job, path)
     for finding in findings or [f"{path}: nothing found"]:

@@ -151,7 +151,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
     print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
 
     def report() -> None:
-        from mtl.report.report import write_report
+        from mtl.reports.report import write_report
 
         cache_dir = Path(sweep.runs[0].job.config.cache_dir)
         print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir), flush=True)
