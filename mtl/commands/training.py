@@ -93,10 +93,9 @@ def _run(job: "Job", command: str) -> None:
     from mtl.base.stand_ins import import_trainer
 
     import_trainer()
-    from mtl.jobs.together import run_baseline
+    from mtl.api.run import run_job
 
-    run_baseline(job, command)
-    print(folder.read_table())
+    print(f"{run_job(job, command).table()}\n")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 

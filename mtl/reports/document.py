@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 import mtl
-from mtl.methods.method import read_stage
 from mtl.reports.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
 from mtl.runs.finished import Run
 from mtl.tasks.metrics import metric_named
@@ -227,18 +226,16 @@ def _details(run: Run, scale: Scale) -> dict[str, Any]:
 def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
     """The learning curves of one seed: stage 1 with each task's scores, then stage 2 of each task, which starts at step 0."""
     curves = []
-    for file in run.folder.stages(seed):
-        first = file.parent.parent == run.folder.seed(seed)
+    for stage, task, rows in run.curves(seed):
         points = []
-        for row in read_stage(file)["curve"]:
+        for row in rows:
             point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"], scale)}
             if "train/loss" in row:
                 point["loss"] = _rounded(row["train/loss"])
-            if first:
+            if task is None:
                 point["scores"] = {t.id: _short(row[key], scale) for t in run.tasks if (key := f"dev/{t.id}") in row}
             points.append(point)
-        stage = {"stage": "pretrain", "task": None} if first else {"stage": "finetune", "task": file.parent.name}
-        curves.append({**stage, "seed": seed, "points": points})
+        curves.append({"stage": stage, "task": task, "seed": seed, "points": points})
     return curves
 
 

@@ -8,6 +8,14 @@ from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row,
 from mtl.tasks.suite import AVERAGE
 
 
+def scores_and_tests(board: Leaderboard) -> str:
+    """The scores with the notes on their marks, and the paired tests."""
+    parts = [f"## {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.marks)]
+    if board.tests.comparisons:
+        parts += ["### Paired tests", _tests(board)]
+    return "\n\n".join(filter(None, parts))
+
+
 def group_section(board: Leaderboard, group: Group) -> str:
     """A table of one group: a row for each row of the leaderboard, a column for each task, and the mean of several."""
     show, body = board.scale.show, []

@@ -52,7 +52,7 @@ def write_report(
     encoders = encoder_leaderboards(find_evaluations(runs_dir))
     if not runs and not encoders:
         raise InputError("holds no finished run; make one with mtl baseline", path=runs_dir)
-    _check_references(references, runs, runs_dir)
+    check_references(references, runs)
     boards = [leaderboard(same, cache, references) for same in by_suite(runs)]
     generated = now().strftime("%Y-%m-%d %H:%M UTC")
     forms = {
@@ -97,11 +97,11 @@ def power_report(runs_dir: Path, settings: PowerSettings, cache_dir: Path | None
     return "\n\n".join(power_text(leaderboard(same, cache), settings) for same in by_suite(chosen))
 
 
-def _check_references(references: Collection[str], runs: Sequence[Run], runs_dir: Path) -> None:
-    """Raise InputError unless each is the name of a run."""
+def check_references(references: Collection[str], runs: Sequence[Run]) -> None:
+    """Raise InputError unless each is the name of one of the runs."""
     names = {run.name for run in runs}
     for name in references:
         if name not in names:
             close = difflib.get_close_matches(name, names)
-            remedy = f"is it {' or '.join(close)}?" if close else "the first column of report.md has the names"
-            raise InputError(f"--reference {name}: no finished run below {runs_dir} has this name; {remedy}")
+            remedy = f"is it {' or '.join(close)}?" if close else "the first column of the table of scores has the names"
+            raise InputError(f"no finished run has this name; {remedy}", key="reference", value=name)

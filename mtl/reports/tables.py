@@ -161,48 +161,47 @@ def _score_line(
     ]
 
 
+COMPARISON_COLUMNS = (
+    *("one", "other", "task", "difference", "low", "high"),
+    *("p", "p_holm", "verdict", "verdict_holm", "probability"),
+)
+
+
+def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
+    """The values of COMPARISON_COLUMNS for each pair of runs that was tested and each task or average: one run minus the other, on the
+    suite's scale, and the probability that the first is better. It and p are None if there is no verdict."""
+    value = board.scale.value
+    for (one, other), by_column in board.tests.comparisons.items():
+        for column, test in by_column.items():
+            difference = map(value, (test.difference, test.low, test.high))
+            verdicts = (test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability)
+            yield board.rows[one].name, board.rows[other].name, column, *difference, *verdicts
+
+
 def render_comparisons(boards: Sequence[Leaderboard]) -> str:
-    """A line for each pair of runs that was tested and each task or average: one run minus the other, on the suite's scale, and the
-    probability that the first is better. It and p are empty if there is no verdict."""
-    header = [
-        "suite",
-        "one",
-        "other",
-        "task",
-        "difference",
-        "low",
-        "high",
-        "p",
-        "p_holm",
-        "verdict",
-        "verdict_holm",
-        "probability",
-        "scale",
-    ]
-    lines: list[Sequence[Any]] = [header]
+    """The lines of `comparison_rows`, each with its suite and the suite's scale."""
+    lines: list[Sequence[Any]] = [["suite", *COMPARISON_COLUMNS, "scale"]]
     for board in boards:
-        for (one, other), by_column in board.tests.comparisons.items():
-            for column, comparison in by_column.items():
-                names = board.rows[one].name, board.rows[other].name
-                values = map(board.scale.value, (comparison.difference, comparison.low, comparison.high))
-                tests = (
-                    comparison.p,
-                    comparison.p_holm,
-                    comparison.verdict,
-                    comparison.verdict_holm,
-                    comparison.probability,
-                )
-                lines.append([board.name, *names, column, *values, *tests, board.scale.perfect])
+        lines += [[board.name, *row, board.scale.perfect] for row in comparison_rows(board)]
     return csv_text(lines)
 
 
+RANK_COLUMNS = ("name", "task", "low", "high", "runs")
+
+
+def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
+    """The values of RANK_COLUMNS for each run and each task or average in which all runs were tested against each other: the lowest and
+    the highest rank, and the number of runs."""
+    for column, intervals in board.tests.ranks.items():
+        for number, (low, high) in intervals.items():
+            yield board.rows[number].name, column, low, high, len(intervals)
+
+
 def render_ranks(boards: Sequence[Leaderboard]) -> str:
-    """A line for each run and each task or average in which all runs were tested against each other: the lowest and the highest rank."""
-    lines: list[Sequence[Any]] = [["suite", "name", "task", "low", "high", "runs"]]
+    """The lines of `rank_rows`, each with its suite."""
+    lines: list[Sequence[Any]] = [["suite", *RANK_COLUMNS]]
     for board in boards:
-        for column, intervals in board.tests.ranks.items():
-            for number, (low, high) in intervals.items():
-                lines.append([board.name, board.rows[number].name, column, low, high, len(intervals)])
+        lines += [[board.name, *row] for row in rank_rows(board)]
     return csv_text(lines)
 
 
