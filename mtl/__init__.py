@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from mtl.api.comparison import Comparison, compare, report
     from mtl.api.run import Run, open, run
-    from mtl.api.suites import Audit, Suite, audit
+    from mtl.api.suites import AuditReport, Suite, audit
     from mtl.base.errors import InputError
     from mtl.encoders.run import Predictor
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Audit",
+    "AuditReport",
     "Comparison",
     "InputError",
     "Run",
@@ -32,7 +32,7 @@ __all__ = [
 
 # Imported when they are first used: `import mtl` reads nothing else.
 _LAZY = {
-    "Audit": "mtl.api.suites",
+    "AuditReport": "mtl.api.suites",
     "Comparison": "mtl.api.comparison",
     "InputError": "mtl.base.errors",
     "Run": "mtl.api.run",

@@ -38,7 +38,7 @@ class Run:
     Run('runs/klej-sample/constant': Best constant, 2 seeds, average 46.2)
     >>> run.scores.round(1)
     seed     1     2
-    task            
+    task
     cbd   46.2  46.2
     >>> run.predictions("cbd", seed=1).head(2)
        seed  row prediction gold

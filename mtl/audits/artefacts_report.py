@@ -15,10 +15,13 @@ from mtl.audits.artefacts import (
     SHUFFLED,
     Artefacts,
     PartScore,
+    find_artefacts,
 )
+from mtl.audits.audit import Audit
 from mtl.audits.findings import Finding
 from mtl.audits.report import verdict
 from mtl.base.terminal import MISSING, inert, markdown_table
+from mtl.jobs.job import Job
 from mtl.tasks.suite import Suite
 from mtl.tasks.task import Scale
 
@@ -33,6 +36,13 @@ REMEDIES = {
     OVERLAP: "add negatives that are as similar as the positives are",
 }
 ONE_TEXT = "the other text is not needed for these points; balance the answers of each text, or write rows anew with both texts in view"
+
+
+def audit_artefacts(job: Job) -> Audit:
+    """What the tasks of a job give away. Raises InputError as `find_artefacts` does."""
+    found = find_artefacts(job)
+    findings = [finding for each in found for finding in artefact_findings(each, job.suite.shown)]
+    return Audit(findings, render_artefacts(job.suite, found))
 
 
 def artefact_findings(found: Artefacts, scale: Scale) -> list[Finding]:

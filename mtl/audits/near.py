@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mtl.audits.audit import TaskFiles, read_files
+from mtl.audits.audit import Audit, TaskFiles, read_files
 from mtl.audits.findings import Finding, Part, excerpt, plain
 from mtl.audits.report import verdict
 from mtl.base.errors import InputError
@@ -16,6 +16,7 @@ from mtl.tasks.suite import Suite
 from mtl.tasks.task import SPLITS
 
 NGRAM = 5  # characters
+SHARE = 0.8  # of these n-grams, from which on two rows are near duplicates
 SHOWN = 3  # pairs of a finding
 
 
@@ -49,6 +50,14 @@ class Near:
     def repeats(self) -> bool:
         """Whether the other row stands in an earlier split, or in the same one."""
         return SPLITS.index(self.source.split) <= SPLITS.index(self.part.split)
+
+
+def audit_near(job: Job, share: float | None = None) -> Audit:
+    """The near duplicates in the data of a job. share: as in `find_near`; None: SHARE. Raises InputError as `find_near` does."""
+    share = SHARE if share is None else share
+    found = find_near(job, share)
+    findings = [finding for _, near in found for finding in near_findings(near)]
+    return Audit(findings, render_near(job.suite, found, share))
 
 
 def check_share(share: float) -> None:

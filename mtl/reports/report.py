@@ -103,5 +103,7 @@ def check_references(references: Collection[str], runs: Sequence[Run]) -> None:
     for name in references:
         if name not in names:
             close = difflib.get_close_matches(name, names)
-            remedy = f"is it {' or '.join(close)}?" if close else "the first column of the table of scores has the names"
+            remedy = (
+                f"is it {' or '.join(close)}?" if close else "the first column of the table of scores has the names"
+            )
             raise InputError(f"no finished run has this name; {remedy}", key="reference", value=name)
