@@ -7,9 +7,54 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mtl.api.comparison import Comparison, compare, report
+    from mtl.api.run import Run, open, run
+    from mtl.api.suites import AuditReport, Suite, audit
+    from mtl.base.errors import InputError
     from mtl.encoders.run import Predictor
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "AuditReport",
+    "Comparison",
+    "InputError",
+    "Run",
+    "Suite",
+    "audit",
+    "compare",
+    "import_predictions",
+    "load",
+    "open",
+    "report",
+    "run",
+]
+
+# Imported when they are first used: `import mtl` reads nothing else.
+_LAZY = {
+    "AuditReport": "mtl.api.suites",
+    "Comparison": "mtl.api.comparison",
+    "InputError": "mtl.base.errors",
+    "Run": "mtl.api.run",
+    "Suite": "mtl.api.suites",
+    "audit": "mtl.api.suites",
+    "compare": "mtl.api.comparison",
+    "open": "mtl.api.run",
+    "report": "mtl.api.comparison",
+    "run": "mtl.api.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'mtl' has no attribute {name!r}")
+    from mtl.base.lazy import resolve
+
+    return resolve(f"{_LAZY[name]}:{name}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def load(run_dir: str | Path, seed: int | None = None, device: str = "cpu") -> Predictor:

@@ -16,7 +16,7 @@ from mtl.cli import main
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
-    ["mtl.jobs.sweep", "mtl.jobs.together", "mtl.methods.lstm.two_stages", "mtl.report.report"]
+    ["mtl.jobs.sweep", "mtl.jobs.together", "mtl.methods.lstm.two_stages", "mtl.reports.report"]
 )
 
 

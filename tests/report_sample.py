@@ -10,8 +10,8 @@ import numpy as np
 import yaml
 from run_folders import Predict, make_run, right
 
-from mtl.report.document import document
-from mtl.report.leaderboard import leaderboard
+from mtl.reports.document import document
+from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.settings.layers import find_suite
 from mtl.tasks.task import Task

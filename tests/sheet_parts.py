@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mtl.audit.sheets.form import ORDER, is_obligatory, write_sheet
+from mtl.audits.sheets.form import ORDER, is_obligatory, write_sheet
 
 
 def complete(**values: str | list[str]) -> str:

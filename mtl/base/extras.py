@@ -1,5 +1,6 @@
 """The optional packages: which extra of mtl-baselines brings them, and one line for a command that lacks one."""
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,6 +12,7 @@ EXTRAS = {
     "fasttext": ("fasttext",),
     "gensim": ("gensim",),
     "mteb": ("mteb",),
+    "notebook": ("pandas", "matplotlib"),
     "onnx": ("onnx", "onnxruntime", "tokenizers"),
     "parquet": ("pyarrow",),
     "ray": ("ray",),
@@ -24,17 +26,23 @@ EXTRAS = {
 
 def missing_package(extra: str) -> str | None:
     """The first package of an extra that is not installed, by the name to import; None if all are. Imports none of them."""
-    return next((name for name in EXTRAS[extra] if find_spec(name) is None), None)
+    return _missing(EXTRAS[extra])
 
 
-def check_installed(extra: str, **where: Any) -> None:
+def _missing(packages: Sequence[str]) -> str | None:
+    return next((name for name in packages if find_spec(name) is None), None)
+
+
+def check_installed(extra: str, package: str | None = None, **where: Any) -> None:
     """Raise InputError, which says what to install, if a package of an extra is missing.
 
     Args:
         extra: a key of EXTRAS.
+        package: the one that is needed, by the name to import; None: all of the extra.
         where: what needs it, as in the constructor of InputError.
     """
-    if (name := missing_package(extra)) is not None:
+    names = EXTRAS[extra] if package is None else (package,)
+    if (name := _missing(names)) is not None:
         raise InputError(f"the package {name} is missing; install it: pip install 'mtl-baselines[{extra}]'", **where)
 
 

@@ -1,4 +1,4 @@
-"""Progress of a long operation on standard error: a bar on a terminal, otherwise a log line from time to time."""
+"""Progress of a long operation on standard error: a bar on a terminal and in a notebook, otherwise a log line from time to time."""
 
 import logging
 import sys
@@ -6,6 +6,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -61,6 +62,19 @@ def hidden_progress() -> Iterator[None]:
         _hidden.reset(before)
 
 
+def _bar_class() -> type[tqdm[Any]] | None:
+    """The class of bars on standard error; None if it shows none: it is neither a terminal nor the output of a notebook's cell."""
+    if sys.stderr.isatty():
+        return tqdm
+    if not type(sys.stderr).__module__.startswith("ipykernel."):
+        return None
+    if find_spec("ipywidgets") is None:
+        return tqdm  # as text
+    from tqdm.notebook import tqdm as widget
+
+    return widget
+
+
 class Progress:
     """A context manager that shows how much of a long operation is done and how long the rest will take.
 
@@ -68,7 +82,7 @@ class Progress:
     ...     shown.advance(1_000_000)
     ...     shown.reach(5_000_000)
 
-    On a terminal it shows a bar, which disappears at the end. Otherwise it logs lines to the logger "mtl", such as
+    On a terminal and in a notebook it shows a bar, which disappears at the end. Otherwise it logs lines to the logger "mtl", such as
     "reading a.txt · 1.2 GB of 7.2 GB (17%) · 3 min 05 s left": the first after FIRST_LINE seconds, then one every LINE_EVERY
     seconds, and a last one at the end. Shorter operations log nothing. Lines appear only when `advance`, `reach` or `note` is called.
     """
@@ -91,8 +105,8 @@ class Progress:
         self._has_lines = False
         self._bar: tqdm[Any] | None = None
         self._is_hidden = _hidden.get()
-        if sys.stderr.isatty() and not self._is_hidden:
-            self._bar = tqdm(
+        if not self._is_hidden and (bar := _bar_class()) is not None:
+            self._bar = bar(
                 desc=prefixed(title),
                 total=total,
                 initial=done,

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from mtl.jobs.job import Job
 
 
-NEAR_SHARE = 0.8  # of character n-grams, for --share
-
-
 def add_data(commands: Commands) -> None:
     """Commands about data."""
     data = commands.add_parser("data", help="download a suite's data, or write that of an embedded suite")
@@ -97,7 +94,7 @@ def _data(arguments: argparse.Namespace) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from mtl.audit.audit import audit
+    from mtl.api.suites import audit_job
 
     job = job_of(arguments.settings)
     if arguments.out is not None and arguments.sheet is None:
@@ -109,39 +106,23 @@ def _audit(arguments: argparse.Namespace) -> int:
     near = arguments.near or arguments.write_clean is not None
     if arguments.share is not None and not near:
         raise InputError(f"--share {arguments.share:g}: is for --near and --write-clean only")
-    if near:
-        share = NEAR_SHARE if arguments.share is None else arguments.share
-        return _audit_near(job, share, arguments.write_clean, arguments.strict)
-    if arguments.artefacts:
-        return _audit_artefacts(job, arguments.strict)
-    done = audit(job)
+    if arguments.write_clean is not None:
+        return _write_clean(job, arguments.share, arguments.write_clean)
+    done = audit_job(job, "near" if near else "artefacts" if arguments.artefacts else "data", arguments.share)
     print(done.report)
     return 1 if arguments.strict and done.findings else 0
 
 
-def _audit_artefacts(job: "Job", strict: bool) -> int:
-    from mtl.audit.artefacts import find_artefacts
-    from mtl.audit.artefacts_report import artefact_findings, render_artefacts
+def _write_clean(job: "Job", share: float | None, clean: Path) -> int:
+    from mtl.audits.clean import write_clean
+    from mtl.audits.near import SHARE
 
-    found = find_artefacts(job)
-    print(render_artefacts(job.suite, found))
-    return 1 if strict and any(artefact_findings(each, job.suite.shown) for each in found) else 0
-
-
-def _audit_near(job: "Job", share: float, clean: Path | None, strict: bool) -> int:
-    from mtl.audit.clean import write_clean
-    from mtl.audit.near import find_near, near_findings, render_near
-
-    if clean is not None:
-        print(write_clean(job, share, clean))
-        return 0
-    found = find_near(job, share)
-    print(render_near(job.suite, found, share))
-    return 1 if strict and any(near_findings(near) for _, near in found) else 0
+    print(write_clean(job, SHARE if share is None else share, clean))
+    return 0
 
 
 def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
-    from mtl.audit.sheets.draft import draft_sheet
+    from mtl.audits.sheets.draft import draft_sheet
     from mtl.base.files import write_text
 
     sheet = draft_sheet(job, task)
@@ -153,7 +134,7 @@ def _draft_sheet(job: "Job", task: str, out: Path | None) -> int:
 
 
 def _check_sheet(job: "Job", path: Path) -> int:
-    from mtl.audit.sheets.check import check_sheet
+    from mtl.audits.sheets.check import check_sheet
 
     findings = check_sheet(job, path)
     for finding in findings or [f"{path}: nothing found"]:

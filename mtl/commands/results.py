@@ -180,8 +180,8 @@ def _leaderboard(arguments: argparse.Namespace) -> None:
 
 def _power(arguments: argparse.Namespace) -> None:
     from mtl.jobs.job import parse_settings
-    from mtl.report.power import expectation_text, read_settings
-    from mtl.report.report import power_report
+    from mtl.reports.power import expectation_text, read_settings
+    from mtl.reports.report import power_report
     from mtl.settings.layers import find_suite
     from mtl.tasks.suite import load_suite
 
@@ -202,7 +202,7 @@ def _power(arguments: argparse.Namespace) -> None:
 
 
 def _report(arguments: argparse.Namespace) -> None:
-    from mtl.report.report import write_report
+    from mtl.reports.report import write_report
 
     settings = (arguments.runs_dir, arguments.out, arguments.command, arguments.cache, arguments.reference)
     print(write_report(*settings))

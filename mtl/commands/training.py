@@ -112,10 +112,9 @@ def _run(job: "Job", command: str) -> None:
     from mtl.base.stand_ins import import_trainer
 
     import_trainer()
-    from mtl.jobs.together import run_baseline
+    from mtl.api.run import run_job
 
-    run_baseline(job, command)
-    print(folder.read_table())
+    print(f"{run_job(job, command).table()}\n")
     print(f"suite {job.suite.name}: {format_duration(time.monotonic() - start)}; {folder.table}")
 
 
@@ -170,7 +169,7 @@ def _sweep(arguments: argparse.Namespace) -> None:
     print(f"{sweep.title}: {counted(len(sweep.runs), 'run')}, {finished} of them finished", flush=True)
 
     def report() -> None:
-        from mtl.report.report import write_report
+        from mtl.reports.report import write_report
 
         cache_dir = Path(sweep.runs[0].job.config.cache_dir)
         print(write_report(sweep.runs_dir, arguments.out, arguments.command, cache_dir), flush=True)

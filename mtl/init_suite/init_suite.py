@@ -72,14 +72,22 @@ class Guess:
     problem: str | None = None
 
 
-def guess_task(files: TaskFiles, data_dir: Path) -> Guess:
-    """Read a task's files and guess its keys. Bad data does not raise an error, but becomes the guess's `problem`."""
+GIVEN = "as given"
+OF_KIND = ("labels", "range", "metric", "positive")  # the keys that follow from the kind of the targets
+
+
+def guess_task(files: TaskFiles, data_dir: Path, known: Mapping[str, Any] | None = None) -> Guess:
+    """Read a task's files and guess its keys. Bad data does not raise an error, but becomes the guess's `problem`.
+
+    Args:
+        known: keys that need no guess.
+    """
     guess = Guess(files.id, files.folder, {split: files.files.get(split) for split in SPLITS})
     if files.unused:
         guess.notes.append(f"not read: {columns_in_words(files.unused)}; another file has this split")
     try:
         tables = _tables(guess, data_dir)
-        _guess_keys(guess, tables)
+        _guess_keys(guess, tables, known or {})
         if not _is_writable(guess.keys):
             raise InputError("a column or a label holds '${', which a suite file cannot hold; change it in the files")
     except InputError as error:
@@ -114,23 +122,37 @@ def _tables(guess: Guess, data_dir: Path) -> dict[str, Table]:
     return tables
 
 
-def _guess_keys(guess: Guess, tables: Mapping[str, Table]) -> None:
+def _guess_keys(guess: Guess, tables: Mapping[str, Table], known: Mapping[str, Any]) -> None:
     """Guess the columns, and then which split is scored. Raises InputError if there is no guess."""
     main = tables.get("train") or tables.get("dev") or tables["test"]
     test = tables.get("test") if tables.get("test") is not main else None
-    column, guess.why["target"] = target_column(main, test)
+    if "target" in known:
+        column, guess.why["target"] = _known_column(main, known["target"]), GIVEN
+    else:
+        column, guess.why["target"] = target_column(main, test)
     guess.keys["target"] = column.name
     labelled = _labelled(tables, column.name)
     names = [candidate.name for candidate in candidate_columns(main, {column.name})]
     if any(name not in table.columns for table in labelled.values() for name in names):
         names = []
     target = guess_target(column, _joined(labelled, column.name), [_joined(labelled, name) for name in names])
-    guess.kind = target.kind
-    guess.keys |= target.keys
-    guess.why |= target.why
-    guess.doubts += target.doubts
-    _guess_texts(guess, main, test, list(tables.values()))
+    other = {*OF_KIND, "candidates"} if known.get("kind", target.kind) != target.kind else set()
+    given = {key: value for key, value in known.items() if key not in ("text", "target")}
+    guess.kind = str(known.get("kind", target.kind))
+    guess.keys |= {key: value for key, value in target.keys.items() if key not in other} | given
+    guess.why |= {key: why for key, why in target.why.items() if key not in other} | dict.fromkeys(given, GIVEN)
+    guess.doubts += [doubt for doubt in target.doubts if doubt.partition(":")[0] not in {*other, *known}]
+    _guess_texts(guess, main, test, list(tables.values()), known.get("text"))
     _guess_splits(guess, tables, "test" in labelled)
+
+
+def _known_column(table: Table, name: object) -> Column:
+    """The column of this name. Raises InputError if the file has none, or one that cannot be read."""
+    if name in table.incomplete:
+        raise InputError(table.incomplete[str(name)])
+    if name not in table.columns:
+        raise InputError(f"no column {quoted(str(name))}: {table.listed}")
+    return table.columns[str(name)]
 
 
 def _labelled(tables: Mapping[str, Table], target: str) -> dict[str, Table]:
@@ -152,19 +174,25 @@ def _joined(tables: Mapping[str, Table], name: str) -> Column:
     return Column(name, [text for c in columns for text in c.texts], [row for c in columns for row in c.lists])
 
 
-def _guess_texts(guess: Guess, main: Table, test: Table | None, tables: Sequence[Table]) -> None:
-    """Guess the columns of texts and groups. Raises InputError if no column looks like a text."""
+def _guess_texts(
+    guess: Guess, main: Table, test: Table | None, tables: Sequence[Table], known: Sequence[str] | str | None
+) -> None:
+    """Guess the columns of texts and groups. Raises InputError if no column looks like a text. known: the texts, if they need no guess."""
     candidates = guess.keys.get("candidates", [])
     used = {guess.keys["target"], *candidates}
-    texts = text_columns(main, test, used, most=1 if candidates else 2)
-    if not texts.columns and not candidates:
-        raise InputError(f"no column looks like a text: {main.listed}")
-    guess.keys["text"] = texts.columns
-    if texts.columns:
-        guess.why["text"] = texts.why
-    guess.doubts += texts.doubts
-    used |= set(texts.columns)
-    if group := group_column(main, tables, used):
+    if known is not None:
+        names = [known] if isinstance(known, str) else list(known)
+        guess.keys["text"], guess.why["text"] = [_known_column(main, name).name for name in names], GIVEN
+    else:
+        texts = text_columns(main, test, used, most=1 if candidates else 2)
+        if not texts.columns and not candidates:
+            raise InputError(f"no column looks like a text: {main.listed}")
+        guess.keys["text"] = texts.columns
+        if texts.columns:
+            guess.why["text"] = texts.why
+        guess.doubts += texts.doubts
+    used |= set(guess.keys["text"])
+    if "group" not in guess.keys and (group := group_column(main, tables, used)):
         guess.keys["group"], guess.why["group"] = group
     if note := category_note(main, test, used):
         guess.notes.append(note)
@@ -364,6 +392,41 @@ def init_suite(
     path = out or Path(f"{suite_name}.yaml")
     if path.exists() or path.is_symlink():
         raise InputError("already there; remove it, or name another file with --out", path=path)
+    guessed = guess_suite(data_dir, language, suite_name, path)
+    write_text(path, guessed.document)
+    return Initialized(path, guessed.summary)
+
+
+@dataclass(frozen=True)
+class Guessed:
+    """The content of a suite file, and the summary of `Initialized`.
+
+    Args:
+        problems: why tasks cannot be declared, by id.
+    """
+
+    document: str
+    summary: str
+    problems: Mapping[str, str]
+
+
+def guess_suite(
+    data_dir: Path,
+    language: str | None,
+    name: str,
+    path: Path,
+    known: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Guessed:
+    """Guess the tasks of the data files below a folder.
+
+    Args:
+        language, name: as in `init_suite`.
+        path: where the suite file will be, which its comments name.
+        known: by task id, keys that need no guess.
+
+    Raises:
+        InputError: if there is no usable file, and for known keys of other tasks, or that a guess does not have.
+    """
     tasks = find_tasks(data_dir)
     if not tasks.tasks:
         names = ", ".join(name for splits in SPLIT_NAMES.values() for name in splits)
@@ -371,10 +434,16 @@ def init_suite(
             f"no file of a split below it; name data files {names} or TASK_train and so on, with {', '.join(FORMATS)}",
             path=data_dir,
         )
-    guesses = [guess_task(files, data_dir) for files in tasks.tasks]
+    for id, keys in (known or {}).items():
+        if id not in (ids := [files.id for files in tasks.tasks]):
+            raise InputError(f"no such task; there are {', '.join(ids)}", key=f"tasks.{id}")
+        if unknown := [key for key in keys if key not in KEYS or key in ("files", "rows", "header")]:
+            raise InputError("not a key that is known here", key=f"tasks.{id}.{unknown[0]}")
+    guesses = [guess_task(files, data_dir, (known or {}).get(files.id)) for files in tasks.tasks]
     choose_answering_tasks(guesses)
-    write_text(path, suite_document(suite_name, language, guesses, data_dir, path))
-    return Initialized(path, "\n".join(_summary(path, data_dir, language, guesses, tasks)))
+    document = suite_document(name, language, guesses, data_dir, path)
+    problems = {guess.id: guess.problem for guess in guesses if guess.problem is not None}
+    return Guessed(document, "\n".join(_summary(path, data_dir, language, guesses, tasks)), problems)
 
 
 def _summary(path: Path, data_dir: Path, language: str | None, guesses: Sequence[Guess], tasks: Found) -> Iterator[str]:

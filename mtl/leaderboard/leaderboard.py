@@ -16,8 +16,8 @@ from mtl.leaderboard.rows import TaskRows, read_labelled_rows, read_public_rows
 from mtl.leaderboard.scoring import Scored, Scorer
 from mtl.leaderboard.site import write_site
 from mtl.leaderboard.submission import ABOUT, Entrant, find_submissions, read_about, read_predictions, read_submission
-from mtl.report.board import Column, Leaderboard, PairTests, Row, Score, by_family
-from mtl.report.pairs import column_ranks
+from mtl.reports.board import Column, Leaderboard, PairTests, Row, Score, by_family
+from mtl.reports.pairs import column_ranks
 from mtl.stats.comparison import Sample, estimate
 from mtl.tasks.metrics import lowest_score, metric_named
 from mtl.tasks.suite import AVERAGE, Suite

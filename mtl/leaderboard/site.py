@@ -13,11 +13,11 @@ from typing import Any
 from mtl.base.files import write_text
 from mtl.base.terminal import MISSING
 from mtl.leaderboard.scoring import Scored
-from mtl.report.board import Leaderboard, Row, cost_cell
-from mtl.report.document import document
-from mtl.report.markdown import rank_text
-from mtl.report.page import render_page, render_static
-from mtl.report.tables import csv_text
+from mtl.reports.board import Leaderboard, Row, cost_cell
+from mtl.reports.document import document
+from mtl.reports.markdown import rank_text
+from mtl.reports.page import render_page, render_static
+from mtl.reports.tables import csv_text
 from mtl.tasks.suite import AVERAGE
 
 NEWEST = 50  # systems in the feed

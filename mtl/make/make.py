@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mtl.audit.artefacts import find_artefacts
-from mtl.audit.artefacts_report import artefact_summary
+from mtl.audits.artefacts import find_artefacts
+from mtl.audits.artefacts_report import artefact_summary
 from mtl.base.errors import InputError
 from mtl.base.files import check_new_folder, counted, new_folder, sha256
 from mtl.jobs.job import load_job

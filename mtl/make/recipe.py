@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from omegaconf import MISSING
 
-from mtl.audit.sheets.form import ORDER, TEMPLATE
+from mtl.audits.sheets.form import ORDER, TEMPLATE
 from mtl.base.errors import InputError
 from mtl.base.untrusted import read_yaml
 from mtl.data.records import FORMATS

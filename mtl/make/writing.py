@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 import mtl
-from mtl.audit.sheets.draft import draft_sheet
-from mtl.audit.sheets.form import TO_COMPLETE
+from mtl.audits.sheets.draft import draft_sheet
+from mtl.audits.sheets.form import TO_COMPLETE
 from mtl.base.errors import InputError
 from mtl.base.files import sha256, write_json, write_text
 from mtl.data.columns import LIST, Value, listed

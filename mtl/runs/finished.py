@@ -2,8 +2,8 @@
 
 import hashlib
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -37,6 +37,10 @@ class Run:
     summary: Summary
     suite: Suite
 
+    def named(self, name: str) -> "Run":
+        """The same run under another name."""
+        return replace(self, name=name)
+
     @property
     def tasks(self) -> list[Task]:
         """The tasks that it has scores for, in the suite's order."""
@@ -54,9 +58,20 @@ class Run:
         """Each seed's predictions for the rows that the task is scored on, (seeds, rows)."""
         return np.array([self.seed_predictions(task, seed) for seed in self.summary["seeds"]])
 
-    def seed_predictions(self, task: Task, seed: int) -> np.ndarray:
-        """One seed's predictions for the rows that the task is scored on, (rows,)."""
-        return read_predicted(task, self.folder.predictions(seed, self.split(task), task.id))
+    def seed_predictions(self, task: Task, seed: int, split: str | None = None) -> np.ndarray:
+        """One seed's predictions for the rows of a split, (rows,). split: None: the one that the task is scored on."""
+        return read_predicted(task, self.folder.predictions(seed, split or self.split(task), task.id))
+
+    def curves(self, seed: int) -> Iterator[tuple[str, str | None, list[dict[str, float]]]]:
+        """The learning curves of one seed: each stage, pretrain or finetune, its task, and its validations.
+
+        The task is None for stage 1, which trains all. A validation has the keys step, seconds, dev/average (× 100), in stage 1
+        dev/TASK, and, after the first step, train/loss.
+        """
+        for file in self.folder.stages(seed):
+            first = file.parent.parent == self.folder.seed(seed)
+            points = read_stage(file)["curve"]
+            yield ("pretrain", None, points) if first else ("finetune", file.parent.name, points)
 
     def dev_scores(self, task: Task) -> list[float]:
         """Each seed's score × 100 on dev; empty if they are not known, as for a task without dev rows."""
@@ -138,6 +153,24 @@ class Run:
     @cached_property
     def _recorded(self) -> dict[str, RecordedRows]:
         return self.folder.read_scored_rows()
+
+
+def open_run(path: Path) -> Run:
+    """The finished run in a folder, which gives it its name.
+
+    Raises:
+        InputError: if there is none, or if one of its files is damaged.
+    """
+    if not path.is_dir():
+        raise InputError("no such folder", path=path)
+    if not (path / "config.yaml").exists():
+        raise InputError("not a run's folder: it has no config.yaml", path=path)
+    if not (path / "summary.json").exists():
+        raise InputError("this run is not finished; give its command again", path=path)
+    run = _read(RunFolder(path), Path(path.resolve().name), {})
+    run.check_records()
+    run.check()
+    return run
 
 
 def find_runs(runs_dir: Path, check: Callable[[Run], None] = Run.check) -> list[Run]:

@@ -9,7 +9,7 @@ import pytest
 from annotate_parts import answer_lines, read_key_of, write_forms_of, write_lines
 
 from mtl.cli import main
-from mtl.report.leaderboard import leaderboard
+from mtl.reports.leaderboard import leaderboard
 from mtl.runs.finished import find_runs
 from mtl.runs.predictions import FILE
 

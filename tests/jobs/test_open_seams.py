@@ -24,7 +24,7 @@ from mtl.jobs.together import run_baseline
 from mtl.methods import METHODS
 from mtl.methods.method import BuildRequest, MethodKind, Predictions
 from mtl.model.sequences import ArraySequences
-from mtl.report.report import write_report
+from mtl.reports.report import write_report
 from mtl.settings.schema import EmbedderOptions
 from mtl.tasks.metrics import METRICS, Metric
 from mtl.tasks.targets import TARGET_KINDS, LabelHead

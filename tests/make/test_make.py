@@ -14,7 +14,7 @@ import pytest
 from input_errors import raises_input_error
 from make_parts import SPLIT, TASK, recipe_of, write_recipe
 
-from mtl.audit.sheets.form import form_problems, read_sheet
+from mtl.audits.sheets.form import form_problems, read_sheet
 from mtl.cli import main
 from mtl.data.records import read_fields
 from mtl.make.make import Made, make

@@ -10,7 +10,7 @@ from mteb_folders import make_evaluation, record
 from mutations import mutated_json
 
 from mtl.mteb.results import find_evaluations
-from mtl.report.encoders import encoder_leaderboards
+from mtl.reports.encoders import encoder_leaderboards
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ import mtl
 from mtl.base.errors import InputError
 from mtl.cli import main
 from mtl.jobs.together import run_baseline
-from mtl.report.report import write_report
+from mtl.reports.report import write_report
 from mtl.runs.finished import find_runs
 from mtl.runs.folder import RunFolder
 

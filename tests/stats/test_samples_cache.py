@@ -12,8 +12,8 @@ from data_files import read_json
 from run_folders import make_run, right
 
 from mtl.base.files import write_json
-from mtl.report.leaderboard import leaderboard
-from mtl.report.report import write_report
+from mtl.reports.leaderboard import leaderboard
+from mtl.reports.report import write_report
 from mtl.runs.finished import Run, find_runs
 from mtl.stats.samples import SampleCache, content_key
 

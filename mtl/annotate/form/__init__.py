@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from mtl.report.page import content_policy, embedded_json
+from mtl.reports.page import content_policy, embedded_json
 
 HERE = Path(__file__).parent
 COLUMNS = ("task", "sample", "name", "line", "answer")  # of the file that it exports, as form.js writes it

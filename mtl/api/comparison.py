@@ -1,0 +1,261 @@
+"""Finished runs side by side: scores, intervals, paired tests and ranks, as tables and as a plot; and the report."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from mtl.api.run import Run
+from mtl.api.show import EXTRA, MarkdownText, frame, grid
+from mtl.base.errors import InputError, resources_as_input
+from mtl.base.extras import check_installed
+from mtl.runs import finished
+from mtl.stats.samples import SampleCache
+from mtl.tasks.suite import AVERAGE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+    from mtl.reports.board import Leaderboard, Row
+
+Compared: TypeAlias = Run | str | PathLike[str]
+"""A run, its folder, or a folder of runs."""
+
+CACHE = "cache"  # as `cache_dir` in configs/baseline.yaml
+
+
+class Comparison:
+    """Runs on one suite, beside the published rows; what `mtl.compare` returns. A notebook shows its table.
+
+    Scores and differences are on the scale of the suite, which is × 100 unless the suite file says otherwise. "average" is the column
+    of the suite's score. How intervals, tests and ranks are computed: `mtl.stats.comparison`, `mtl.stats.ranks`.
+
+    Attributes:
+        board: all that the comparison holds, as the forms of the report read it.
+    """
+
+    def __init__(self, board: "Leaderboard") -> None:
+        self.board = board
+
+    @property
+    def scores(self) -> "DataFrame":
+        """The medians over seeds, float (runs, average and tasks); missing where a run has no score. Raises InputError without pandas."""
+        value = self.board.scale.value
+        cells = {
+            row.name: {
+                column: value(score.median) for column in self.board.columns if (score := row.score(column)) is not None
+            }
+            for row in self._runs
+        }
+        return grid(cells, "run", "task").reindex(columns=list(self.board.columns))
+
+    @property
+    def intervals(self) -> "DataFrame":
+        """The 95 % interval of each score: the columns run, task, median, low and high. Raises InputError without pandas."""
+        value = self.board.scale.value
+        rows = [
+            (row.name, column, value(score.median), *map(value, score.interval))
+            for row in self._runs
+            for column in self.board.columns
+            if (score := row.score(column)) is not None and score.interval is not None
+        ]
+        return frame(("run", "task", "median", "low", "high"), rows)
+
+    @property
+    def tests(self) -> "DataFrame":
+        """The paired tests: a row for each pair of runs that was tested and each task or average, as in comparisons.csv of the report.
+
+        Returns:
+            The columns one, other, task, difference (one minus other), low, high (its 95 % interval), p, p_holm (with Holm's
+            correction), verdict, verdict_holm, and probability (that `one` is better). p and what follows from it are missing
+            where a run has too few seeds for a verdict.
+
+        Raises:
+            InputError: if pandas is not installed.
+        """
+        from mtl.reports.tables import COMPARISON_COLUMNS, comparison_rows
+
+        return frame(COMPARISON_COLUMNS, comparison_rows(self.board))
+
+    @property
+    def ranks(self) -> "DataFrame":
+        """The interval of each run's rank, 1 for the best: the columns name, task, low, high and runs. All intervals hold at once.
+
+        Empty if the runs are not all on the same rows, or if references were named. Raises InputError without pandas.
+        """
+        from mtl.reports.tables import RANK_COLUMNS, rank_rows
+
+        return frame(RANK_COLUMNS, rank_rows(self.board))
+
+    def table(self) -> MarkdownText:
+        """The scores beside the published rows, with marks and notes, and the paired tests, as in report.md."""
+        from mtl.reports.markdown import scores_and_tests
+
+        return MarkdownText(scores_and_tests(self.board))
+
+    def plot(self, task: str = AVERAGE, ax: "Axes | None" = None) -> "Axes":
+        """Draw each run's score with its 95 % interval, the scores of its seeds, and the published rows.
+
+        Args:
+            task: a task's id, or "average".
+            ax: where to draw; None: a new figure, which a notebook shows.
+
+        Returns:
+            The axes of matplotlib.
+
+        Raises:
+            InputError: for a task without scores, and if matplotlib is not installed.
+        """
+        check_installed(EXTRA, "matplotlib")
+        if task not in self.board.columns:
+            raise InputError(f"not in this comparison; it has {', '.join(self.board.columns)}", key="task", value=task)
+        rows = [row for row in self.board.rows if row.score(task)]
+        if not rows:
+            raise InputError("no run has a score", key="task", value=task)
+        if ax is None:
+            from matplotlib import pyplot
+
+            _, ax = pyplot.subplots(figsize=(7, 0.8 + 0.35 * len(rows)), layout="constrained")
+        for place, row in enumerate(reversed(rows)):
+            self._draw(ax, place, row, task)
+        ax.set_yticks(range(len(rows)), [row.name for row in reversed(rows)])
+        column = self.board.columns[task]
+        ax.set_xlabel(f"{column.title} ({column.metric}): median, 95 % interval, seeds; ◇ published")
+        ax.grid(axis="x", alpha=0.3)
+        ax.spines[["top", "right"]].set_visible(False)
+        return ax
+
+    def _draw(self, ax: "Axes", place: int, row: "Row", task: str) -> None:
+        """Draw one row of the leaderboard. place: its height."""
+        score, value = row.score(task), self.board.scale.value
+        assert score is not None
+        if not row.ours:
+            ax.plot(value(score.median), place, "D", color="C7", fillstyle="none")
+            return
+        if score.interval:
+            ax.hlines(place, *map(value, score.interval), color="C0", linewidth=2)
+        seeds = row.samples[task].by_seed if task in row.samples else []
+        ax.plot([value(float(seed)) for seed in seeds], [place] * len(seeds), "|", color="C0", alpha=0.6, markersize=9)
+        ax.plot(value(score.median), place, "o", color="C0")
+
+    @property
+    def _runs(self) -> list["Row"]:
+        return [row for row in self.board.rows if row.run]
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.board.title}: {', '.join(row.name for row in self._runs)})"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+@resources_as_input()
+def compare(
+    runs: Compared | Iterable[Compared] | Mapping[str, Compared],
+    *,
+    references: Collection[str] = (),
+    cache_dir: str | PathLike[str] | None = CACHE,
+) -> Comparison:
+    """Compare finished runs on one suite: intervals of their scores, paired tests between them, and their ranks.
+
+    Args:
+        runs: runs, their folders, and folders of runs, in any mixture; or such by the name that the comparison gives them.
+        references: names of the runs to test every run against; empty: every pair, or of many runs each against the best.
+        cache_dir: resamples are kept there, so that the next comparison of the same runs is quick; None: not at all.
+
+    Raises:
+        mtl.InputError: for a folder without finished runs, runs on several suites, and names that are not there.
+
+    >>> floors = [mtl.run(suite="klej-sample", method=name, tasks=["cbd"]) for name in ("constant", "majority")]
+    >>> comparison = mtl.compare(floors)
+    >>> comparison
+    Comparison(KLEJ sample: constant, majority)
+    >>> comparison.scores.columns.tolist()[:2]
+    ['average', 'nkjp-ner']
+    >>> comparison.tests[["one", "other", "task"]].iloc[0].tolist()
+    ['constant', 'majority', 'average']
+    """
+    from mtl.reports.leaderboard import by_suite, leaderboard
+    from mtl.reports.report import check_references
+
+    records = _records(runs)
+    groups = by_suite(records)
+    if len(groups) > 1:
+        names = " and ".join(f"{same[0].suite.name} ({same[0].name})" for same in groups[:2])
+        raise InputError(f"compare runs on one suite, with the same tasks and metrics; these are on {names}")
+    check_references(references, records)
+    return Comparison(leaderboard(records, SampleCache(_resampled(cache_dir)), references))
+
+
+@resources_as_input()
+def report(
+    runs_dir: str | PathLike[str] = "runs",
+    out: str | PathLike[str] = "report",
+    *,
+    references: Collection[str] = (),
+    cache_dir: str | PathLike[str] | None = CACHE,
+) -> Path:
+    """Compare all that is finished below a folder, and write a page, Markdown, LaTeX and CSV, as `mtl report` does.
+
+    Args:
+        runs_dir: a folder of runs.
+        out: the folder to write.
+        references, cache_dir: as in `mtl.compare`.
+
+    Returns:
+        The path of the page, which is one file and needs no network.
+
+    Raises:
+        mtl.InputError: if there is no finished run, and for references that are not there.
+
+    >>> _ = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"])
+    >>> mtl.report("runs", "report").name
+    'index.html'
+    """
+    from mtl.reports.report import write_report
+
+    cache = None if cache_dir is None else Path(cache_dir)
+    return write_report(Path(runs_dir), Path(out), "mtl.report", cache, references)
+
+
+def _resampled(cache_dir: str | PathLike[str] | None) -> Path | None:
+    return None if cache_dir is None else Path(cache_dir, "resampled")
+
+
+def _records(runs: Compared | Iterable[Compared] | Mapping[str, Compared]) -> list[finished.Run]:
+    """The finished runs that are meant, each with a name of its own. Raises InputError."""
+    if isinstance(runs, Mapping):
+        return [record.named(name) for name, each in runs.items() for record in [_only(name, each)]]
+    given = [runs] if isinstance(runs, Run | str | PathLike) else list(runs)
+    records = [record for each in given for record in _found(each)]
+    if not records:
+        raise InputError("name one run or more", key="runs")
+    twice = {name for name, count in Counter(record.name for record in records).items() if count > 1}
+    # The same run may be named twice; runs of equal names in other folders are told apart by their paths.
+    by_path = {record.folder.path.resolve(): record for record in records}
+    return [
+        record.named(record.folder.path.as_posix()) if record.name in twice and len(by_path) > 1 else record
+        for record in by_path.values()
+    ]
+
+
+def _found(each: Compared) -> Sequence[finished.Run]:
+    if isinstance(each, Run):
+        return [each.record]
+    if not isinstance(each, str | PathLike):
+        raise InputError(f"a run, its folder or a folder of runs, not {type(each).__name__}", key="runs")
+    path = Path(each)
+    if (path / "config.yaml").exists() or not path.is_dir():
+        return [finished.open_run(path)]
+    if not (records := finished.find_runs(path)):
+        raise InputError("holds no finished run; make one with mtl.run", path=path)
+    return records
+
+
+def _only(name: Any, each: Compared) -> finished.Run:
+    records = _found(each)
+    if len(records) > 1:
+        raise InputError(f"holds {len(records)} runs; name one", key=f"runs.{name}", value=each)
+    return records[0]

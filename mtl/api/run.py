@@ -1,0 +1,241 @@
+"""A finished run in Python: its scores, predictions and learning curves as DataFrames, and its model."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mtl.api.settings import Settings, call_text, plain_settings
+from mtl.api.show import MarkdownText, frame, grid
+from mtl.base.errors import InputError, resources_as_input
+from mtl.base.files import counted
+from mtl.runs import finished
+from mtl.runs.summary import Summary
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import SPLITS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from pandas import DataFrame
+
+    from mtl.data.examples import Row
+    from mtl.encoders.run import Predictor
+    from mtl.jobs.job import Job
+
+
+class Run:
+    """A finished run: what `mtl.run` returns, and `mtl.open` for one that exists.
+
+    A notebook shows its table. Scores are on the scale of the suite, which is × 100 unless the suite file says otherwise, and not rounded.
+
+    Attributes:
+        record: the files of the run, as mtl reads them.
+
+    >>> run = mtl.run(suite="klej-sample", method="constant", tasks=["cbd"], seeds=2)
+    >>> run
+    Run('runs/klej-sample/constant': Best constant, 2 seeds, average 46.2)
+    >>> run.scores.round(1)
+    seed     1     2
+    task
+    cbd   46.2  46.2
+    >>> run.predictions("cbd", seed=1).head(2)
+       seed  row prediction gold
+    0     1    0          1    0
+    1     1    1          1    0
+    """  # noqa: W291
+
+    def __init__(self, record: finished.Run) -> None:
+        self.record = record
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self.record.folder.path
+
+    @property
+    def name(self) -> str:
+        """The name of the run's folder."""
+        return self.record.name
+
+    @property
+    def summary(self) -> Summary:
+        """The content of summary.json: settings, scores × 100, costs, versions."""
+        return self.record.summary
+
+    @property
+    def seeds(self) -> list[int]:
+        """The run's seeds."""
+        return self.summary["seeds"]
+
+    @property
+    def tasks(self) -> list[str]:
+        """The ids of the tasks that the run has scores for, in the suite's order."""
+        return [task.id for task in self.record.tasks]
+
+    @property
+    def scores(self) -> "DataFrame":
+        """The score of each seed on each task, float (tasks, seeds). Raises InputError if pandas is not installed."""
+        value = self.record.suite.shown.value
+        by_task = {
+            id: {seed: value(self.summary["tasks"][id]["scores"][str(seed)]) for seed in self.seeds}
+            for id in self.tasks
+        }
+        return grid(by_task, "task", "seed")
+
+    @property
+    def curves(self) -> "DataFrame":
+        """The learning curves: a row for each seed, stage, task and validation.
+
+        Returns:
+            The columns seed, stage (pretrain or finetune), task, step, seconds (since the stage began), loss (the mean on the
+            training batches since the last validation; missing before the first step) and score (on dev). In stage 1, the task
+            "average" has the mean over the tasks. Methods that do not train in steps have no rows.
+
+        Raises:
+            InputError: for a damaged file, and if pandas is not installed.
+        """
+        value, rows = self.record.suite.shown.value, []
+        for seed in self.seeds:
+            for stage, only, points in self.record.curves(seed):
+                for point in points:
+                    scores = {only: "dev/average"} if only else {AVERAGE: "dev/average"}
+                    scores |= {} if only else {id: f"dev/{id}" for id in self.tasks}
+                    first = (int(point["step"]), point["seconds"], point.get("train/loss"))
+                    rows += [
+                        (seed, stage, task, *first, value(point[key])) for task, key in scores.items() if key in point
+                    ]
+        return frame(("seed", "stage", "task", "step", "seconds", "loss", "score"), rows)
+
+    def table(self) -> MarkdownText:
+        """The medians beside the published rows, with marks and notes: the run's table.md. Raises InputError for a damaged file."""
+        return MarkdownText(self.record.folder.read_table().rstrip("\n"))
+
+    def predictions(self, task: str, split: str | None = None, seed: int | None = None) -> "DataFrame":
+        """Predictions, in the form of the targets in the task's files.
+
+        Args:
+            task: the id of a task of the run.
+            split: dev or test; None: the split that the task is scored on.
+            seed: None: all seeds.
+
+        Returns:
+            A row for each seed and each row of the split, in the order of the data, with the columns seed, row (from 0) and prediction; on
+            the split that the task is scored on, gold too.
+
+        Raises:
+            InputError: for a task, a split or a seed that the run has no predictions for, and a damaged file.
+        """
+        if task not in self.tasks:
+            raise InputError(f"not in this run; it has {', '.join(self.tasks)}", key="task", value=task)
+        if seed is not None and seed not in self.seeds:
+            raise InputError(f"not in this run; it has {', '.join(map(str, self.seeds))}", key="seed", value=seed)
+        suite_task = self.record.suite.tasks[task]
+        scored, cells = self.record.split(suite_task), target_kind(suite_task).cells
+        split = scored if split is None else split
+        first = self.record.folder.predictions(self.seeds[0], split, task)
+        if split not in SPLITS or not first.exists():
+            has = [name for name in SPLITS if self.record.folder.predictions(self.seeds[0], name, task).exists()]
+            raise InputError(f"no predictions of {task} on it; there are on {', '.join(has)}", key="split", value=split)
+        gold = self.record.rows(suite_task).targets if split == scored else None
+        rows: list[tuple[Any, ...]] = []
+        for number in self.seeds if seed is None else [seed]:
+            predicted = self.record.seed_predictions(suite_task, number, split)
+            answers = [(number, row, cells.to_json(answer)) for row, answer in enumerate(predicted)]
+            rows += (
+                answers
+                if gold is None
+                else [(*answer, cells.to_json(target)) for answer, target in zip(answers, gold, strict=True)]
+            )
+        return frame(("seed", "row", "prediction", *(() if gold is None else ("gold",))), rows)
+
+    def load(self, seed: int | None = None, device: str = "cpu") -> "Predictor":
+        """The trained models of one seed; see `mtl.load`. Raises InputError for a method whose models are not kept."""
+        from mtl.encoders.run import Predictor
+
+        return Predictor.load(self.path, seed, device=device)
+
+    @cached_property
+    def predictor(self) -> "Predictor":
+        """The models of the seed with the best score on dev, on the CPU; they are read once. Raises InputError as `load` does."""
+        return self.load()
+
+    def predict(self, task: str, rows: Sequence["Row"]) -> list[str]:
+        """A prediction for each row, by the best seed; see `mtl.encoders.run.Predictor.predict`."""
+        return self.predictor.predict(task, rows)
+
+    def encode(self, texts: Sequence[str], pooling: str | None = None) -> "np.ndarray":
+        """Text vectors, float32 (texts, dim), of the best seed; see `mtl.encoders.run.Predictor.encode`."""
+        return self.predictor.encode(texts, pooling)
+
+    def __repr__(self) -> str:
+        average = self.summary["average"]
+        shown = "" if average is None else f", average {self.record.suite.shown.show(average)}"
+        return f"Run({str(self.path)!r}: {self.summary['title']}, {counted(len(self.seeds), 'seed')}{shown})"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+@resources_as_input()
+def run(*settings: Settings, **named: Any) -> Run:
+    """Train, evaluate and tabulate a baseline, as `mtl baseline` does with the same settings. What is finished is not made again.
+
+    An interrupted run continues with the same call.
+
+    Args:
+        settings: "key=value" strings and dictionaries, nested or with dotted keys.
+        named: settings as keyword arguments; `seeds` may be a number N, which stands for 1 to N, and `suite` a `mtl.Suite`.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        mtl.InputError: for unknown keys, bad values and bad data, in one line; nothing is made.
+        mtl.base.errors.DivergedError: if training diverges.
+
+    >>> mtl.run("method=constant", {"tasks": ["cbd"]}, suite="klej-sample").summary["tasks"]["cbd"]["metric"]
+    'f1'
+    >>> mtl.run(suite="klej-sample", encoder={"hiden_size": 64})
+    Traceback (most recent call last):
+    mtl.base.errors.InputError: unknown key 'encoder.hiden_size'; did you mean encoder.hidden_size?
+    """
+    from mtl.jobs.job import load_job
+
+    given = plain_settings(settings, named)
+    job = load_job(given)
+    job.check_memory()
+    return run_job(job, call_text("run", given))
+
+
+def run_job(job: "Job", command: str) -> Run:
+    """Make the run, or the part of it that is not done yet.
+
+    Args:
+        command: what the summary records: the command line or the call.
+
+    Raises:
+        UserError: as `mtl.jobs.together.run_baseline` does.
+    """
+    from mtl.jobs.together import run_baseline
+
+    run_baseline(job, command)
+    return open(job.folder.path)
+
+
+@resources_as_input()
+def open(path: str | PathLike[str]) -> Run:
+    """A finished run that exists. Reads its files, without torch; models are read when they are used.
+
+    Args:
+        path: the run's folder.
+
+    Raises:
+        mtl.InputError: if the folder has no finished run, or one of another version of mtl, or if a file is damaged.
+
+    >>> mtl.open("runs/klej-sample/none")
+    Traceback (most recent call last):
+    mtl.base.errors.InputError: runs/klej-sample/none: no such folder
+    """
+    return Run(finished.open_run(Path(path)))

@@ -1,0 +1,94 @@
+"""Settings as Python code gives them: keyword arguments, dictionaries and "key=value" strings."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from mtl.base.errors import InputError
+
+if TYPE_CHECKING:
+    from mtl.jobs.job import Job
+
+Settings: TypeAlias = str | Mapping[str, Any]
+"""One setting as on the command line, as in "encoder.hidden_size=64", or several by key; nested, or with dotted keys."""
+
+
+def job_of(settings: Sequence[Settings], named: Mapping[str, Any]) -> "Job":
+    """The run that settings describe; see `plain_settings`. Raises InputError."""
+    from mtl.jobs.job import load_job
+
+    return load_job(plain_settings(settings, named))
+
+
+def plain_settings(settings: Sequence[Settings], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by dotted keys, with values as YAML has them. Later settings replace earlier ones, as on the command line.
+
+    Args:
+        settings: strings and dictionaries.
+        named: keyword arguments. They replace `settings`.
+
+    Returns:
+        A dictionary in which `suite` is a name or a path, and `seeds` is a list: a number N stands for 1 to N.
+
+    Raises:
+        InputError: for a string that is not key=value, and a key that is not a string.
+
+    >>> plain_settings(["encoder.hidden_size=64", {"encoder": {"num_layers": 1}}], {"suite": "klej-sample", "seeds": 2})
+    {'encoder.hidden_size': 64, 'encoder.num_layers': 1, 'suite': 'klej-sample', 'seeds': [1, 2]}
+    """
+    from mtl.jobs.job import parse_settings
+
+    given: dict[str, Any] = {}
+    for each in (*settings, named):
+        if isinstance(each, str):
+            given |= parse_settings([each])
+        elif isinstance(each, Mapping):
+            given |= _flat(each)
+        else:
+            raise InputError(f"settings are key=value strings or dictionaries, not {type(each).__name__}")
+    if "seeds" in given:
+        given["seeds"] = _seeds(given["seeds"])
+    return given
+
+
+def call_text(function: str, settings: Mapping[str, Any]) -> str:
+    """The Python call with these settings, which the files of a run record as they record a command line."""
+    words = (
+        f"{key}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"
+        for key, value in settings.items()
+    )
+    return f"mtl.{function}({', '.join(map(repr, words))})"
+
+
+def _flat(tree: Mapping[Any, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in tree.items():
+        if not isinstance(key, str):
+            raise InputError(f"{prefix}{key!r}: keys of settings are strings")
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{key}.")
+        elif not prefix and key == "suite" and hasattr(value, "settings"):
+            flat |= value.settings  # a Suite: its file, and its data
+        else:
+            flat[f"{prefix}{key}"] = _plain(value)
+    return flat
+
+
+def _plain(value: Any) -> Any:
+    """A value as YAML has it: a path is a string, an array or another sequence a list, a number of numpy one of Python's own."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, list | tuple | range):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _seeds(seeds: Any) -> Any:
+    if isinstance(seeds, bool) or not isinstance(seeds, int):
+        return seeds
+    if seeds < 1:
+        raise InputError("must be a number of seeds, 1 or more, or a list of seeds", key="seeds", value=seeds)
+    return list(range(1, seeds + 1))

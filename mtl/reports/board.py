@@ -1,0 +1,360 @@
+"""One leaderboard: rows of scores (runs, evaluations of encoders, published systems), groups of scores, and tests between runs.
+
+`mtl.reports.leaderboard` makes it of runs, `mtl.reports.encoders` of evaluations of sentence encoders. Every form of the report (page, Markdown,
+LaTeX, CSV) reads this and nothing else.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from mtl.base.files import format_bytes
+from mtl.base.progress import format_duration
+from mtl.base.terminal import MISSING
+from mtl.mteb.results import Evaluation
+from mtl.runs.finished import Run
+from mtl.stats.comparison import Comparison, Sample
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.task import Scale, Task
+
+# Titles of the families of rows, in the order of the table. An unknown family comes last, under its own name.
+FAMILIES = {
+    "people": "people",
+    "floor": "floor",
+    "static": "static vectors",
+    "average": "averaged vectors",
+    "lstm": "LSTM",
+    "ensemble": "ensemble",
+    "transformer": "transformer",
+    "multilingual": "multilingual transformer",
+    "polish": "Polish transformer",
+    "llm": "large language model",
+    "imported": "imported",
+}
+
+# Titles of costs, by their keys in a summary.
+COSTS = {
+    "parameters": "parameters",
+    "parameters_without_embeddings": "without embeddings",
+    "pretrain_seconds": "stage 1",
+    "finetune_seconds": "stage 2",
+    "peak_memory": "peak memory",
+    "sentences_per_second": "sentences/s",
+    "seconds_per_task": "s/task",
+    "memory": "memory",
+    "dim": "dim",
+}
+
+
+def cost_cell(key: str, value: float | None) -> str:
+    """A cost with its unit.
+
+    Args:
+        key: a key of COSTS.
+    """
+    if value is None:
+        return MISSING
+    if "seconds" in key:
+        return format_duration(value)
+    if "memory" in key:
+        return format_bytes(int(value))
+    return f"{value:,.0f}"
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score × 100 of a task, or a mean: the median over seeds, the minimum, the maximum, and a 95 % interval."""
+
+    median: float
+    min: float
+    max: float
+    interval: tuple[float, float] | None = None
+
+
+def single(score: float) -> Score:
+    """A score × 100 that was printed or computed once."""
+    return Score(score, score, score)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of scores: a task, or a mean.
+
+    Args:
+        title: the title in the header.
+        metric: the metric's title.
+        metric_id: its id.
+        task: the task's id. Where encoders were evaluated on several versions of a task's rows, there is a column for each version.
+        averaged: whether the average counts the task.
+        average_group: equal for the tasks that the average counts as one.
+        labels: the labels of a classification task.
+        range: the range of a regression task's gold targets.
+    """
+
+    title: str
+    metric: str
+    metric_id: str = "mean"
+    task: str = ""
+    averaged: bool = True
+    average_group: str = ""
+    labels: Sequence[str] | None = None
+    range: Sequence[float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """One row: a run, the evaluation of an encoder, or a published system.
+
+    Args:
+        label: for our rows what was run, for the others "published".
+        split: the split of the scores, where `splits` does not name another one by column.
+        scores: by the id of a task's column.
+        means: by the id of a mean's column: AVERAGE, and for encoders the means by type.
+        missing: the tasks of the average that the row has no score for.
+        reduced: the tasks whose split sizes or files differ from the published ones.
+        sampled: for each task that is scored on a sample of its rows, a key that is equal for the same sample.
+        seen: the columns of tasks with training rows that an encoder was trained on, and of the means that count such a task.
+        partial: the means, except AVERAGE, that lack one of their tasks.
+        reasons: why a score or a mean is marked, by column. Marked scores compare only with scores marked for an equal reason.
+        further: scores by other metrics, by task id and metric.
+        cost: by the keys of COSTS; None for a published row.
+        samples: what the row's tests resample, by task id and AVERAGE.
+        comparable: for each of the samples, a key that is equal for rows of the board with this score on the same rows.
+        page: the address of a page of its own, relative to the report's.
+    """
+
+    name: str
+    label: str
+    family: str
+    split: str
+    scores: Mapping[str, Score]
+    means: Mapping[str, Score]
+    missing: Sequence[str] = ()
+    reduced: Sequence[str] = ()
+    sampled: Mapping[str, str] = field(default_factory=dict)
+    seen: Sequence[str] = ()
+    partial: Sequence[str] = ()
+    marks: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, Hashable] = field(default_factory=dict)
+    splits: Mapping[str, str] = field(default_factory=dict)
+    further: Mapping[str, Mapping[str, Score]] = field(default_factory=dict)
+    cost: Mapping[str, float | None] | None = None
+    run: Run | None = None
+    evaluation: Evaluation | None = None
+    samples: Mapping[str, Sample] = field(default_factory=dict)
+    comparable: Mapping[str, str] = field(default_factory=dict)
+    page: str | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether this is a run, a submission or an evaluation, not a published row."""
+        return bool(self.samples) or self.evaluation is not None
+
+    @property
+    def seeds(self) -> int:
+        """The number of a run's seeds; else 0."""
+        return len(self.run.summary["seeds"]) if self.run else 0
+
+    @property
+    def average(self) -> Score | None:
+        return self.means.get(AVERAGE)
+
+    def score(self, column: str) -> Score | None:
+        """The score or the mean in a column."""
+        return self.means.get(column) or self.scores.get(column)
+
+    def mark(self, column: str) -> str:
+        """*: a mean without some of its tasks. †: a task whose data differs from the published data, or a mean with such a task.
+        ‡: a task with training rows that the encoder has seen, or a mean with such a task."""
+        return self.marks.get(column, "")
+
+    def split_of(self, column: str) -> str:
+        """The split that a task's score is on, or the splits of a mean."""
+        return self.splits.get(column, self.split)
+
+
+@dataclass(frozen=True)
+class GroupLine:
+    """A row's scores in a group, by column, and their mean × 100 with its marks."""
+
+    row: Row
+    scores: Mapping[str, Score]
+    mean: float | None = None
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Scores in a table of their own: all by one metric, or all on tasks of one type.
+
+    Args:
+        columns: titles by id.
+        lines: a line for each of the rows that have any of the scores.
+        has_mean: whether a mean over the columns says something.
+    """
+
+    id: str
+    title: str
+    columns: Mapping[str, str]
+    lines: Sequence[GroupLine]
+    has_mean: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Breakdown:
+    """The scores of one task by the values of one column, of runs that are scored on the same parts.
+
+    Args:
+        parts: each value with its number of rows.
+        left_out: how many values are not shown.
+        scores: by index of a row of the leaderboard, a score for each part.
+        metric: of these scores; None: the task's.
+    """
+
+    task: Task
+    column: str
+    parts: Sequence[tuple[str, int]]
+    left_out: int
+    scores: dict[int, Sequence[Score]] = field(default_factory=dict)
+    metric: str | None = None
+
+
+@dataclass(frozen=True)
+class SettingsSpread:
+    """The spread of one model's dev scores × 100 over its settings.
+
+    Args:
+        title: the title of the model.
+        settings: how many there are.
+        keys: those of the configuration in which the settings differ.
+        deviations: by task id, the population standard deviation of the settings' dev scores.
+        average: the mean of the deviations over the suite's averaged tasks among them; None if there are none.
+    """
+
+    title: str
+    settings: int
+    keys: Sequence[str]
+    deviations: dict[str, float]
+    average: float | None
+
+
+@dataclass(frozen=True)
+class PairTests:
+    """Paired tests between runs.
+
+    Args:
+        comparisons: by the indices of two rows (first minus second), then by task id and AVERAGE; only what can be compared.
+        references: the indices of the rows that every run was compared with; empty: every pair.
+        by_score: whether the references were chosen by their scores.
+        family: for how many tests Holm's correction is made. If the references were chosen by their scores, the choice depends on the
+            tests of every pair, so these are counted; otherwise those that are made.
+        ranks: the interval of each run's rank, by task id or AVERAGE, and by the index of the row; only of columns whose runs are all on
+            the same rows, and none if the user names references.
+    """
+
+    comparisons: Mapping[tuple[int, int], Mapping[str, Comparison]] = field(default_factory=dict)
+    references: Sequence[int] = ()
+    by_score: bool = False
+    family: int = 0
+    ranks: Mapping[str, Mapping[int, tuple[int, int]]] = field(default_factory=dict)
+
+    @property
+    def made(self) -> int:
+        """The number of tests: of the comparisons of runs that both have enough seeds."""
+        return tests_in(test for tests in self.comparisons.values() for test in tests.values())
+
+
+def tests_in(comparisons: Iterable[Comparison]) -> int:
+    """How many of the comparisons are tests: there is none of a run with too few seeds."""
+    return sum(comparison.p is not None for comparison in comparisons)
+
+
+@dataclass(frozen=True, eq=False)
+class Leaderboard:
+    """The rows on one suite or benchmark, by family; in each family, our rows come before published ones.
+
+    Args:
+        name: the name of the suite or benchmark; in labels of LaTeX.
+        columns: by id: AVERAGE, then the tasks.
+        marks: notes that explain the scores and marks in the table.
+        facts: the other notes: how intervals and tests are computed, and what the scored rows are.
+        groups: the tables of groups in Markdown and LaTeX.
+        page_groups: those of the page; None: `groups`.
+        table: the columns of the main table in Markdown and LaTeX, where `columns` are too many for one table; else None.
+        groups_title: the title above the groups; None: that of groups by metric, and likewise `groups_note`, the page's note below it.
+        unscored: tasks of the benchmark without a column: every average lacks them.
+        whole_averages: whether our rows have an average only over all tasks, as there are published rows beside them.
+        noun: what the page calls one of our rows.
+    """
+
+    name: str
+    title: str
+    scale: Scale
+    columns: Mapping[str, Column]
+    rows: Sequence[Row]
+    marks: Sequence[str] = ()
+    facts: Sequence[str] = ()
+    tests: PairTests = field(default_factory=PairTests)
+    groups: Sequence[Group] = ()
+    page_groups: Sequence[Group] | None = None
+    table: Mapping[str, Column] | None = None
+    groups_title: str | None = None
+    groups_note: str | None = None
+    breakdowns: Sequence[Breakdown] = ()
+    settings: Sequence[SettingsSpread] = ()
+    unscored: Sequence[str] = ()
+    whole_averages: bool = False
+    noun: str = "own run"
+
+    @property
+    def costs(self) -> list[str]:
+        """The keys of COSTS that our rows have a place for."""
+        return [key for key in COSTS if any(row.cost and key in row.cost for row in self.rows)]
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes that explain the rows, in sentences."""
+        return [*self.marks, *self.facts]
+
+    def is_best(self, row: Row, column: str) -> bool:
+        """Whether no comparable row has a better score, after rounding to the digit that is shown.
+
+        Scores on the same split are comparable. Scores with a mark are comparable only if all have it for the same reason.
+        """
+        return row in self._best[column].get(row.split_of(column), ())
+
+    @cached_property
+    def _best(self) -> dict[str, dict[str, set[Row]]]:
+        """The best rows by column and split."""
+        best: dict[str, dict[str, set[Row]]] = {}
+        for column in {**self.columns, **(self.table or {})}:
+            by_split: dict[str, list[Row]] = {}
+            for row in self.rows:
+                if row.score(column):
+                    by_split.setdefault(row.split_of(column), []).append(row)
+            best[column] = {split: self._best_of(scored, column) for split, scored in by_split.items()}
+        return best
+
+    def _best_of(self, scored: Sequence[Row], column: str) -> set[Row]:
+        """The best of the rows with a score on one split; none if no two can be compared."""
+        compared = [row for row in scored if not row.mark(column)] or scored
+        if len(compared) < 2 or len({row.reasons.get(column) for row in compared}) > 1:
+            return set()
+        rounded = {
+            row: round(self.scale.value(score.median), self.scale.decimals)
+            for row in compared
+            if (score := row.score(column))
+        }
+        most = max(rounded.values())
+        return {row for row, value in rounded.items() if value == most}
+
+
+def by_family(rows: Iterable[Row]) -> list[Row]:
+    """The rows in the order of FAMILIES."""
+    order = list(FAMILIES)
+    return sorted(rows, key=lambda row: order.index(row.family) if row.family in order else len(order))
+
+
+def rank(row: Row) -> tuple[bool, bool, float]:
+    """The larger, the better the row's average; a row with a partial average comes after all others, one without an average last."""
+    return row.average is not None, not row.missing, row.average.median if row.average else 0.0

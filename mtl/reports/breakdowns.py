@@ -1,0 +1,105 @@
+"""Scores on parts of the rows: by the values of columns that tasks name, and by how many runs answer a row right."""
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+import numpy as np
+
+from mtl.reports.board import Breakdown, Row, Score
+from mtl.runs.finished import Run
+from mtl.tasks.metrics import weighted_scores
+from mtl.tasks.task import Task
+
+ALL, ANY = "all rows", "any value"
+SEPARATOR = ";"  # between the values of a row that has several
+MOST_VALUES = 50  # the most frequent values are shown, at most so many
+HARD = "hard rows (accuracy)"
+HARD_PARTS = ("no run is right", "some runs are right", "every run is right")
+MOST_RUNS = 100  # whose answers are compared row by row
+FEWEST_RUNS = 2
+
+
+def breakdowns(rows: Sequence[Row]) -> list[Breakdown]:
+    """The breakdowns of all runs among a leaderboard's rows: by the columns that tasks name, and by how many runs answer a row right."""
+    return [*_by_columns(rows), *_by_hardness(rows)]
+
+
+def _by_columns(rows: Sequence[Row]) -> list[Breakdown]:
+    """Runs that did not record a column are left out."""
+    tables: dict[tuple[str, str, tuple[tuple[str, int], ...]], Breakdown] = {}
+    for number, row in enumerate(rows):
+        for task in row.run.tasks if row.run else ():
+            columns = row.run.rows(task).columns if task.breakdown and row.run else {}
+            for column in (name for name in task.breakdown or () if name in columns):
+                assert row.run
+                masks, left_out = _parts(columns[column])
+                parts = tuple((value, int(mask.sum())) for value, mask in masks.items())
+                table = tables.setdefault((task.id, column, parts), Breakdown(task, column, parts, left_out))
+                table.scores[number] = _scores(row.run, task, np.array(list(masks.values()), dtype=np.float64))
+    return list(tables.values())
+
+
+def _by_hardness(rows: Sequence[Row]) -> list[Breakdown]:
+    """By whether no seed of a run, some, or every seed of every run answers a row right (after Swayamdipta et al. 2020, dataset cartography).
+
+    Of tasks with right and wrong answers, and of the first runs on the same rows as the first run of the task. A run that gives all rows the same
+    answer says nothing about single rows, and is left out.
+    """
+    answers: dict[str, tuple[Task, str, dict[int, np.ndarray]]] = {}
+    for number, row in enumerate(rows):
+        for task in row.run.tasks if row.run else ():
+            assert row.run
+            if not (task.labels or task.candidates):
+                continue
+            _, key, by_row = answers.setdefault(task.id, (task, row.run.rows_key(task), {}))
+            if key == row.run.rows_key(task) and len(by_row) < MOST_RUNS:
+                predicted = row.run.predictions(task)
+                if task.candidates or len(np.unique(predicted)) > 1:
+                    by_row[number] = predicted == row.run.rows(task).targets
+    tables = []
+    for task, _, by_row in answers.values():
+        if len(by_row) < FEWEST_RUNS:
+            continue
+        right = np.concatenate(list(by_row.values()))
+        share = right.mean(axis=0)
+        masks = [np.ones(len(share), dtype=bool), share == 0, (share > 0) & (share < 1), share == 1]
+        parts = [(name, mask) for name, mask in zip((ALL, *HARD_PARTS), masks, strict=True) if mask.any()]
+        table = Breakdown(task, HARD, [(name, int(mask.sum())) for name, mask in parts], 0, metric="accuracy")
+        for number, own in by_row.items():
+            by_part = [100 * own[:, mask].mean(axis=1) for _, mask in parts]
+            table.scores[number] = [Score(float(np.median(each)), each.min(), each.max()) for each in by_part]
+        tables.append(table)
+    return tables
+
+
+def values_of(cell: str) -> list[str]:
+    """The values in a cell, none twice.
+
+    >>> values_of("Negation; Universal"), values_of("")
+    (['Negation', 'Universal'], [])
+    """
+    return list(dict.fromkeys(filter(None, (part.strip() for part in cell.split(SEPARATOR)))))
+
+
+def _parts(cells: Sequence[str]) -> tuple[dict[str, np.ndarray], int]:
+    """The rows of each part, bool (rows,), by value; and how many values are left out.
+
+    The parts are all rows, all rows with a value if some have none, and each value, the most frequent first. A row counts for each
+    of its values.
+    """
+    values = [values_of(cell) for cell in cells]
+    counts = Counter(value for own in values for value in own)
+    frequent = sorted(counts, key=lambda value: (-counts[value], value))
+    parts = {ALL: np.ones(len(cells), dtype=bool)}
+    if 0 < sum(map(bool, values)) < len(cells):
+        parts[ANY] = np.array([bool(own) for own in values])
+    parts |= {value: np.array([value in own for own in values]) for value in frequent[:MOST_VALUES]}
+    return parts, len(frequent[MOST_VALUES:])
+
+
+def _scores(run: Run, task: Task, masks: np.ndarray) -> list[Score]:
+    """The run's score on each part: median, minimum and maximum over seeds. masks: 1 for the rows of a part, (parts, rows)."""
+    rows = run.rows(task)
+    by_seed = np.array([weighted_scores(task, predicted, rows, masks) for predicted in run.predictions(task)])
+    return [Score(median(scores), min(scores), max(scores)) for scores in by_seed.T.tolist()]

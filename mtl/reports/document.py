@@ -1,0 +1,291 @@
+"""The report as one dictionary, which the page shows."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+import mtl
+from mtl.reports.board import FAMILIES, Breakdown, Group, Leaderboard, Row, Score, rank
+from mtl.runs.finished import Run
+from mtl.tasks.metrics import metric_named
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.targets import target_kind
+from mtl.tasks.task import Scale, Task
+
+POINTS = 1000  # the most points in a chart of predictions against gold targets
+MOST_DETAILED = 100  # runs of a board whose curves, predictions, configuration and data the page holds
+
+
+def document(boards: Sequence[Leaderboard], generated: str, command: str, title: str = "mtl report") -> dict[str, Any]:
+    """Everything that the page can show. Numbers are rounded, and scores are on their leaderboard's scale; strings are plain text without
+    markup."""
+    return {
+        "title": title,
+        "generated": generated,
+        "command": command,
+        "version": mtl.__version__,
+        "suites": [*map(_suite, boards)],
+    }
+
+
+def _suite(board: Leaderboard) -> dict[str, Any]:
+    scale, detailed = board.scale, _detailed(board)
+    ids = {row: f"r{number}" for number, row in enumerate(board.rows)}
+    groups = board.groups if board.page_groups is None else board.page_groups
+    return {
+        "name": board.name,
+        "title": board.title,
+        "noun": board.noun,
+        "unit": scale.unit,
+        "decimals": scale.decimals,
+        "tasks": [
+            {
+                "id": id,
+                "version_of": column.task,
+                "title": column.title,
+                "metric": column.metric,
+                "labels": column.labels,
+                "range": column.range,
+                "averaged": column.averaged,
+                "average_group": column.average_group or id,
+            }
+            for id, column in board.columns.items()
+            if id != AVERAGE
+        ],
+        "whole_averages": board.whole_averages,
+        "unscored": [{"id": task, "title": task} for task in board.unscored],
+        "families": [
+            {"id": family, "title": FAMILIES.get(family, family)}
+            for family in dict.fromkeys(row.family for row in board.rows)
+        ],
+        "notes": [*board.facts, *_detail_note(board, detailed)],
+        "rows": [
+            {**_row(row, id, scale, row in detailed), "ranks": _ranks(board, number)}
+            for number, (row, id) in enumerate(ids.items())
+        ],
+        "references": [f"r{number}" for number in board.tests.references],
+        "groups": [_group(group, ids, scale) for group in groups],
+        "groups_title": board.groups_title,
+        "groups_note": board.groups_note,
+        "breakdowns": [_breakdown(breakdown, scale) for breakdown in board.breakdowns],
+        "settings": _settings(board),
+        "ranked": {column: len(intervals) for column, intervals in board.tests.ranks.items()},
+        "comparisons": {
+            f"r{one}|r{other}": {
+                column: {
+                    "difference": _short(comparison.difference, scale),
+                    "low": _short(comparison.low, scale),
+                    "high": _short(comparison.high, scale),
+                    "p": _significant(comparison.p),
+                    "p_holm": _significant(comparison.p_holm),
+                    "verdict": comparison.verdict,
+                    "verdict_holm": comparison.verdict_holm,
+                }
+                for column, comparison in tests.items()
+            }
+            for (one, other), tests in board.tests.comparisons.items()
+        },
+    }
+
+
+def _detailed(board: Leaderboard) -> set[Row]:
+    """The runs that are shown with all details: those with the best average."""
+    runs = [row for row in board.rows if row.run]
+    return set(sorted(runs, key=rank, reverse=True)[:MOST_DETAILED])
+
+
+def _detail_note(board: Leaderboard, detailed: set[Row]) -> list[str]:
+    """A note on the runs that are shown without all details, if there are any."""
+    if not (others := sum(row.run is not None for row in board.rows) - len(detailed)):
+        return []
+    return [
+        f"This page holds learning curves, predictions, data and configuration of the {len(detailed)} runs with the best average. Those "
+        f"of the other {others:,} are in their run folders; scores.csv, comparisons.csv and costs.csv have all runs."
+    ]
+
+
+def _group(group: Group, ids: Mapping[Row, str], scale: Scale) -> dict[str, Any]:
+    """A group of scores; its scores are by row and column."""
+    return {
+        "metric": group.id,
+        "title": group.title,
+        "tasks": list(group.columns),
+        "titles": dict(group.columns),
+        "rows": {
+            ids[line.row]: {
+                "mean": None if line.mean is None else _short(line.mean, scale),
+                "scores": {id: _score(score, line.row.split_of(id), scale) for id, score in line.scores.items()},
+            }
+            for line in group.lines
+        },
+    }
+
+
+def _breakdown(breakdown: Breakdown, scale: Scale) -> dict[str, Any]:
+    """A task's scores by the values of a column; the medians of each row are in the order of the parts."""
+    return {
+        "task": breakdown.task.id,
+        "column": breakdown.column,
+        "metric": metric_named(breakdown.metric or breakdown.task.metric).title,
+        "parts": [{"value": value, "rows": rows} for value, rows in breakdown.parts],
+        "left_out": breakdown.left_out,
+        "rows": {
+            f"r{number}": [_short(score.median, scale) for score in scores]
+            for number, scores in breakdown.scores.items()
+        },
+    }
+
+
+def _settings(board: Leaderboard) -> list[dict[str, Any]]:
+    """The spread of each model over its settings."""
+    scale = board.scale
+    return [
+        {
+            "title": spread.title,
+            "settings": spread.settings,
+            "keys": list(spread.keys),
+            "average": None if spread.average is None else _short(spread.average, scale),
+            "deviations": {id: _short(sd, scale) for id, sd in spread.deviations.items()},
+        }
+        for spread in board.settings
+    ]
+
+
+def _row(row: Row, id: str, scale: Scale, detailed: bool) -> dict[str, Any]:
+    summary: Mapping[str, Any] = row.run.summary if row.run else {}
+    return {
+        "id": id,
+        "name": row.name,
+        "label": row.label if row.ours else row.name,
+        "page": row.page,
+        "source": "run" if row.ours else "published",
+        "family": row.family,
+        "method": summary.get("method"),
+        "embeddings": summary.get("embeddings"),
+        "variant": summary.get("variant"),
+        "architecture": summary.get("architecture"),
+        "preset": summary.get("preset"),
+        "size": summary.get("hidden_size"),
+        "split": row.split,
+        "average_split": row.split_of(AVERAGE),
+        "average": _short(row.average.median, scale) if row.average else None,
+        "average_interval": _pair(row.average.interval, scale) if row.average else None,
+        "partial": bool(row.missing),
+        "missing": list(row.missing),
+        "partial_groups": list(row.partial),
+        "reduced": list(row.reduced),
+        "sampled": {id: key[:16] for id, key in row.sampled.items()},
+        "seen": list(row.seen),
+        "scores": {id: _score(score, row.split_of(id), scale) for id, score in row.scores.items()},
+        "cost": row.cost,
+        "details": {**_outline(row.run, scale), **(_details(row.run, scale) if detailed else {})} if row.run else None,
+    }
+
+
+def _ranks(board: Leaderboard, number: int) -> dict[str, list[int]]:
+    """The intervals of a row's rank by column. number: the index of the row."""
+    return {column: list(intervals[number]) for column, intervals in board.tests.ranks.items() if number in intervals}
+
+
+def _outline(run: Run, scale: Scale) -> dict[str, Any]:
+    """The details that the page holds of every run."""
+    summary = run.summary
+    by_seed = {
+        seed: {id: record["scores"][str(seed)] for id, record in summary["tasks"].items()} for seed in summary["seeds"]
+    }
+    return {
+        "seeds": [
+            {
+                "seed": seed,
+                "scores": {id: _short(score, scale) for id, score in scores.items()},
+                "average": None if (mean := run.suite.mean(scores)) is None else _short(mean, scale),
+            }
+            for seed, scores in by_seed.items()
+        ],
+        "versions": {
+            name: ", ".join(dict.fromkeys(some[name] for some in summary["versions"] if name in some))
+            for name in dict.fromkeys(name for some in summary["versions"] for name in some)
+        },
+        "machine": "; ".join(summary["machine"]),
+        "command": summary["command"],
+    }
+
+
+def _details(run: Run, scale: Scale) -> dict[str, Any]:
+    """The details that need much space."""
+    summary = run.summary
+    return {
+        "config": {key: _plain(value) for key, value in summary["config"].items()},
+        "inputs": summary["inputs"],
+        "curves": [curve for seed in summary["seeds"] for curve in _curves(run, seed, scale)],
+        "classes": {task.id: _classes(run, task) for task in run.tasks if target_kind(task).wording.chart},
+    }
+
+
+def _curves(run: Run, seed: int, scale: Scale) -> list[dict[str, Any]]:
+    """The learning curves of one seed: stage 1 with each task's scores, then stage 2 of each task, which starts at step 0."""
+    curves = []
+    for stage, task, rows in run.curves(seed):
+        points = []
+        for row in rows:
+            point: dict[str, Any] = {"step": int(row["step"]), "average": _short(row["dev/average"], scale)}
+            if "train/loss" in row:
+                point["loss"] = _rounded(row["train/loss"])
+            if task is None:
+                point["scores"] = {t.id: _short(row[key], scale) for t in run.tasks if (key := f"dev/{t.id}") in row}
+            points.append(point)
+        curves.append({"stage": stage, "task": task, "seed": seed, "points": points})
+    return curves
+
+
+def _classes(run: Run, task: Task) -> dict[str, Any]:
+    """The chart of the seed with the median score: a confusion matrix (rows are gold labels), or points (gold target, prediction)."""
+    scores = {int(seed): score for seed, score in run.summary["tasks"][task.id]["scores"].items()}
+    seed = sorted(scores, key=lambda seed: scores[seed])[(len(scores) - 1) // 2]
+    gold = run.rows(task).targets
+    predicted = run.seed_predictions(task, seed)
+    kind = target_kind(task)
+    if kind.wording.chart == "points":
+        points = np.linspace(0, len(gold) - 1, min(POINTS, len(gold))).astype(int)
+        return {"seed": seed, "points": [[_rounded(gold[i]), _rounded(predicted[i])] for i in points]}
+    size = len(task.labels or ())
+    counts = np.bincount((gold * size + predicted).astype(int), minlength=size * size)
+    return {"seed": seed, "confusion": counts.reshape(size, size).tolist()}
+
+
+def _score(score: Score, split: str, scale: Scale) -> dict[str, Any]:
+    return {
+        "split": split,
+        "median": _short(score.median, scale),
+        "min": _short(score.min, scale),
+        "max": _short(score.max, scale),
+        "interval": _pair(score.interval, scale),
+    }
+
+
+def _pair(interval: tuple[float, float] | None, scale: Scale) -> list[float] | None:
+    return None if interval is None else [_short(end, scale) for end in interval]
+
+
+def _short(score: float, scale: Scale) -> float:
+    """A score × 100 or a difference of two on the scale, with three more decimals than the page shows: rounding it again to those
+    that are shown changes no last digit."""
+    return round(scale.value(float(score)), scale.decimals + 3)
+
+
+def _rounded(value: float) -> float:
+    return round(float(value), 4)
+
+
+def _significant(p: float | None) -> float | None:
+    return None if p is None else float(f"{p:.3g}")
+
+
+def _plain(value: Any) -> str:
+    """A value of the configuration as it is written on the command line."""
+    if isinstance(value, list):
+        return f"[{','.join(map(_plain, value))}]"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    return str(value)

@@ -1,0 +1,198 @@
+"""The leaderboard of all runs on one suite, beside the published rows."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from statistics import fmean
+
+from mtl.base.progress import progress
+from mtl.reports.board import COSTS, Column, Group, GroupLine, Leaderboard, Row, Score, by_family, single
+from mtl.reports.breakdowns import breakdowns
+from mtl.reports.notes import interval_note, mark_notes, run_notes, settings_spreads
+from mtl.reports.pairs import pair_tests, tests_note
+from mtl.reports.power import power_note
+from mtl.runs.finished import Run
+from mtl.runs.summary import splits_text
+from mtl.stats.comparison import Sample, estimate
+from mtl.stats.samples import RecordedGroups, SampleCache, samples_of
+from mtl.tasks.metrics import is_metric, lowest_score, metric_named
+from mtl.tasks.suite import AVERAGE, Published, Suite
+from mtl.tasks.task import Task
+
+RUN_COSTS = tuple(COSTS)[:6]  # the costs that a run records
+
+
+def leaderboard(runs: Sequence[Run], cache: SampleCache | None = None, references: Collection[str] = ()) -> Leaderboard:
+    """The leaderboard of runs on one suite.
+
+    Args:
+        cache: the cache of their resamples.
+        references: names of the runs to test every run against (`pair_tests`).
+
+    Raises:
+        InputError: if a run's file cannot be read.
+    """
+    suite, cache = runs[0].suite, cache or SampleCache(None)
+    titles = Counter(run.summary["title"] for run in runs)
+    recorded = RecordedGroups(runs)
+    rows = []
+    for run in progress(runs, "resampling", "runs"):
+        samples = samples_of(run, cache.reduced(run, recorded))
+        rows.append(_run_row(run, samples, titles[run.summary["title"]] > 1))
+    rows = by_family([*rows, *(_published_row(row, suite) for row in suite.published)])
+    tests = pair_tests(rows, references)
+    ungrouped = [run.name for run in runs if recorded.lacks(run)]
+    columns = {AVERAGE: Column("AVG", "mean"), **{task.id: _column(task, suite) for task in suite.tasks.values()}}
+    notes = [*tests_note(rows, tests), *power_note(columns, rows, tests, suite.shown)]
+    return Leaderboard(
+        suite.name,
+        suite.title,
+        suite.shown,
+        columns,
+        rows,
+        marks=mark_notes(suite, rows),
+        facts=[interval_note(), *notes, *run_notes(suite, rows, ungrouped)],
+        tests=tests,
+        groups=metric_groups(suite, rows),
+        breakdowns=breakdowns(rows),
+        settings=settings_spreads([row.run for row in rows if row.run], suite),
+    )
+
+
+def by_suite(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs grouped by suite: the same name, tasks, targets, metrics and average. Runs of a group may be scored on different rows."""
+    groups: dict[str, list[Run]] = {}
+    for run in runs:
+        tasks = [(t.id, t.kind, t.metric, t.positive, t.labels, t.range) for t in run.suite.tasks.values()]
+        groups.setdefault(repr((run.suite.name, tasks, run.suite.average_groups)), []).append(run)
+    return list(groups.values())
+
+
+def _column(task: Task, suite: Suite) -> Column:
+    metric = metric_named(task.metric).title
+    return Column(
+        task.title,
+        metric,
+        task.metric,
+        task.id,
+        task.id in suite.averaged,
+        next((group[0] for group in suite.average_groups if task.id in group), ""),
+        task.labels,
+        task.range,
+    )
+
+
+def _run_row(run: Run, samples: Mapping[str, Sample], same_title: bool) -> Row:
+    """The row of a run. same_title: whether another run has the same title."""
+    summary = run.summary
+    scores, further = {}, {}
+    for task in run.tasks:
+        record = summary["tasks"][task.id]
+        interval = _interval(samples[task.id], lowest_score(task))
+        scores[task.id] = Score(record["median"], record["min"], record["max"], interval)
+        further[task.id] = {
+            name: Score(also["median"], also["min"], also["max"])
+            for name, also in record.get("also", {}).items()
+            if is_metric(name)
+        }
+    means: dict[str, Score] = {}
+    splits: dict[str, str] = {id: record["split"] for id, record in summary["tasks"].items()}
+    averaged = [id for id in run.suite.averaged if id in samples]
+    if averaged:
+        seeds = samples[AVERAGE].by_seed
+        lowest = run.suite.mean({id: lowest_score(run.suite.tasks[id]) for id in averaged})
+        interval = _interval(samples[AVERAGE], lowest or 0.0)
+        average = run.suite.mean({id: summary["tasks"][id]["median"] for id in averaged}) or 0.0
+        means[AVERAGE] = Score(average, float(seeds.min()), float(seeds.max()), interval)
+        splits[AVERAGE] = splits_text({"tasks": {id: summary["tasks"][id] for id in averaged}})
+    missing, reduced = run.suite.lacking(scores), summary["reduced"]
+    reduced_average = [id for id in reduced if id in averaged]
+    sampled = {id: run.rows_key(run.suite.tasks[id]) for id in run.samples}
+    named = same_title and run.name != summary["folder"]
+    return Row(
+        name=run.name,
+        label=f"{summary['title']}, {run.name.removeprefix(summary['folder'] + ',')}" if named else summary["title"],
+        family=summary["family"],
+        split=splits_text(summary),
+        scores=scores,
+        means=means,
+        missing=missing,
+        reduced=reduced,
+        marks={
+            **dict.fromkeys(reduced, "†"),
+            AVERAGE: ("*" if missing else "") + ("†" if reduced_average else ""),
+        },
+        reasons={
+            **sampled,
+            AVERAGE: (*missing, "", *reduced_average, *(sampled[id] for id in averaged if id in sampled)),
+        },
+        sampled=sampled,
+        splits=splits,
+        further=further,
+        cost={key: summary["cost"].get(key) for key in RUN_COSTS},
+        run=run,
+        samples=samples,
+        comparable=_row_keys(run),
+    )
+
+
+def _row_keys(run: Run) -> dict[str, str]:
+    """By task id, and by AVERAGE if there is one, a key that is equal for runs with this score on the same rows."""
+    keys = {task.id: run.rows_key(task) for task in run.tasks}
+    averaged = [(id, keys[id]) for id in run.suite.averaged if id in keys]
+    return {**keys, AVERAGE: repr(averaged)} if averaged else keys
+
+
+def _interval(sample: Sample, least: float) -> tuple[float, float]:
+    """The interval of a score, cut at the lowest and highest value of the metric. least: the lowest × 100."""
+    low, high = estimate(sample).interval
+    return max(low, least), min(high, 100.0)
+
+
+def _published_row(row: Published, suite: Suite) -> Row:
+    missing = suite.lacking(row.scores)
+    return Row(
+        name=row.model,
+        label="published",
+        family=row.family,
+        split=row.split,
+        scores={id: single(value) for id, value in row.scores.items()},
+        means={} if row.average is None else {AVERAGE: single(row.average)},
+        further={id: {name: single(value) for name, value in own.items()} for id, own in row.also.items()},
+        missing=missing,
+        marks={AVERAGE: "*" if missing else ""},
+        reasons={AVERAGE: (*missing, "")},
+    )
+
+
+def metric_groups(suite: Suite, rows: Sequence[Row]) -> list[Group]:
+    """The tasks that have scores by one metric, as their metric or as a further one (`also`), in the suite's order.
+
+    Only groups that say more than the table of scores: those with further metrics, and, where the tasks of a suite differ in their metric,
+    those with more than one task.
+    """
+    tasks = suite.tasks.values()
+    main = list(dict.fromkeys(task.metric for task in tasks))
+    further = dict.fromkeys(name for row in rows for scores in row.further.values() for name in scores)
+    groups = []
+    for metric in dict.fromkeys([*main, *further]):
+        also = {id for row in rows for id, scores in row.further.items() if metric in scores}
+        scored = [task for task in tasks if task.metric == metric or task.id in also]
+        if also or (len(main) > 1 and len(scored) > 1):
+            groups.append(_metric_group(metric, scored, rows))
+    return groups
+
+
+def _metric_group(metric: str, tasks: Sequence[Task], rows: Sequence[Row]) -> Group:
+    """The group of one metric. The mean is that of the medians; a row without all of the tasks has none."""
+    lines = []
+    for row in rows:
+        scores = {}
+        for task in tasks:
+            by_metric = {**row.further.get(task.id, {}), task.metric: row.scores.get(task.id)}
+            if score := by_metric.get(metric):
+                scores[task.id] = score
+        mean = fmean(score.median for score in scores.values()) if len(scores) == len(tasks) > 1 else None
+        if scores:
+            reduced = any(task.id in row.reduced for task in tasks)
+            lines.append(GroupLine(row, scores, mean, "†" if reduced else ""))
+    return Group(metric, metric_named(metric).title, {task.id: task.title for task in tasks}, lines, len(tasks) > 1)

@@ -1,0 +1,209 @@
+"""The report as Markdown that is also readable as plain text."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from mtl.base.terminal import MISSING, escaped, markdown_table
+from mtl.reports.board import COSTS, Breakdown, Column, Group, Leaderboard, Row, SettingsSpread, cost_cell
+from mtl.tasks.suite import AVERAGE
+
+
+def scores_and_tests(board: Leaderboard) -> str:
+    """The scores with the notes on their marks, and the paired tests."""
+    parts = [f"## {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.marks)]
+    if board.tests.comparisons:
+        parts += ["### Paired tests", _tests(board)]
+    return "\n\n".join(filter(None, parts))
+
+
+def group_section(board: Leaderboard, group: Group) -> str:
+    """A table of one group: a row for each row of the leaderboard, a column for each task, and the mean of several."""
+    show, body = board.scale.show, []
+    for line in group.lines:
+        row = line.row
+        cells = [
+            show(score.median) + row.mark(id) if (score := line.scores.get(id)) else MISSING for id in group.columns
+        ]
+        if group.has_mean:
+            cells.insert(0, MISSING if line.mean is None else show(line.mean) + line.mark)
+        body.append([escaped(cell) for cell in (row.name, row.split, *cells)])
+    header = ["", "split", *(["mean"] if group.has_mean else []), *map(escaped, group.columns.values())]
+    return f"### {escaped(group.title)}\n\n{markdown_table([header, *body], left=2)}"
+
+
+def breakdown_section(board: Leaderboard, breakdown: Breakdown) -> str:
+    """A table of one task's scores by the values of a column: a row for each value, a column for each run."""
+    show = board.scale.show
+    names = [escaped(board.rows[number].name) for number in breakdown.scores]
+    body = [
+        [escaped(value), str(rows), *(show(scores[part].median) for scores in breakdown.scores.values())]
+        for part, (value, rows) in enumerate(breakdown.parts)
+    ]
+    title = f"### {escaped(breakdown.task.title)} by {escaped(breakdown.column)}"
+    parts = [title, markdown_table([["", "rows", *names], *body])]
+    return "\n\n".join(
+        parts + ([f"Less frequent values, not shown: {breakdown.left_out}."] if breakdown.left_out else [])
+    )
+
+
+def settings_section(board: Leaderboard, spreads: Sequence[SettingsSpread]) -> str:
+    """A table of the standard deviations: a row for each model, a column for each task, and their average."""
+    show = board.scale.show
+    body = [
+        [
+            escaped(spread.title),
+            str(spread.settings),
+            MISSING if spread.average is None else show(spread.average),
+            *(
+                show(sd) if (sd := spread.deviations.get(id)) is not None else MISSING
+                for id in board.columns
+                if id != AVERAGE
+            ),
+        ]
+        for spread in spreads
+    ]
+    keys = [
+        f"- {escaped(spread.title)}: the settings differ in {escaped(', '.join(spread.keys))}." for spread in spreads
+    ]
+    header = ["", "settings", *_titles(board.columns)]
+    return "\n\n".join([SETTINGS_NOTE, markdown_table([header, *body]), "\n".join(keys)])
+
+
+SETTINGS_NOTE = (
+    "The population standard deviation of the dev scores of a model's settings (each the median over its seeds); AVG is its mean over"
+    " the tasks of the average."
+)
+
+
+def render_markdown(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
+    """For each suite: its scores by task, by metric and by parts of tasks, ranges, paired tests, the spread over settings, costs, and
+    the versions and settings of each run."""
+    return "\n\n".join([f"Made on {generated} by {_code(command)}.", *map(_board, boards)]) + "\n"
+
+
+def _board(board: Leaderboard) -> str:
+    ours = [row for row in board.rows if row.ours]
+    runs = [row for row in ours if row.run]
+    parts = [f"# {escaped(board.title)}", _scores(board), "\n".join(f"- {escaped(note)}" for note in board.notes)]
+    if groups := board.groups:
+        parts += [f"## {board.groups_title or 'By metric'}", *(group_section(board, group) for group in groups)]
+    if tables := board.breakdowns:
+        parts += ["## By parts of the rows", *(breakdown_section(board, breakdown) for breakdown in tables)]
+    if runs:
+        parts += ["## Spread", _spread(board, runs)]
+    if spreads := board.settings:
+        parts += ["## Spread over settings", settings_section(board, spreads)]
+    if board.tests.comparisons:
+        parts += ["## Paired tests", _tests(board)]
+    if ranks := board.tests.ranks:
+        parts += ["## Ranks", _ranks(board, ranks)]
+    if costs := board.costs:
+        titles = ["", *(COSTS[key] for key in costs)]
+        cells = [[escaped(row.name), *(cost_cell(key, row.cost.get(key)) for key in costs)] for row in ours if row.cost]
+        parts += ["## Cost of a seed" if runs else "## Cost", markdown_table([titles, *cells])]
+    if runs:
+        parts += ["## What made each run", "\n".join(_origin(row) for row in runs)]
+    return "\n\n".join(parts)
+
+
+def _scores(board: Leaderboard) -> str:
+    """The scores in the layout of the paper's Table 3, below each task its metric; the best score of each split is bold."""
+    columns = board.table or board.columns
+    body = [["metric", "", "", *(escaped(column.metric) for column in columns.values())]]
+    for row in board.rows:
+        seeds = f", {row.seeds} seed{'s' if row.seeds > 1 else ''}" if row.seeds else ""
+        cells = [escaped(row.name), escaped(row.label + seeds), escaped(row.split)]
+        for column in columns:
+            cell = score_cell(board, row, column)
+            cells.append(f"**{cell}**" if board.is_best(row, column) else cell)
+        body.append(cells)
+    return markdown_table([["", "what", "split", *_titles(columns)], *body], left=3)
+
+
+def _titles(columns: Mapping[str, Column]) -> list[str]:
+    return [escaped(column.title) for column in columns.values()]
+
+
+def score_cell(board: Leaderboard, row: Row, column: str) -> str:
+    """The median as the suite shows scores, and its marks."""
+    score = row.score(column)
+    if score is None:
+        return MISSING
+    return f"{board.scale.show(score.median)}{row.mark(column)}".replace("*", "\\*")
+
+
+def _spread(board: Leaderboard, ours: Sequence[Row]) -> str:
+    body, show = [], board.scale.show
+    for row in ours:
+        scores = [row.score(column) for column in board.columns]
+        ranges = [(s.min, s.max) if s else None for s in scores]
+        intervals = [s.interval if s else None for s in scores]
+        for name, what, pairs in ((escaped(row.name), "min – max", ranges), ("", "interval", intervals)):
+            body.append([name, what, *(" – ".join(map(show, pair)) if pair else MISSING for pair in pairs)])
+    return markdown_table([["", "", *_titles(board.columns)], *body])
+
+
+def _tests(board: Leaderboard) -> str:
+    """A row for each pair of runs: the difference of their scores and the verdict of the test."""
+    sign = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
+    body = []
+    for (one, other), tests in board.tests.comparisons.items():
+        cells = [
+            f"{board.scale.difference(test.difference)} {sign[test.verdict] * (1 + test.holds)}"
+            if (test := tests.get(column))
+            else MISSING
+            for column in board.columns
+        ]
+        body.append([f"{escaped(board.rows[one].name)} − {escaped(board.rows[other].name)}", *cells])
+    legend = (
+        "One run minus another: ▲ better, ▼ worse, ▲▲ and ▼▼ with Holm's correction too; ≈ undecided, "
+        "? too few seeds, – not on the same rows."
+    )
+    return f"{legend}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
+
+
+def _ranks(board: Leaderboard, ranks: Mapping[str, Mapping[int, tuple[int, int]]]) -> str:
+    """A row for each run, a column for each task: the interval of its rank."""
+    numbers = [number for number in range(len(board.rows)) if any(number in intervals for intervals in ranks.values())]
+    body = [
+        [
+            escaped(board.rows[number].name),
+            *(rank_text(ranks.get(column, {}).get(number)) for column in board.columns),
+        ]
+        for number in numbers
+    ]
+    return f"{RANKS_NOTE}\n\n" + markdown_table([["", *_titles(board.columns)], *body])
+
+
+RANKS_NOTE = (
+    "The ranks that a run may have, 1 for the best, among the runs that were tested against each other: those that are better by the tests with"
+    " Holm's correction come before it, those that are worse after it. Runs that no test separates share their ranks. All intervals hold at once"
+    " with a probability of at least 95 %."
+)
+
+
+def rank_text(interval: tuple[int, int] | None) -> str:
+    """An interval of ranks, as in "2–5", or "1" for a single one."""
+    if interval is None:
+        return MISSING
+    low, high = interval
+    return str(low) if low == high else f"{low}–{high}"
+
+
+def _origin(row: Row) -> str:
+    assert row.run
+    summary = row.run.summary
+    versions = "; ".join(
+        ", ".join(f"{name} {version}" for name, version in some.items()) for some in summary["versions"]
+    )
+    return (
+        f"- {escaped(row.name)}: seeds {', '.join(map(str, summary['seeds']))}; {escaped('; '.join(summary['machine']))}; {escaped(versions)}; "
+        f"configuration and SHA-256 of the data in {escaped(str(row.run.folder.summary))}; {_code(summary['command'])}"
+    )
+
+
+def _code(text: str) -> str:
+    """Text as a code span, in which nothing is escaped. Its fence is longer than any run of backticks in the text."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if "`" in text else ""
+    return f"{fence}{space}{' '.join(text.split())}{space}{fence}"

@@ -1,0 +1,163 @@
+"""What stands beside a leaderboard: notes on its scores, marks, tests and runs, and the spread of one model over its settings
+(Berdicevskis et al. 2023, table 3)."""
+
+from collections.abc import Iterable, Sequence
+from statistics import median, pstdev
+from typing import Any
+
+from mtl.base.files import listed
+from mtl.methods import METHODS
+from mtl.reports.board import Row, SettingsSpread
+from mtl.runs.finished import Run
+from mtl.runs.summary import below_constant, same_answers
+from mtl.settings.schema import INDIFFERENT
+from mtl.stats.comparison import COVERAGE, LEAST_SEEDS
+from mtl.stats.resampling import RESAMPLES
+from mtl.tasks.suite import Suite
+
+MOST_NAMED = 20  # runs in one note; the others are counted
+
+
+def mark_notes(suite: Suite, rows: Sequence[Row]) -> list[str]:
+    """The notes that explain the scores and marks in the table."""
+    notes = [
+        f"{suite.shown.heading}. Our rows: medians over seeds, AVG the mean of the medians, on the split that each row names. "
+        "Checkpoints and settings were chosen on dev, which flatters scores on dev a little."
+    ]
+    if suite.clean is not None:
+        notes.append(f"Clean data: {suite.clean}. Compare with runs on the same copy.")
+    if suite.average is not None:
+        notes.append(f"AVG is the mean over {suite.average_text}.")
+    if splits := {row.split for row in rows if row.run is None}:
+        on = f"on the {splits.pop()} sets" if len(splits) == 1 else "on the split that they name"
+        notes.append(f"Published rows are scores {on}.")
+    partial = _by_text((row.name, ", ".join(row.missing)) for row in rows if row.average)
+    notes += [f"* AVG is partial, without {ids}: {listed(names, MOST_NAMED)}." for ids, names in partial.items()]
+    if reduced := sorted({id for row in rows for id in row.reduced}, key=list(suite.tasks).index):
+        notes.append(
+            f"† other split sizes than the published ones{_changed(suite, rows)}{_sampled(rows)}, not comparable with published scores: "
+            f"{', '.join(reduced)}; an average with † includes such a task."
+        )
+    bold = "Bold: the best of each split."
+    if any(row.missing or row.reduced for row in rows):
+        bold += " Marked scores compare only with those marked for the same reason."
+    return [*notes, bold]
+
+
+def _changed(suite: Suite, rows: Sequence[Row]) -> str:
+    """In words, the tasks with files that differ from those whose checksums the suite names; empty if there are none."""
+    changed = {id for row in rows if row.run for id in row.run.summary.get("changed", ())}
+    return (
+        f", or changed files, by their checksums ({', '.join(id for id in suite.tasks if id in changed)})"
+        if changed
+        else ""
+    )
+
+
+def _sampled(rows: Sequence[Row]) -> str:
+    """In words, that some scores are on a sample of the rows; empty if none are."""
+    sampled = any(row.sampled for row in rows)
+    return ", or a sample of the rows, as the notes on runs say" if sampled else ""
+
+
+def interval_note() -> str:
+    """How intervals are computed."""
+    return (
+        f"Intervals ({COVERAGE:g} %) show how far the mean over seeds may be from the score to expect with other seeds and other rows. "
+        f"The variance over rows comes from {RESAMPLES} bootstrap resamples of the scored rows (of groups, where rows belong "
+        f"together); the variance over seeds is added. With fewer than {LEAST_SEEDS} seeds, an interval covers only the variance over rows."
+    )
+
+
+def run_notes(suite: Suite, rows: Sequence[Row], ungrouped: Sequence[str]) -> list[str]:
+    """What the runs recorded, and where their scores say little."""
+    summaries = [(row.name, row.run.summary) for row in rows if row.run]
+    noted = _by_text((name, note) for name, summary in summaries for note in summary.get("notes", []))
+    notes = [f"{listed(names, MOST_NAMED)}: {note}" for note, names in noted.items()]
+    if more := notes[MOST_NAMED:]:
+        notes[MOST_NAMED:] = [f"There are {len(more):,} more notes of single runs, in the runs' summary.json."]
+    if ungrouped:
+        notes.append(
+            "Runs that did not record which scored rows belong together (their rows are resampled one by one, each task separately): "
+            f"{listed(ungrouped, MOST_NAMED)}."
+        )
+    if held_out := {id: n for _, summary in summaries for id, n in summary["held_out"].items()}:
+        counts = ", ".join(f"{count} of {id}" for id, count in held_out.items())
+        notes.append(f"Where a task has no dev file, dev is rows held out of the training file: {counts}.")
+    unanswered = _by_text((name, ", ".join(summary.get("unanswered") or ())) for name, summary in summaries)
+    below = [f"{name}: {text}" for name, summary in summaries if (text := below_constant(summary, suite.shown))]
+    same = [f"{name}: {text}" for name, summary in summaries if (text := same_answers(summary))]
+    for title, tasks in (
+        (
+            "Tasks that a method does not answer",
+            [f"{listed(names, MOST_NAMED)}: {ids}" for ids, names in unanswered.items()],
+        ),
+        ("Not above the best constant answer, with its score", below),
+        ("The same prediction for every row", same),
+    ):
+        notes += [f"{title}: {listed(tasks, MOST_NAMED, '; ')}."] if tasks else []
+    if suite.generated:
+        notes.append("This is the embedded sample: generated sentences. Its scores say nothing about real texts.")
+    return notes
+
+
+def _by_text(texts: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that have the same text, by text; empty texts are left out."""
+    by_text: dict[str, list[str]] = {}
+    for name, text in texts:
+        if text:
+            by_text.setdefault(text, []).append(name)
+    return by_text
+
+
+# Keys whose values do not make another setting; a name that ends in a dot means all keys that begin with it.
+SAME_MODEL = (*INDIFFERENT, "suite", "tasks", "seeds", "trainer.threads", "submission.")
+
+
+def settings_spreads(runs: Sequence[Run], suite: Suite) -> list[SettingsSpread]:
+    """The spread of each model of which two or more settings have scores on the same tasks and the same rows.
+
+    Runs with the same title are runs of one model, as the runs of a sweep's grid are. The score of a setting is the median over its
+    seeds; each seed's is that of its best checkpoint, as in the paper, which has one seed.
+    """
+    models: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        rows = tuple((task.id, run.rows_key(task)) for task in run.tasks)
+        models.setdefault((run.summary["title"], rows), []).append(run)
+    spreads = (_spread(title, own, suite) for (title, _), own in models.items())
+    return [spread for spread in spreads if spread is not None]
+
+
+def _spread(title: str, runs: Sequence[Run], suite: Suite) -> SettingsSpread | None:
+    """The spread over the settings of these runs, which have the same tasks; None if all have the same setting."""
+    settings: dict[str, list[Run]] = {}
+    for run in runs:
+        settings.setdefault(repr(sorted(_setting(run).items())), []).append(run)
+    if len(settings) < 2:
+        return None
+    configs = [_setting(same[0]) for same in settings.values()]
+    recorded = dict.fromkeys(key for config in configs for key in config)
+    keys = [key for key in recorded if any(config.get(key) != configs[0].get(key) for config in configs)]
+    deviations = {}
+    for task in runs[0].tasks:
+        scores = [[score for run in same for score in run.dev_scores(task)] for same in settings.values()]
+        if all(scores):
+            deviations[task.id] = pstdev(map(median, scores))
+    return SettingsSpread(title, len(settings), keys, deviations, suite.mean(deviations))
+
+
+def _setting(run: Run) -> dict[str, Any]:
+    """The values that make a run's setting, by dotted key: those that its method reads and that are not null.
+
+    All keys of an unknown method count.
+    """
+    method = METHODS.get(str(run.summary["method"]))
+    return {
+        key: value
+        for key, value in run.summary["config"].items()
+        if value is not None and _makes_setting(key) and (method is None or method.reads_key(key))
+    }
+
+
+def _makes_setting(key: str) -> bool:
+    return key not in SAME_MODEL and not key.startswith(tuple(name for name in SAME_MODEL if name.endswith(".")))

@@ -1,0 +1,117 @@
+"""Paired tests between the runs of a leaderboard, with Holm's correction for all of them together."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import combinations
+
+from mtl.reports.board import PairTests, Row, rank, tests_in
+from mtl.stats.comparison import LEAST_SEEDS, LEVEL, Comparison, Sample, compare, with_holm
+from mtl.stats.ranks import rank_intervals
+from mtl.tasks.suite import AVERAGE
+
+MOST_FOR_PAIRS = 40  # runs; of more, not every pair is tested, as the number of pairs is quadratic in that of runs
+
+
+def pair_tests(rows: Sequence[Row], references: Collection[str] = ()) -> PairTests:
+    """The tests between the runs among these rows, with Holm's correction for all of them together.
+
+    If the rows have none of them, every pair is compared; of more than MOST_FOR_PAIRS runs, every run with the run
+    that has the best average of its split.
+
+    Args:
+        references: names of runs to compare every run with.
+    """
+    runs = [number for number, row in enumerate(rows) if row.samples]
+    named = [number for number in runs if rows[number].name in references]
+    by_score = not named and len(runs) > MOST_FOR_PAIRS
+    references_tested = _best_of_each_split(rows, runs) if by_score else named
+    pairs = [(second, first) for first, second in combinations(runs, 2)]
+    if references_tested:
+        pairs = [
+            (one, other)
+            for other in references_tested
+            for one in runs
+            if one != other and not (one in references_tested and one < other)
+        ]
+    tests = {(pair, column): test for pair in pairs for column, test in _compared(*(rows[i] for i in pair)).items()}
+    family = _number_of_all(rows) if by_score else tests_in(tests.values())
+    comparisons: dict[tuple[int, int], dict[str, Comparison]] = {}
+    for (pair, column), test in with_holm(tests, family).items():
+        comparisons.setdefault(pair, {})[column] = test
+    return PairTests(comparisons, references_tested, by_score, family, {} if named else column_ranks(rows))
+
+
+def column_ranks(rows: Sequence[Row]) -> dict[str, dict[int, tuple[int, int]]]:
+    """`PairTests.ranks`, with Holm's correction for the tests of every pair of runs, every task and the average."""
+    groups = comparable_samples(rows)
+    number_of_groups = Counter(column for column, _ in groups)
+    intervals = rank_intervals(groups)
+    return {column: intervals[column, key] for column, key in intervals if number_of_groups[column] == 1}
+
+
+def comparable_samples(rows: Sequence[Row]) -> dict[tuple[str, str], dict[int, Sample]]:
+    """The samples of two or more runs on the same rows that tests compare, by column and key of the rows, and by the index of the row."""
+    groups: dict[tuple[str, str], dict[int, Sample]] = {}
+    for number, row in enumerate(rows):
+        for column, key in row.comparable.items():
+            if row.samples[column].is_tested:
+                groups.setdefault((column, key), {})[number] = row.samples[column]
+    return {key: samples for key, samples in groups.items() if len(samples) > 1}
+
+
+def tests_note(rows: Sequence[Row], tests: PairTests) -> list[str]:
+    """A note on the paired tests that were made, if there are any."""
+    if not tests.comparisons:
+        return []
+    against = ", ".join(rows[number].name for number in tests.references)
+    systems = any(sample.is_one_system for row in rows for sample in row.samples.values())
+    single = (
+        "; but an ensemble, and imported predictions of one seed, are one system, and its tests say how it answers other rows, not how it would be "
+        "with another seed"
+        if systems
+        else ""
+    )
+    note = (
+        "Paired tests compare the means over seeds of two runs, so a difference may not equal that of the medians shown. Runs on "
+        f"the same rows are resampled together. The verdict is better or worse if p is below {LEVEL:g}, else undecided. The "
+        f"interval of the difference then does not contain 0; but with five groups of rows or fewer, p is never below {LEVEL:g}. If a run "
+        f"has fewer than {LEAST_SEEDS} seeds, there is no verdict{single}. Of tests "
+        f"between equal runs, {100 * LEVEL:g} % give better or worse by chance."
+    )
+    if not tests.made:
+        return [note]
+    if tests.by_score:
+        note += (
+            f" Of more than {MOST_FOR_PAIRS} runs, only the tests of each one against the one with the best average of each split are shown "
+            f"({against}); mtl report --reference NAME names another. These were chosen by their scores on the same rows, so without "
+            f"Holm's correction, worse is too frequent. The correction, and the ranks, are therefore of the {tests.family:,} tests of every "
+            f"pair of runs, every task and the average, of which {tests.made:,} are shown"
+        )
+    else:
+        pairs = f"every run against {against}" if tests.references else "every pair of runs"
+        note += (
+            f" With Holm's correction for the {tests.made:,} tests of this suite ({pairs}, every task and the average)"
+        )
+    return [f"{note}; the probability of even one such error is then at most {100 * LEVEL:g} %."]
+
+
+def _best_of_each_split(rows: Sequence[Row], runs: Sequence[int]) -> list[int]:
+    """Of each split that averages are on, the run with the best average; a partial average counts only where there is no other."""
+    best: dict[str, int] = {}
+    for number in sorted(runs, key=lambda number: rank(rows[number]), reverse=True):
+        best.setdefault(rows[number].split_of(AVERAGE), number)
+    return sorted(best.values())
+
+
+def _number_of_all(rows: Sequence[Row]) -> int:
+    """The number of tests that every pair of runs would give."""
+    counts = Counter(
+        (column, key) for row in rows for column, key in row.comparable.items() if row.samples[column].is_tested
+    )
+    return sum(count * (count - 1) // 2 for count in counts.values())
+
+
+def _compared(one: Row, other: Row) -> dict[str, Comparison]:
+    """One row minus another: the tasks that both have on the same rows, and the average if these are all that it counts in both."""
+    shared = (column for column, key in one.comparable.items() if other.comparable.get(column) == key)
+    return {column: compare(one.samples[column], other.samples[column]) for column in shared}

@@ -1,0 +1,268 @@
+r"""The report as CSV files and as LaTeX tables (which need \usepackage{booktabs,graphicx})."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from mtl.reports.board import Group, Leaderboard, Row, Score
+from mtl.reports.encoders import BY_TYPE
+from mtl.reports.leaderboard import RUN_COSTS
+from mtl.tasks.suite import AVERAGE
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "†": r"\dag{}",
+    "‡": r"\ddag{}",
+    "×": r"$\times$",
+    "–": "--",
+    "−": "$-$",
+    "α": r"$\alpha$",
+}
+
+
+def render_latex(boards: Sequence[Leaderboard], generated: str, command: str) -> str:
+    """One table environment per leaderboard, in which rows are grouped by family and the best score of each split is bold; then one for each
+    group of scores."""
+    head = ["% Needs \\usepackage{booktabs,graphicx}", f"% {generated}: {' '.join(command.split())}"]
+    tables = [table for board in boards for table in (_scores(board), *(_group(board, g) for g in board.groups))]
+    return "\n".join([*head, *tables]) + "\n"
+
+
+def _scores(board: Leaderboard) -> str:
+    """The scores, and below each task its metric."""
+    columns = board.table or board.columns
+    caption = " ".join([f"{board.title}.", *board.marks])
+    titles = [["Model", "Split", *(rf"\textbf{{{escape(column.title)}}}" for column in columns.values())]]
+    titles.append(["", "", *(escape(column.metric) for column in columns.values())])
+    lines = [(row, [_cell(board, row, column) for column in columns]) for row in board.rows]
+    return _table(board, lines, titles, caption)
+
+
+def _group(board: Leaderboard, group: Group) -> str:
+    """The scores of a group, and their mean."""
+    lines = []
+    for line in group.lines:
+        scores = [
+            _number(board, score.median, line.row.mark(id)) if (score := line.scores.get(id)) else "--"
+            for id in group.columns
+        ]
+        mean = "--" if line.mean is None else _number(board, line.mean, line.mark)
+        lines.append((line.row, [*([mean] if group.has_mean else []), *scores]))
+    columns = [rf"\textbf{{{escape(title)}}}" for title in group.columns.values()]
+    titles = [["Model", "Split", *(["mean"] if group.has_mean else []), *columns]]
+    return _table(board, lines, titles, " ".join([f"{board.title}, {group.title}.", *board.marks[:1]]), f"-{group.id}")
+
+
+def _table(
+    board: Leaderboard,
+    lines: Sequence[tuple[Row, Sequence[str]]],
+    titles: Sequence[Sequence[str]],
+    caption: str,
+    label: str = "",
+) -> str:
+    """A table environment, in which rows are grouped by family.
+
+    Args:
+        lines: each row with its numbers, escaped.
+        titles: the lines of the header, escaped.
+        label: the end of the table's label.
+    """
+    body = []
+    for _, family in groupby(lines, key=lambda line: line[0].family):
+        body.append(r"\midrule")
+        for row, numbers in family:
+            name = f"{row.label} ({row.name})" if row.ours else row.name
+            body.append(_line([escape(name), row.split, *numbers]))
+    return "\n".join(
+        [
+            r"\begin{table*}",
+            r"\centering",
+            r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%",
+            rf"\begin{{tabular}}{{ll{'r' * (len(titles[0]) - 2)}}}",
+            r"\toprule",
+            *map(_line, titles),
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}}",
+            rf"\caption{{{escape(caption)}}}",
+            rf"\label{{tab:{re.sub('[^0-9A-Za-z]+', '-', board.name + label)}}}",
+            r"\end{table*}",
+        ]
+    )
+
+
+def _line(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(board: Leaderboard, row: Row, column: str) -> str:
+    if (score := row.score(column)) is None:
+        return "--"
+    cell = _number(board, score.median, row.mark(column))
+    return rf"\textbf{{{cell}}}" if board.is_best(row, column) else cell
+
+
+def _number(board: Leaderboard, score: float, mark: str = "") -> str:
+    return escape(f"{board.scale.show(score)}{mark}".replace("-", "−"))
+
+
+def escape(text: str) -> str:
+    """Text with LaTeX's special characters escaped, in one line."""
+    return "".join(_SPECIAL.get(character, character) for character in " ".join(text.split()))
+
+
+NUMBERS = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?( [-+]?\d+(\.\d+)?(e[-+]?\d+)?)*")  # as in the column by_seed
+
+
+def render_scores(boards: Sequence[Leaderboard]) -> str:
+    """A line for each row and task, for each further metric of a task, and for each row's average. Scores are on the suite's scale,
+    which `scale` names, and not rounded."""
+    header = ["suite", "name", "what", "family", "source", "split", "task", "metric", "median", "min", "max"]
+    lines: list[Sequence[Any]] = [[*header, "interval_low", "interval_high", "by_seed", "partial", "reduced", "scale"]]
+    for board in boards:
+        for row in board.rows:
+            for column in board.columns:
+                lines += [_score_line(board, row, column, *cells) for cells in _score_cells(board, row, column)]
+    return csv_text(lines)
+
+
+def _score_cells(board: Leaderboard, row: Row, column: str) -> Iterator[tuple[str, Score, Iterable[float]]]:
+    """Each metric of a column with the row's score by it, and the scores × 100 of the seeds where they are known."""
+    if (score := row.score(column)) is None:
+        return
+    recorded = row.run.summary["tasks"][column] if row.run and column != AVERAGE else None
+    yield board.columns[column].metric_id, score, recorded["scores"].values() if recorded else ()
+    for metric, further in row.further.get(column, {}).items():
+        yield metric, further, recorded["also"][metric]["scores"].values() if recorded else ()
+
+
+def _score_line(
+    board: Leaderboard, row: Row, column: str, metric: str, score: Score, by_seed: Iterable[float]
+) -> list[Any]:
+    value = board.scale.value
+    source = "run" if row.run else "published"
+    return [
+        *(board.name, row.name, row.label, row.family, source, row.split_of(column), column),
+        *(metric, value(score.median), value(score.min), value(score.max)),
+        *(map(value, score.interval) if score.interval else ("", "")),
+        " ".join(str(value(score)) for score in by_seed),
+        "yes" if row.missing and column == AVERAGE else "no",
+        "yes" if "†" in row.mark(column) else "no",
+        board.scale.perfect,
+    ]
+
+
+COMPARISON_COLUMNS = (
+    *("one", "other", "task", "difference", "low", "high"),
+    *("p", "p_holm", "verdict", "verdict_holm", "probability"),
+)
+
+
+def comparison_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
+    """The values of COMPARISON_COLUMNS for each pair of runs that was tested and each task or average: one run minus the other, on the
+    suite's scale, and the probability that the first is better. It and p are None if there is no verdict."""
+    value = board.scale.value
+    for (one, other), by_column in board.tests.comparisons.items():
+        for column, test in by_column.items():
+            difference = map(value, (test.difference, test.low, test.high))
+            verdicts = (test.p, test.p_holm, test.verdict, test.verdict_holm, test.probability)
+            yield board.rows[one].name, board.rows[other].name, column, *difference, *verdicts
+
+
+def render_comparisons(boards: Sequence[Leaderboard]) -> str:
+    """The lines of `comparison_rows`, each with its suite and the suite's scale."""
+    lines: list[Sequence[Any]] = [["suite", *COMPARISON_COLUMNS, "scale"]]
+    for board in boards:
+        lines += [[board.name, *row, board.scale.perfect] for row in comparison_rows(board)]
+    return csv_text(lines)
+
+
+RANK_COLUMNS = ("name", "task", "low", "high", "runs")
+
+
+def rank_rows(board: Leaderboard) -> Iterator[tuple[Any, ...]]:
+    """The values of RANK_COLUMNS for each run and each task or average in which all runs were tested against each other: the lowest and
+    the highest rank, and the number of runs."""
+    for column, intervals in board.tests.ranks.items():
+        for number, (low, high) in intervals.items():
+            yield board.rows[number].name, column, low, high, len(intervals)
+
+
+def render_ranks(boards: Sequence[Leaderboard]) -> str:
+    """The lines of `rank_rows`, each with its suite."""
+    lines: list[Sequence[Any]] = [["suite", *RANK_COLUMNS]]
+    for board in boards:
+        lines += [[board.name, *row] for row in rank_rows(board)]
+    return csv_text(lines)
+
+
+def render_settings(boards: Sequence[Leaderboard]) -> str:
+    """A line for each model with several settings and each task or average: the standard deviation over settings, on the suite's
+    scale."""
+    lines: list[Sequence[Any]] = [["suite", "what", "settings", "keys", "task", "sd", "scale"]]
+    for board in boards:
+        value, perfect = board.scale.value, board.scale.perfect
+        for spread in board.settings:
+            average = {} if spread.average is None else {AVERAGE: spread.average}
+            first = board.name, spread.title, spread.settings, " ".join(spread.keys)
+            lines += [[*first, id, value(sd), perfect] for id, sd in {**average, **spread.deviations}.items()]
+    return csv_text(lines)
+
+
+def render_costs(boards: Sequence[Leaderboard]) -> str:
+    """A line for each run: parameters, seconds, bytes, texts per second."""
+    lines: list[Sequence[Any]] = [["suite", "name", *RUN_COSTS, "machine", "command"]]
+    for board in boards:
+        for row in board.rows:
+            if row.run:
+                summary = row.run.summary
+                costs = ["" if (value := summary["cost"].get(key)) is None else value for key in RUN_COSTS]
+                lines.append([board.name, row.name, *costs, "; ".join(summary["machine"]), summary["command"]])
+    return csv_text(lines)
+
+
+def render_vectors(boards: Sequence[Leaderboard]) -> str:
+    """A line for each encoder and task, each mean of a type, and both averages. Scores are × 100 and not rounded."""
+    lines: list[Sequence[Any]] = [
+        ["board", "name", "what", "family", "source", "column", "task", "metric", "score", "data", "seen", "partial"]
+    ]
+    for board in boards:
+        averages = [AVERAGE, BY_TYPE]
+        tasks = [id for id in board.columns if id != AVERAGE]
+        types = [id for id in board.table or () if id not in averages]
+        for row in board.rows:
+            source = "evaluation" if row.evaluation else "published"
+            for id in [*tasks, *types, *averages]:
+                if (score := row.score(id)) is None:
+                    continue
+                column, data = board.columns.get(id) if id != AVERAGE else None, ""
+                if column and row.evaluation:
+                    data = row.evaluation.summary["tasks"][column.task]["data"]
+                what = (column.title, column.task, column.metric) if column else (id, "", "mean")
+                marked = ["yes" if sign in row.mark(id) else "no" for sign in "‡*"]
+                label = row.label if row.ours else row.name
+                lines.append([board.name, row.name, label, row.family, source, *what, score.median, data, *marked])
+    return csv_text(lines)
+
+
+def csv_text(lines: Iterable[Sequence[Any]]) -> str:
+    """Lines of cells as CSV that a spreadsheet can open: a text that it would take for a formula begins with an apostrophe."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([_guarded(cell) for cell in line] for line in lines)
+    return text.getvalue()
+
+
+def _guarded(cell: Any) -> Any:
+    if not isinstance(cell, str) or NUMBERS.fullmatch(cell):
+        return cell
+    guard = "'" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else ""
+    return guard + cell.replace("\r", " ")  # which would end a line, since csv does not quote it

@@ -1,0 +1,359 @@
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from data_files import read_json
+from kinds_suite import write_kinds_suite
+from report_browser import Opener, in_browser
+from run_folders import ROWS, make_run, right
+
+from mtl.base.files import write_json
+from mtl.reports.document import document
+from mtl.reports.leaderboard import Leaderboard, by_suite, leaderboard
+from mtl.reports.markdown import render_markdown
+from mtl.reports.tables import render_ranks
+from mtl.runs.finished import find_runs
+from mtl.tasks.suite import AVERAGE
+from mtl.tasks.task import Task
+
+UNGROUPED = "which scored rows belong together"
+
+
+@pytest.fixture(scope="module")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    path = tmp_path_factory.mktemp("runs")
+    make_run(path / "klej/good", right(0.9), ["embeddings=fasttext"])
+    make_run(path / "klej/bad", right(0.2))
+    make_run(path / "klej/floor", right(0.1), ["method=svm"])
+    make_run(path / "klej/partial", right(0.9), ["embeddings=elmo"], tasks=["cbd", "ar"])
+    return leaderboard(find_runs(path))
+
+
+def test_families_in_order_and_ours_first(board: Leaderboard) -> None:
+    assert [row.name for row in board.rows][:6] == ["floor", "Random", "bad", "good", "partial", "LSTM"]
+    assert [row.name for row in board.rows][-1] == "HerBERT" and len(board.rows) == 14
+    labels = {row.name: (row.label, row.split, row.family) for row in board.rows}
+    assert labels["good"] == ("LSTM, fastText, frozen", "dev", "lstm")
+    assert labels["floor"] == ("TF-IDF + linear SVM", "dev", "floor")
+    assert labels["HerBERT"] == ("published", "test", "transformer")
+
+
+def test_scores_are_the_summary_s_with_an_interval_around(board: Leaderboard) -> None:
+    good = next(row for row in board.rows if row.name == "good")
+    assert good.run is not None
+    for id, score in good.scores.items():
+        summary = good.run.summary["tasks"][id]
+        assert (score.median, score.min, score.max) == (summary["median"], summary["min"], summary["max"])
+        assert score.interval is not None and score.interval[0] < score.median < score.interval[1]
+    assert good.average.median == pytest.approx(np.mean([score.median for score in good.scores.values()]))
+    by_seed = np.mean([list(of["scores"].values()) for of in good.run.summary["tasks"].values()], axis=0)
+    assert (good.average.min, good.average.max) == pytest.approx((by_seed.min(), by_seed.max()))
+    published = next(row for row in board.rows if row.name == "LSTM")
+    assert (published.average.median, published.scores["cbd"].median, published.average.interval) == (63.0, 20.7, None)
+
+
+def test_every_two_runs_are_compared_where_they_can_be(board: Leaderboard) -> None:
+    places = {row.name: place for place, row in enumerate(board.rows)}
+    found = board.tests.comparisons[places["good"], places["bad"]]
+    assert set(found) == set(board.columns)
+    assert {comparison.verdict for comparison in found.values()} == {"better"}
+    good, bad = (run.summary["tasks"] for name in ("good", "bad") if (run := board.rows[places[name]].run))
+    means = {id: np.mean([[*of["scores"].values()] for of in (good[id], bad[id])], axis=1) for id in good}
+    for id, (one, other) in means.items():
+        assert found[id].difference == pytest.approx(one - other)
+    assert found[AVERAGE].difference == pytest.approx(np.mean([one - other for one, other in means.values()]))
+    # A partial run has an average of other tasks.
+    assert set(board.tests.comparisons[places["partial"], places["good"]]) == {"cbd", "ar"}
+    assert len(board.tests.comparisons) == 6
+
+
+def test_holm_s_correction_is_for_all_tests_of_the_suite(board: Leaderboard) -> None:
+    tests = sorted((test.p, test.p_holm) for found in board.tests.comparisons.values() for test in found.values())
+    assert len(tests) == 3 * 10 + 3 * 2 and tests[0][1] == pytest.approx(36 * tests[0][0])
+    assert all(p < corrected or p == corrected == 1 for p, corrected in tests)
+    assert "correction for the 36 tests" in " ".join(board.facts)
+
+
+def test_too_few_seeds(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", right(0.9))
+    make_run(tmp_path / "b", right(0.1), ["embeddings=fasttext"], seeds=[1, 2])
+    board = leaderboard(find_runs(tmp_path))
+    (found,) = board.tests.comparisons.values()
+    assert {(test.verdict, test.verdict_holm, test.p_holm) for test in found.values()} == {
+        ("too few seeds",) * 2 + (None,)
+    }
+    assert all(test.low < test.difference < test.high for test in found.values())
+
+
+def test_tasks_on_the_same_rows_share_draws_and_groups_are_the_recorded_ones(board: Leaderboard) -> None:
+    samples = next(row.samples for row in board.rows if row.name == "good")
+    rows = {id: next(iter(sample.means)) for id, sample in samples.items() if id != AVERAGE}
+    assert rows["cdsc-e"] == rows["cdsc-r"] and len(set(rows.values())) == 8 == len(samples[AVERAGE].means)
+    assert rows["dyk"].count == 15 and rows["cbd"].count == 60
+    assert not any(UNGROUPED in fact for fact in board.facts)
+
+
+def test_a_run_that_did_not_record_its_rows(tmp_path: Path) -> None:
+    """It takes over what another run on the same rows recorded; where there is none, its rows count one by one."""
+    make_run(tmp_path / "old", right(0.8), recorded=False)
+    alone = leaderboard(find_runs(tmp_path))
+    (note,) = (fact for fact in alone.facts if UNGROUPED in fact)
+    assert note.endswith(": old.")
+    rows = {id: next(iter(sample.means)) for id, sample in alone.rows[1].samples.items() if id != AVERAGE}
+    assert len(set(rows.values())) == 9 and {of.count for of in rows.values()} == {60}
+    make_run(tmp_path / "new", right(0.8), ["embeddings=fasttext"])
+    both = leaderboard(find_runs(tmp_path))
+    assert not any(UNGROUPED in fact for fact in both.facts)
+    (found,) = both.tests.comparisons.values()
+    assert {(test.difference, test.p) for test in found.values()} == {
+        (0.0, 1.0)
+    }  # the same predictions on the same draws
+
+
+def test_intervals_stay_within_what_a_metric_can_reach(tmp_path: Path) -> None:
+    def almost(task: Task, gold: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return np.where(np.arange(ROWS) == 1, gold[0], gold)
+
+    make_run(tmp_path / "good", almost)
+    make_run(tmp_path / "bad", lambda task, gold, rng: np.where(rng.random(ROWS) < 0.02, gold, gold[::-1]))
+    for row in leaderboard(find_runs(tmp_path)).rows:
+        for id, score in row.scores.items():
+            if score.interval:
+                least = -100 if id == "cdsc-r" else 0
+                assert least <= score.interval[0] <= score.interval[1] <= 100
+
+
+def test_other_dev_rows_are_not_compared(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", right(0.9))
+    make_run(tmp_path / "b", right(0.9), dev="other")
+    assert leaderboard(find_runs(tmp_path)).tests.comparisons == {}
+
+
+def test_the_best_of_each_split(board: Leaderboard) -> None:
+    best = {column: [row.name for row in board.rows if board.is_best(row, column)] for column in board.columns}
+    assert best[AVERAGE] == ["good", "HerBERT"]  # not the partial one, whatever its average
+    assert best["dyk"] == ["good", "Multi-BERT"]
+
+
+@pytest.fixture(scope="module")
+def rivals(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """Two equals, one better on fewer training rows, one better on two tasks alone."""
+    tmp_path = tmp_path_factory.mktemp("rivals")
+    make_run(tmp_path / "one", right(0.8))
+    make_run(tmp_path / "two", right(0.8), ["embeddings=fasttext"])
+    make_run(tmp_path / "reduced", right(1.0), ["method=svm"], reduced=["cbd"])
+    make_run(tmp_path / "partial", right(1.0), ["embeddings=elmo"], tasks=["cbd", "ar"])
+    return leaderboard(find_runs(tmp_path))
+
+
+def test_marked_scores_are_not_the_best_of_others_and_equals_both_are(rivals: Leaderboard) -> None:
+    ours = [row for row in rivals.rows if row.run]
+    best = {column: {row.name for row in ours if rivals.is_best(row, column)} for column in rivals.columns}
+    assert best["psc"] == {"reduced"} and best["ar"] == {"reduced", "partial"}
+    assert best["cbd"] == {"partial"} and best[AVERAGE] == {"one", "two"}
+
+
+def test_what_compares_with_nothing_is_not_the_best(tmp_path: Path) -> None:
+    make_run(tmp_path / "one", right(0.8))
+    make_run(tmp_path / "reduced", right(0.9), ["method=svm"], reduced=["cbd"])
+    board = leaderboard(find_runs(tmp_path))
+    ours = [row for row in board.rows if row.run]
+    assert not any(board.is_best(row, column) for row in ours for column in ("cbd", AVERAGE))
+    assert any(board.is_best(row, "psc") for row in ours)
+
+
+def test_tasks_with_changed_files_are_named(tmp_path: Path) -> None:
+    folder = make_run(tmp_path / "one", right(0.8), reduced=["cbd"])
+    summary = read_json(folder.summary)
+    write_json(folder.summary, {**summary, "reduced": ["cbd", "psc"], "changed": {"psc": ["train"]}})
+    notes = leaderboard(find_runs(tmp_path)).notes
+    assert any(
+        "† other split sizes than the published ones, or changed files, by their checksums (psc)" in note
+        for note in notes
+    )
+
+
+@in_browser
+@pytest.mark.parametrize("name", ["rivals", "mixed"])
+def test_the_page_has_the_same_best_ones(name: str, request: pytest.FixtureRequest, opened: Opener) -> None:
+    board = request.getfixturevalue(name)
+    page = opened(document([board], "now", "mtl report"))
+    columns = {column: "average" if column == AVERAGE else f"task:{column}" for column in board.columns}
+    for column, key in columns.items():
+        position = [button.get_attribute("data-key") for button in page.all("#board thead button")].index(f"sort:{key}")
+        shown = {row for row in page.rows() if page.all(f"tr[data-row={row}] > :nth-child({position + 1}) .best")}
+        assert shown == {f"r{place}" for place, row in enumerate(board.rows) if board.is_best(row, column)}, column
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """A suite scored on dev and on test, with published rows; one run has only tasks that are scored on dev."""
+    path = tmp_path_factory.mktemp("mixed")
+    suite = write_kinds_suite(path)
+    published = {"stars": 50.0, "opposite": 99.0, "mood-elsewhere": 1.0}
+    row = {"model": "printed", "family": "transformer", "average": 50.0, "scores": published}
+    content = yaml.safe_load(suite.read_text(encoding="utf-8"))
+    suite.write_text(yaml.safe_dump({**content, "published": [row]}, sort_keys=False), encoding="utf-8")
+    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
+    make_run(path / "runs/svm", right(0.1), [f"suite={suite}", "method=svm"])
+    make_run(path / "runs/some", right(0.9), [f"suite={suite}", "method=tree"], tasks=["mood", "stars", "answer"])
+    return leaderboard(find_runs(path / "runs"))
+
+
+def test_each_score_compares_with_those_on_its_split(mixed: Leaderboard) -> None:
+    splits = {row.name: row.split for row in mixed.rows}
+    assert splits == {"lstm": "dev, test", "svm": "dev, test", "some": "dev", "printed": "test"}
+    lstm = next(row for row in mixed.rows if row.name == "lstm")
+    of_task = {"mood": "dev", "stars": "dev", "answer": "dev", "opposite": "test", "mood-elsewhere": "test"}
+    assert {id: lstm.split_of(id) for id in lstm.scores} == of_task and lstm.split_of(AVERAGE) == "dev, test"
+    printed = next(row for row in mixed.rows if row.name == "printed")
+    assert printed.split_of("stars") == printed.split_of(AVERAGE) == "test"
+    best = {column: {row.name for row in mixed.rows if mixed.is_best(row, column)} for column in mixed.columns}
+    assert best == {
+        **{AVERAGE: {"lstm"}, "mood": {"some"}, "stars": {"some"}, "answer": {"some"}},
+        **{"opposite": {"printed"}, "mood-elsewhere": {"lstm"}},
+    }
+
+
+def test_choices_words_and_tasks_without_training_rows_are_compared(mixed: Leaderboard) -> None:
+    places = {row.name: place for place, row in enumerate(mixed.rows)}
+    found = mixed.tests.comparisons[places["lstm"], places["svm"]]
+    assert list(found) == ["mood", "stars", "answer", "opposite", "mood-elsewhere", AVERAGE]
+    assert {test.verdict for test in found.values()} == {"better"}
+    assert set(mixed.tests.comparisons[places["lstm"], places["some"]]) == {"mood", "stars", "answer"}
+    for row in mixed.rows:
+        for score in row.scores.values():
+            assert row.run is None or (score.interval and score.interval[0] < score.median < score.interval[1])
+
+
+def test_notes_name_no_split_that_scores_are_not_on(mixed: Leaderboard) -> None:
+    """But dev where a note is about dev."""
+    assert [note for note in mixed.notes if "dev rows" in note] == []
+    assert "on the split that each row names" in mixed.marks[0]
+    assert "dev is rows held out of the training file: 60 of stars, 60 of opposite." not in " ".join(mixed.notes)
+    assert "dev is rows held out of the training file: 60 of stars." in " ".join(mixed.notes)
+
+
+def test_notes_say_what_is_partial_and_reduced(board: Leaderboard) -> None:
+    notes = " ".join(board.notes)
+    assert (
+        "partial, without nkjp-ner, cdsc-e, cdsc-r, polemo2.0-in, polemo2.0-out, dyk, psc: partial." in notes
+        and "dev is rows held out of the training file: 60 of cbd" in notes
+    )
+    assert "†" not in notes
+
+
+def test_tasks_that_do_not_stand_above_their_best_constant_answer_are_named(tmp_path: Path) -> None:
+    make_run(tmp_path / "good", right(1.0))
+    make_run(tmp_path / "bad", right(1.0), ["method=svm"])
+    make_run(tmp_path / "least", right(0.0), ["method=constant"])
+    assert "constant answer" not in " ".join(leaderboard(find_runs(tmp_path)).notes)
+    summary = read_json(tmp_path / "bad/summary.json")
+    summary["tasks"]["dyk"]["constant"], summary["not_above_constant"] = 101.0, ["dyk"]
+    write_json(tmp_path / "bad/summary.json", summary)
+    board = leaderboard(find_runs(tmp_path))
+    assert "Not above the best constant answer, with its score: bad: dyk 100.0 (constant 101.0)." in board.notes
+    assert [row.label for row in board.rows if row.name == "least"] == ["Best constant"]
+
+
+def test_seeds_with_the_same_prediction_for_every_row_are_named(tmp_path: Path) -> None:
+    make_run(tmp_path / "good", right(1.0))
+    bad = make_run(tmp_path / "bad", right(1.0), ["method=svm"])
+    assert "same prediction" not in " ".join(leaderboard(find_runs(tmp_path)).notes)
+    write_json(bad.summary, {**read_json(bad.summary), "same_answer": {"dyk": [1, 3]}})
+    assert "The same prediction for every row: bad: dyk (seeds 1, 3)." in leaderboard(find_runs(tmp_path)).notes
+
+
+def test_suites_apart(tmp_path: Path) -> None:
+    make_run(tmp_path / "a", right(0.9))
+    make_run(tmp_path / "b", right(0.9))
+    for name, old, new in [("c", "metric: accuracy", "metric: macro_f1"), ("d", "title: CBD", "title: Bullying")]:
+        suite = make_run(tmp_path / name, right(0.9)).path / "suite.yaml"
+        suite.write_text(suite.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    # Another title is the same task, another metric is not.
+    assert [[run.name for run in group] for group in by_suite(find_runs(tmp_path))] == [["a", "b", "d"], ["c"]]
+
+
+@pytest.fixture(scope="module")
+def averaged(tmp_path_factory: pytest.TempPathFactory) -> Leaderboard:
+    """A suite whose average has two of five tasks, with published rows on dev and on test; one run has no task of the average."""
+    path = tmp_path_factory.mktemp("averaged")
+    suite = write_kinds_suite(path)
+    row = {"model": "printed", "family": "transformer", "average": 50.0, "scores": {"mood": 40.0, "stars": 60.0}}
+    words = {"model": "words", "family": "llm", "scores": {"opposite": 99.0}}
+    content = yaml.safe_load(suite.read_text(encoding="utf-8"))
+    added = {"average": ["mood", "stars"], "published": [row, {**row, "split": "dev", "average": 55.0}, words]}
+    suite.write_text(yaml.safe_dump({**content, **added}, sort_keys=False), encoding="utf-8")
+    settings = [f"suite={suite}", "method=svm"]
+    make_run(path / "runs/svm", right(0.8), settings, tasks=["mood", "stars", "answer"], reduced=[])
+    make_run(path / "runs/all", right(0.7), [f"suite={suite}"])
+    make_run(path / "runs/word", right(0.7), [f"suite={suite}", "method=constant"], tasks=["opposite"])
+    return leaderboard(find_runs(path / "runs"))
+
+
+def test_an_average_over_some_tasks(averaged: Leaderboard) -> None:
+    rows = {(row.name, row.split): row for row in averaged.rows}
+    svm, every = rows["svm", "dev"], rows["all", "dev, test"]
+    for row in (svm, every):
+        assert row.average and row.average.median == pytest.approx(
+            (row.scores["mood"].median + row.scores["stars"].median) / 2
+        )
+        assert row.mark(AVERAGE) == "" and row.split_of(AVERAGE) == "dev"
+    word = rows["word", "test"]
+    assert word.average is None and word.score(AVERAGE) is None
+    printed, on_dev, llm = rows["printed", "test"], rows["printed", "dev"], rows["words", "test"]
+    assert (printed.split_of("mood"), on_dev.split_of("mood"), llm.average) == ("test", "dev", None)
+    assert printed.missing == on_dev.missing == [] and llm.missing == ["mood", "stars"]
+    places = {row: place for place, row in enumerate(averaged.rows)}
+    pair = tuple(sorted((places[svm], places[every]), reverse=True))
+    assert set(averaged.tests.comparisons[pair[0], pair[1]]) == {"mood", "stars", "answer", AVERAGE}
+    assert {row.split for row in averaged.rows if averaged.is_best(row, AVERAGE)} == {svm.split}
+
+
+def test_notes_on_an_average_over_some_tasks(averaged: Leaderboard) -> None:
+    assert averaged.marks[1:3] == [
+        "AVG is the mean over mood, stars.",
+        "Published rows are scores on the split that they name.",
+    ]
+    assert not any("partial" in note for note in averaged.notes)
+
+
+@in_browser
+def test_the_page_averages_the_tasks_that_the_suite_names(averaged: Leaderboard, opened: Opener) -> None:
+    page = opened(document([averaged], "now", "mtl report"))
+    notes, lead = page.find("#notes").text, page.find("#lead").text
+    assert "AVG is the mean over mood and stars." in notes and "Partial average" not in notes
+    assert "Published rows: as printed, on the split that the row names." in notes
+    assert "3 published rows, scored on the validation data (dev) and the test data (test)." in lead
+    shown = {
+        row.name: page.find(f"tr[data-row=r{place}] .average").text
+        for place, row in enumerate(averaged.rows)
+        if row.run and row.average
+    }
+    assert {name: text.split()[0] for name, text in shown.items()} == {
+        row.name: f"{row.average.median:.1f}" for row in averaged.rows if row.run and row.average
+    }
+
+
+def test_ranks_in_every_form(tmp_path: Path) -> None:
+    """Two runs that no test separates, one far below them, and one with too few seeds."""
+    for name, share in (("good", 0.97), ("alike", 0.97), ("bad", 0.1)):
+        make_run(tmp_path / f"runs/{name}", right(share), [f"run_dir={name}"])
+    make_run(tmp_path / "runs/few", right(0.97), seeds=(1,))
+    board = leaderboard(find_runs(tmp_path / "runs"))
+    rows = {row.name: number for number, row in enumerate(board.rows)}
+    expected = {rows["good"]: (1, 2), rows["alike"]: (1, 2), rows["bad"]: (3, 3)}
+    assert board.tests.ranks[AVERAGE] == expected
+    lines = render_ranks([board]).splitlines()
+    assert lines[0] == "suite,name,task,low,high,runs" and "klej,bad,average,3,3,3" in lines
+    assert not any(",few," in line for line in lines)
+    (suite,) = document([board], "now", "mtl report")["suites"]
+    assert {row["id"]: row["ranks"][AVERAGE] for row in suite["rows"] if row["ranks"]} == {
+        f"r{number}": list(interval) for number, interval in expected.items()
+    }
+    text = render_markdown([board], "now", "mtl report")
+    ranks = text[text.index("## Ranks") :]
+    assert re.search(r"\| good +\| +1–2 \|", ranks) and re.search(r"\| bad +\| +3 \|", ranks)
+    assert "| few" not in ranks[: ranks.index("## Cost")]

@@ -1,0 +1,151 @@
+"""Which runs are tested against which."""
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from run_folders import make_run, right
+
+from mtl.cli import main
+from mtl.reports import pairs
+from mtl.reports.document import document
+from mtl.reports.leaderboard import Leaderboard, leaderboard
+from mtl.reports.markdown import render_markdown
+from mtl.runs.finished import find_runs
+from mtl.stats.comparison import estimate
+from mtl.tasks.suite import AVERAGE
+
+TASKS = ["cbd", "ar"]
+
+
+@pytest.fixture(scope="module")
+def runs_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four runs on the same rows, one of them with too few seeds; one on other rows; and one with a partial average, the highest."""
+    path = tmp_path_factory.mktemp("runs")
+    make_run(path / "best", right(0.9), ["embeddings=fasttext"], tasks=TASKS)
+    make_run(path / "middle", right(0.7), tasks=TASKS)
+    make_run(path / "worst", right(0.3), ["method=svm"], tasks=TASKS)
+    make_run(path / "short", right(0.5), ["method=tree"], tasks=TASKS, seeds=[1, 2])
+    make_run(path / "elsewhere", right(0.5), ["method=forest"], tasks=TASKS, dev="other")
+    make_run(path / "partial", right(1.0), ["embeddings=elmo"], tasks=["cbd"])
+    return path
+
+
+def pairs_of(board: Leaderboard) -> set[tuple[str, str]]:
+    return {(board.rows[one].name, board.rows[other].name) for one, other in board.tests.comparisons}
+
+
+def differences(board: Leaderboard) -> dict[tuple[str, str, str], tuple[float, float | None]]:
+    """The difference and p of each test, by both names in alphabetical order and column."""
+    found = {}
+    for (one, other), tests in board.tests.comparisons.items():
+        names = board.rows[one].name, board.rows[other].name
+        for column, test in tests.items():
+            sign = 1 if names[0] < names[1] else -1
+            found[*sorted(names), column] = (sign * test.difference, test.p)
+    return found
+
+
+def test_beyond_some_runs_each_is_tested_against_the_best(runs_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = find_runs(runs_dir)
+    every = leaderboard(runs)
+    monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
+    board = leaderboard(runs)
+    # Every run lacks tasks of KLEJ's average, so that the best partial average counts. Only cbd is a task of that run.
+    assert [board.rows[place].name for place in board.tests.references] == ["partial"]
+    assert pairs_of(board) == {(name, "partial") for name in ("best", "middle", "worst", "short")}
+    found, expected = differences(board), differences(every)
+    assert {key: expected[key][0] for key in found} == pytest.approx({key: value for key, (value, _) in found.items()})
+    # Holm's correction is for all tests of every pair that have a verdict.
+    whole = [test.p for tests in every.tests.comparisons.values() for test in tests.values() if test.p is not None]
+    made = [test for tests in board.tests.comparisons.values() for test in tests.values() if test.p is not None]
+    assert board.tests.family == len(whole) == 3 * 3 + 3 and len(made) == 3
+    p_values = sorted(test.p for test in made if test.p is not None)
+    corrected = np.maximum.accumulate([min(1, (12 - place) * p) for place, p in enumerate(p_values)])
+    assert sorted(test.p_holm or 0 for test in made) == pytest.approx(corrected)
+    note = " ".join(board.facts)
+    assert "only the tests of each one against the one with the best average of each split are shown (partial)" in note
+    assert "of the 12 tests of every pair of runs, every task and the average, of which 3 are shown" in note
+
+
+def test_a_whole_average_is_preferred_and_each_split_has_a_reference(
+    runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = find_runs(runs_dir)
+    runs[0].suite.average = TASKS  # the suite of all runs
+    rows = leaderboard(runs).rows
+    monkeypatch.setattr(pairs, "MOST_FOR_PAIRS", 5)
+    assert [rows[place].name for place in pairs.pair_tests(rows).references] == ["best"]
+    on_test = dict.fromkeys(["average", *TASKS], "test")
+    rows = [replace(row, splits=on_test) if row.name in ("short", "worst") else row for row in rows]
+    assert {rows[place].name for place in pairs.pair_tests(rows).references} == {"best", "short"}
+
+
+def test_comparisons_without_a_test_do_not_count_for_the_correction(runs_dir: Path) -> None:
+    board = leaderboard(find_runs(runs_dir))
+    made = [test for tests in board.tests.comparisons.values() for test in tests.values()]
+    with_p = {key: test for key, test in enumerate(made) if test.p is not None}
+    assert board.tests.family == board.tests.made == len(with_p) < len(made)
+    corrected = np.maximum.accumulate(
+        [min(1, (len(with_p) - n) * p) for n, p in enumerate(sorted(t.p or 0 for t in with_p.values()))]
+    )
+    assert sorted(test.p_holm or 0 for test in with_p.values()) == pytest.approx(corrected)
+    assert f"for the {len(with_p)} tests of this suite (every pair of runs" in " ".join(board.facts)
+
+
+def test_a_note_without_a_test_names_no_correction(tmp_path: Path) -> None:
+    for name, share in (("one", 0.9), ("other", 0.3)):
+        make_run(tmp_path / name, right(share), tasks=TASKS, seeds=[1, 2])
+    board = leaderboard(find_runs(tmp_path))
+    note = " ".join(board.facts)
+    assert board.tests.comparisons and board.tests.made == 0
+    assert "there is no verdict" in note and "Holm" not in note
+
+
+@pytest.mark.parametrize("names", [["middle"], ["middle", "worst"]])
+def test_named_references(runs_dir: Path, tmp_path: Path, names: list[str]) -> None:
+    arguments = ["report", str(runs_dir), "--out", str(tmp_path), "--cache", str(tmp_path / "cache")]
+    for name in names:
+        arguments += ["--reference", name]
+    assert main(arguments) == 0
+    lines = list(csv.DictReader((tmp_path / "comparisons.csv").read_text(encoding="utf-8").splitlines()))
+    found = {(line["one"], line["other"]) for line in lines}
+    others = ("best", "middle", "worst", "short", "partial")  # on the same rows
+    assert {frozenset(pair) for pair in found} == {frozenset((a, b)) for a in names for b in others if a != b}
+    assert len(found) == (4 if names == ["middle"] else 7) and {other for _, other in found} <= set(names)
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    tested = sum(line["verdict"] != "too few seeds" for line in lines)
+    assert 0 < tested < len(lines) and f"for the {tested} tests of this suite (every run against " in text
+
+
+def test_an_unknown_reference_is_one_line(runs_dir: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["report", str(runs_dir), "--out", str(tmp_path / "out"), "--cache", str(tmp_path), "--reference"]
+    assert main([*arguments, "midle"]) == 2
+    error = capsys.readouterr().err
+    assert "mtl: error: reference=midle: no finished run has this name; is it middle?\n" in error
+    assert main([*arguments, "HerBERT"]) == 2  # a published row
+    assert "the first column of report.md has the names" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_page_and_markdown_have_the_tests_that_were_made(runs_dir: Path) -> None:
+    board = leaderboard(find_runs(runs_dir), references=["middle"])
+    (suite,) = document([board], "now", "mtl report")["suites"]
+    names = {row["id"]: row["name"] for row in suite["rows"]}
+    assert [names[id] for id in suite["references"]] == ["middle"]
+    assert {pair.split("|")[1] for pair in suite["comparisons"]} == set(suite["references"])
+    text = render_markdown([board], "now", "mtl report")
+    assert "| best − middle " in text and "best − worst" not in text
+    assert document([leaderboard(find_runs(runs_dir))], "now", "")["suites"][0]["references"] == []
+
+
+def test_the_tests_are_those_of_estimate(runs_dir: Path) -> None:
+    board = leaderboard(find_runs(runs_dir), references=["middle"])
+    for (one, other), tests in board.tests.comparisons.items():
+        samples = board.rows[one].samples, board.rows[other].samples
+        for column, test in tests.items():
+            found = estimate(samples[0][column], samples[1][column])
+            assert (test.difference, test.low, test.high) == (found.value, *found.interval)
+    assert any(AVERAGE in tests for tests in board.tests.comparisons.values())

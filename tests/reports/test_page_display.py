@@ -1,0 +1,390 @@
+import copy
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import report_sample
+from kinds_suite import write_kinds_suite
+from report_browser import Opener, in_browser, own_row, own_rows, row_id
+from run_folders import make_run, right
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from mtl.reports.document import document
+from mtl.reports.leaderboard import leaderboard
+from mtl.runs.finished import find_runs
+
+HOSTILE = "</script><script>alert(1)</script><!-- \u2028 & <img src=x onerror=alert(1)>"
+
+
+@in_browser
+def test_opened_row_shows_all_details_of_a_run(opened: Opener) -> None:
+    page = opened()
+    run = row_id(page, "elmo-finetune")
+    row = own_row(page.suite, "elmo-finetune")
+    page.key(f"open:{run}").click()
+    seeds = [[cell.text for cell in line.find_elements(By.CSS_SELECTOR, "td")] for line in page.all(".seeds tbody tr")]
+    assert seeds[0][:5] == [f"{seed['scores']['nkjp-ner']:.1f}" for seed in row["details"]["seeds"]]
+    assert len(seeds) == 10 and seeds[-1][0] == f"{row['details']['seeds'][0]['average']:.1f}"
+    counts = [
+        [int(cell.text.split()[0]) for cell in line.find_elements(By.CSS_SELECTOR, "td")]
+        for line in page.all(".confusion tbody tr")
+    ]
+    assert counts == row["details"]["classes"]["nkjp-ner"]["confusion"]
+    assert f"seed {row['details']['classes']['nkjp-ner']['seed']}" in page.find(".opened figcaption").text
+    Select(page.key(f"predictions:{run}")).select_by_value("cdsc-r")
+    assert page.all(".confusion") == [] and "predicted" in page.find(".opened svg").get_attribute("aria-label")
+    text = page.find(".panel").text
+    details = row["details"]
+    for known in (details["machine"], *details["versions"].values(), details["command"], "50.0 M"):
+        assert known in text
+    keys = [cell.text for cell in page.all(".list th")]
+    differing = [key.removesuffix(" differs") for key in keys if key.endswith(" differs")]
+    assert differing == [key.removesuffix(" differs") for key in keys[: len(differing)]]
+    others = [other["details"]["config"] for other in own_rows(page.suite)]
+    assert {"method", "embeddings.name", "encoder.hidden_size"} < set(differing)
+    assert set(differing) == {
+        key for key, value in details["config"].items() if any(other.get(key) != value for other in others)
+    }
+    assert len(keys) == len(details["config"])
+    page.key(f"config:{run}").send_keys("layers")
+    assert [line.text for line in page.all(".list tr") if line.is_displayed()] == ["encoder.num_layers 2"]
+    # Changes in an opened row are kept when the table is redrawn.
+    page.key("sort:task:ar").click()
+    assert page.key(f"config:{run}").get_attribute("value") == "layers"
+
+
+@in_browser
+def test_markup_is_shown_as_text(opened: Opener) -> None:
+    report = report_sample.report()
+    suite = report["suites"][0]
+    suite["rows"][0]["label"] = suite["notes"][0] = suite["tasks"][0]["title"] = suite["title"] = HOSTILE
+    suite["rows"][0]["details"]["machine"] = suite["rows"][0]["details"]["config"][HOSTILE] = HOSTILE
+    page = opened(report)
+    run = row_id(page, report_sample.MARKUP)
+    assert report_sample.MARKUP in page.find(f"tr[data-row={run}] .under").text
+    for opener in (run, suite["rows"][0]["id"]):
+        page.key(f"open:{opener}").click()
+    Select(page.key(f"predictions:{run}")).select_by_value("psc")
+    assert report_sample.MARKUP in page.find(f"[data-panel={run}] .confusion").text
+    page.script("return new Promise((done) => setTimeout(done, 300))")
+    assert page.script("return [document.scripts.length, document.images.length]") == [5, 0]
+    assert page.find("h2").get_attribute("textContent") == HOSTILE
+
+
+@in_browser
+def test_comparison_shows_better_worse_undecided_or_too_few_seeds(opened: Opener) -> None:
+    report = report_sample.report()
+    suite = report["suites"][0]
+    key = "|".join(own_row(suite, name)["id"] for name in ("elmo-finetune", "svm"))
+    few = {"p": None, "p_holm": None, "verdict": "too few seeds", "verdict_holm": "too few seeds"}
+    suite["comparisons"][key]["dyk"] |= few
+    page = opened(report)
+    reference = row_id(page, "svm")
+    Select(page.key("reference")).select_by_value(reference)
+    signs = {"better": "▲", "worse": "▼", "undecided": "≈", "too few seeds": "?"}
+    inverted = {"better": "worse", "worse": "better"}
+    held, verdicts = set(), set()
+    for run in ("constant", "elmo-finetune", "fasttext-frozen"):
+        id = row_id(page, run)
+        key = f"{id}|{reference}"
+        test = page.suite["comparisons"].get(key) or page.suite["comparisons"][f"{reference}|{id}"]
+        sign, by = (
+            (1, lambda verdict: verdict)
+            if key in page.suite["comparisons"]
+            else (-1, lambda verdict: inverted.get(verdict, verdict))
+        )
+        for task in ("average", "nkjp-ner", "cdsc-r", "dyk"):
+            shown = page.find(f"tr[data-row={id}] > :nth-child({page.position(task)}) .verdict")
+            verdict = by(test[task]["verdict"])
+            verdicts.add(verdict)
+            difference = f"{sign * test[task]['difference']:+.1f}".replace("-", "−")
+            assert signs[verdict] in shown.text and difference in shown.text and verdict in shown.text
+            title = shown.get_attribute("title")
+            assert "95 % interval" in title and (", p " in title) == (verdict != "too few seeds")
+            if verdict in inverted:
+                holds = test[task]["verdict_holm"] == test[task]["verdict"]
+                assert (2 * signs[verdict] in shown.text) == holds
+                assert (", with Holm's correction too" if holds else ", not with Holm's correction") in title
+                held.add(holds)
+    assert held == {True, False} and verdicts == set(signs)
+    assert "no paired test" in page.find(f"tr[data-row={row_id(page, 'random')}]").text
+    assert page.all(f"tr[data-row={reference}] .verdict") == page.all("tr.published .verdict") == []
+    page.find("details.tasks summary").click()
+    page.key("task:psc").click()
+    assert page.all(".average .verdict") == [] and page.all(".verdict") != []
+
+
+@in_browser
+def test_page_has_no_horizontal_scrolling_on_a_phone(opened: Opener) -> None:
+    report = report_sample.report()
+    named = own_row(report["suites"][0], "fasttext-frozen")
+    named["name"] = named["label"] = "x" * 200
+    page = opened(report, width=360, height=740)
+    page.find("#options summary").click()
+    page.find("details.tasks summary").click()
+    for run in (named["id"], row_id(page, "elmo-finetune")):
+        page.key(f"open:{run}").click()
+    assert page.script("return document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
+    page.script("document.getElementById('board').scrollLeft = 300")
+    model = page.find("tbody th.model").rect
+    assert model["width"] <= 0.4 * 360 and model["x"] < 20
+
+
+@in_browser
+def test_dark_and_light_differ_and_text_has_enough_contrast(opened: Opener) -> None:
+    colours = {}
+    for scheme in ("light", "dark"):
+        page = opened(scheme=scheme)
+        page.key(f"open:{row_id(page, 'elmo-finetune')}").click()
+        colours[scheme] = page.script("return getComputedStyle(document.body).backgroundColor")
+        weak = page.script(CONTRAST)
+        assert weak == [], scheme
+    assert colours["light"] != colours["dark"]
+
+
+# The texts whose colour has less than 4.5:1 against the first background behind them.
+CONTRAST = """
+const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+const rgba = (colour) => {
+  canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+  return [...canvas.getImageData(0, 0, 1, 1).data];
+};
+const light = (colour) => {
+  const [r, g, b] = rgba(colour).map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const behind = (element) => {
+  for (let e = element; e; e = e.parentElement) {
+    const colour = getComputedStyle(e).backgroundColor;
+    if (rgba(colour)[3] === 255) return colour;
+  }
+  return "white";
+};
+return [...document.querySelectorAll("body *:not(script):not(svg *):not(.visually-hidden)")]
+  .filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.getClientRects().length)
+  .filter((e) => {
+    const [one, other] = [light(getComputedStyle(e).color), light(behind(e))];
+    return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05) < 4.5;
+  }).map((e) => e.outerHTML.slice(0, 100));
+"""
+
+
+@in_browser
+def test_every_control_has_a_name_and_headings_are_in_order(opened: Opener) -> None:
+    page = opened()
+    page.find("details.tasks summary").click()
+    for run in (row_id(page, "fasttext-frozen"), row_id(page, "elmo-finetune")):
+        page.key(f"open:{run}").click()
+    controls = [
+        control
+        for control in page.all("a[href], button, input, select, summary, [tabindex='0'], svg[role=img]")
+        if control.is_displayed()
+    ]
+    assert len(controls) > 60
+    assert [
+        control.get_attribute("outerHTML")[:120] for control in controls if not control.accessible_name.strip()
+    ] == []
+    levels = [int(heading.tag_name[1]) for heading in page.all("h1, h2, h3, h4, h5, h6")]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(level <= before + 1 for before, level in pairwise(levels))
+    ids = page.script("return [...document.querySelectorAll('[id]')].map((e) => e.id)")
+    assert len(ids) == len(set(ids))
+    assert page.find("#board table caption").get_attribute("textContent")
+
+
+@in_browser
+def test_plots_follow_filters_and_hidden_tasks(opened: Opener) -> None:
+    page = opened()
+    page.wait(".panels svg", 10)
+    page.find("details.tasks summary").click()
+    page.key("task:psc").click()
+    page.wait(".panels svg", 9)
+    page.key("search").send_keys("elmo")
+    WebDriverWait(page.driver, 20).until(
+        lambda _: "HerBERT" not in page.find(".panels svg").get_attribute("aria-label")
+    )
+    label = page.find(".panels svg").get_attribute("aria-label")
+    assert label.startswith("AVG: ") and label.count(";") == len(page.rows()) - 1 == 3
+    Select(page.key("plot:cost")).select_by_value("peak_memory")
+    assert "peak memory" in page.find("#figures section:nth-of-type(2) figcaption").text
+    Select(page.key("plot:task")).select_by_value("ar")
+    assert page.all("#figures figcaption")[-1].text.startswith("AR on the validation data")
+
+
+def only_published(suite: dict[str, Any]) -> None:
+    suite["rows"] = [row for row in suite["rows"] if row["source"] == "published"]
+    suite["comparisons"] = {}
+
+
+def one_seed(suite: dict[str, Any]) -> None:
+    run = own_row(suite, "elmo-finetune")
+    run["details"]["seeds"] = run["details"]["seeds"][:1]
+    run["details"]["curves"] = [curve for curve in run["details"]["curves"] if curve["seed"] == 1]
+    for score in run["scores"].values():
+        score["min"] = score["max"] = score["median"]
+    suite["rows"], suite["comparisons"] = [run], {}
+
+
+def many(suite: dict[str, Any]) -> None:
+    tasks = [{**task, "id": f"{task['id']}-{copy}"} for copy in range(4) for task in suite["tasks"]][:30]
+    rows, own = [], own_rows(suite)
+    for number in range(40):
+        row = copy.deepcopy(own[number % len(own)])
+        row["id"], row["name"] = f"r{number}", f"{row['name']}-{number}"
+        row["scores"] = {task["id"]: row["scores"][id] for task in tasks if (id := task["id"][:-2]) in row["scores"]}
+        rows.append(row)
+    suite["tasks"], suite["rows"], suite["comparisons"] = tasks, rows, {}
+
+
+def unknown(suite: dict[str, Any]) -> None:
+    for row in suite["rows"]:
+        row["details"] = row["cost"] = row["average_interval"] = None
+        row["scores"].pop("ar", None)
+    suite["rows"][0].update(scores={}, average=None)
+    suite["notes"], suite["comparisons"] = [], {}
+
+
+def sparse_details(suite: dict[str, Any]) -> None:
+    for row in own_rows(suite):
+        row["details"] = dict.fromkeys(row["details"])
+        row["cost"] = dict.fromkeys(row["cost"])
+
+
+def empty(suite: dict[str, Any]) -> None:
+    suite["rows"], suite["comparisons"] = [], {}
+
+
+@in_browser
+@pytest.mark.parametrize("change", [only_published, one_seed, many, unknown, sparse_details, empty])
+def test_unusual_reports_are_shown(opened: Opener, change: Callable[[dict[str, Any]], None]) -> None:
+    report = report_sample.report()
+    change(report["suites"][0])
+    page = opened(report)
+    assert len(page.rows()) == len(page.suite["rows"])
+    for key in [opener.get_attribute("data-key") for opener in page.all(".opener")[:2]]:
+        page.key(key).click()
+    assert page.script("return document.documentElement.scrollWidth <= innerWidth")
+
+
+@in_browser
+def test_suites_are_chosen_by_name(opened: Opener) -> None:
+    report = report_sample.report()
+    other = copy.deepcopy(report["suites"][0])
+    other.update(name="other", title="Other", rows=other["rows"][:2])
+    report["suites"].append(other)
+    page = opened(report)
+    Select(page.key("suite")).select_by_visible_text("Other")
+    assert page.find("h2").text == "Other" and len(page.rows()) == 2
+    report["suites"] = []
+    assert opened(report).status() == "The report has no suite."
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The report of a suite with a task of each target kind, some of them scored on test."""
+    path = tmp_path_factory.mktemp("kinds")
+    suite = write_kinds_suite(path)
+    make_run(path / "runs/lstm", right(0.8), [f"suite={suite}"])
+    make_run(path / "runs/svm", right(0.4), [f"suite={suite}", "method=svm"])
+    make_run(path / "runs/words", right(0.4), [f"suite={suite}", "method=tree"], tasks=["answer", "opposite"])
+    return document([leaderboard(find_runs(path / "runs"))], "now", "mtl report runs")
+
+
+@in_browser
+def test_tasks_without_a_chart_are_not_offered_one(opened: Opener, kinds: dict[str, Any]) -> None:
+    page = opened(kinds)
+    for name, tasks in (("lstm", ["mood", "stars", "answer", "opposite", "mood-elsewhere"]), ("svm", None)):
+        run = row_id(page, name)
+        page.key(f"open:{run}").click()
+        select = Select(page.key(f"predictions:{run}"))
+        offered = [option.get_attribute("value") for option in select.options]
+        assert offered == (tasks or ["mood", "stars", "mood-elsewhere"])  # a choice of the LSTM has its learning curve
+        select.select_by_value("mood-elsewhere")
+        assert len(page.all(f"[data-panel={run}] .confusion tbody tr")) == 2
+    select = Select(page.key(f"predictions:{row_id(page, 'lstm')}"))
+    select.select_by_value("answer")
+    panel = f"[data-panel={row_id(page, 'lstm')}]"
+    assert page.all(f"{panel} .confusion") == [] and page.all(f"{panel} svg") != []
+    words = row_id(page, "words")
+    page.key(f"open:{words}").click()
+    assert "Scores by seed" in page.find(f"[data-panel={words}]").text
+    assert "Predictions and stage 2" not in page.find(f"[data-panel={words}]").text
+
+
+@in_browser
+def test_the_page_names_the_splits_that_scores_are_on(opened: Opener, kinds: dict[str, Any]) -> None:
+    page = opened(kinds)
+    lead, svm = page.find("#lead").text, row_id(page, "svm")
+    assert "3 own runs, scored on the validation data (dev) and the test data (test)." in lead
+    assert page.find(f"tr[data-row={svm}] .split").text == "dev, test"
+    assert page.find(f"tr[data-row={svm}] .split").get_attribute("title") == "own run, scored on dev, test"
+    assert "own run, median, dev, test" in page.find("#figures").text
+    assert "dev is the validation data" in page.find("#notes").text
+    # Without a score on dev nothing says that there is one.
+    suite = kinds["suites"][0]
+    on_test = [task for task in suite["tasks"] if task["id"] in ("opposite", "mood-elsewhere")]
+    rows = copy.deepcopy(own_rows(suite))
+    for row in rows:
+        row["split"] = "test"
+        row["scores"] = {task["id"]: row["scores"][task["id"]] for task in on_test if task["id"] in row["scores"]}
+    page = opened({**kinds, "suites": [{**suite, "tasks": on_test, "rows": rows, "notes": [], "comparisons": {}}]})
+    assert "3 own runs, scored on the test data (test)." in page.find("#lead").text
+    assert "dev" not in page.find("#notes").text and "own run, median, test" in page.find("#figures").text
+
+
+@in_browser
+def test_titles_of_families_and_metrics_are_the_document_s(opened: Opener) -> None:
+    report = report_sample.report()
+    suite = report["suites"][0]
+    for family in suite["families"]:
+        family["title"] = f"{family['title']} methods"
+    suite["tasks"][0]["metric"] = "harmony"
+    page = opened(report)
+    families = [page.key(f"family:{id}").find_element(By.XPATH, "..").text for id in ("floor", "lstm", "transformer")]
+    assert families == ["floor methods", "LSTM methods", "transformer methods"]
+    assert page.key("sort:task:nkjp-ner").text.split("\n")[-1] == "harmony"
+    assert page.key("sort:task:cdsc-r").text.split("\n")[-1] == "Spearman"
+    assert page.key("sort:task:ar").text.split("\n")[-1] == "1 − wMAE"
+    assert "harmony" in page.find(".panels").text
+
+
+@in_browser
+def test_symbols_of_the_cost_plot_say_the_family(opened: Opener) -> None:
+    """Without colours, too: rows of one family share a shape, and families differ."""
+    report = report_sample.report()
+    families = {row["family"] for row in report["suites"][0]["rows"] if row["cost"]}
+    page = opened(report)
+    legends = page.all("#figures section:nth-of-type(2) ul.legend")
+    shapes = [
+        [(mark.tag_name, mark.get_attribute("d")) for mark in one.find_elements(By.CSS_SELECTOR, "li svg g > *")]
+        for one in legends
+    ]
+    assert len(legends) == 2 and len(set(shapes[0])) == len(shapes[0]) == len(families) > 1
+    assert set(shapes[1]) == set(shapes[0]) and len(shapes[1]) > len(shapes[0])
+
+
+@in_browser
+def test_ranks_are_shown_sorted_and_filtered(opened: Opener) -> None:
+    page = opened()
+    ranks = {row["id"]: row["ranks"].get("average") for row in page.suite["rows"]}
+    shown = {row: page.find(f"tr[data-row={row}] > :nth-child({page.position('rank')})").text for row in page.rows()}
+    assert shown == {
+        row: "–\nno rank" if rank is None else "–".join(map(str, dict.fromkeys(rank)))
+        for row in page.rows()
+        for rank in [ranks[row]]
+    }
+    page.key("sort:rank").click()
+    ranked = [ranks[row] for row in page.rows() if ranks[row]]
+    assert ranked == sorted(ranked) and page.rows()[len(ranked) :] == [row for row in page.rows() if not ranks[row]]
+    page.script("document.querySelector('input[name=spread][value=rank]').click()")
+    best = row_id(page, "elmo-finetune")
+    assert "#1" in page.find(f"tr[data-row={best}] .spread").text
+    page.key(f"open:{best}").click()
+    assert "Ranks that the tests leave open" in page.find(f"[data-panel={best}]").text
+    page.key("rank").send_keys("may")
+    assert page.rows() == [best]
+    page.find("details.tasks summary").click()
+    page.key("task:psc").click()  # there is no rank by an average over some of the tasks
+    assert page.all('[data-key="sort:rank"]') == []

@@ -1,0 +1,116 @@
+"""The page of a suite whose scores are shown as they are, with metric groups, breakdowns and a spread over settings."""
+
+from typing import Any
+
+import pytest
+from alpha_suite import write_alpha_suite
+from report_browser import Opener, Page, in_browser, own_row
+from run_folders import make_run, right
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import Select
+
+from mtl.reports.document import document
+from mtl.reports.leaderboard import leaderboard
+from mtl.runs.finished import find_runs
+
+
+@pytest.fixture(scope="module")
+def alphas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("page")
+    suite = f"suite={write_alpha_suite(path)}"
+    make_run(path / "runs/one", right(0.9), [suite])
+    make_run(path / "runs/two", right(0.1), [suite, "pretrain.batch_size=7"])
+    return document([leaderboard(find_runs(path / "runs"))], "now", "mtl report")
+
+
+def table(page: Page, title: str) -> dict[str, list[str]]:
+    """The cells of a further table, by row. title: the id of its heading."""
+    lines = page.all(f"section[aria-labelledby={title}] tr")
+    cells = [[cell.text for cell in line.find_elements(By.CSS_SELECTOR, "th, td")] for line in lines]
+    return {line[0]: line[1:] for line in cells}
+
+
+@in_browser
+def test_scores_and_axes_are_on_the_scale_of_the_suite(opened: Opener, alphas: dict[str, Any]) -> None:
+    page = opened(alphas)
+    one = own_row(page.suite, "one")
+    assert page.column("stance")[one["id"]] == f"{one['scores']['stance']['median']:.3f}"
+    text = page.find("body").text
+    assert "Scores; higher is better." in text and "× 100" not in text
+    axes = page.all("#figures svg [aria-label*='axis label']")
+    labels = {axis.text.strip("↑→← ") for axis in axes}
+    assert "score" in labels and "AVG, score" in labels and not any("100" in label for label in labels)
+    ticks = [
+        float(tick.text.replace("−", "-"))
+        for tick in page.all("#figures figure svg [aria-label='x-axis tick label'] text")[:4]
+    ]
+    assert all(-1.5 <= tick <= 1.5 for tick in ticks)
+
+
+@in_browser
+def test_further_tables(opened: Opener, alphas: dict[str, Any]) -> None:
+    page = opened(alphas)
+    groups = {group["title"]: group for group in page.suite["groups"]}
+    one = own_row(page.suite, "one")
+    names = {row["id"]: row["label"] for row in page.suite["rows"]}
+
+    def expected(title: str) -> list[str]:
+        found = groups[title]["rows"][one["id"]]
+        scores = [f"{found['scores'][task]['median']:.3f}" for task in groups[title]["tasks"]]
+        return [f"{found['mean']:.3f}" if found["mean"] is not None else "–\nno score", *scores]
+
+    shown = table(page, "groups-title")
+    name = next(key for key in shown if "one" in key)
+    assert shown[""] == ["mean", "Stance", "Entailment"] and shown[name] == expected("α nominal")
+    assert shown[names[page.suite["rows"][-1]["id"]]] == ["0.395", "0.555", "0.235"]  # published
+    Select(page.key("section:group")).select_by_visible_text("accuracy")
+    shown = table(page, "groups-title")
+    assert shown[""] == ["mean", "Stance", "Answer"] and shown[name] == expected("accuracy") and len(shown) == 3
+    parts = table(page, "breakdowns-title")
+    found = page.suite["breakdowns"][0]
+    assert [parts[value][0] for value in ("all rows", "any value", "a")] == ["60", "45", "30"]
+    assert parts["a"][1:] == [f"{scores[2]:.3f}".replace("-", "−") for scores in found["rows"].values()]
+    spread = table(page, "settings-title")["LSTM, random, frozen"]
+    deviations = page.suite["settings"][0]
+    assert spread == ["2", *(f"{value:.3f}" for value in [deviations["average"], *deviations["deviations"].values()])]
+    # The tables follow the rows that the table of scores shows.
+    page.key("search").send_keys("one")
+    assert len(table(page, "groups-title")) == 2
+
+
+@in_browser
+def test_a_mean_with_a_reduced_task_is_marked(opened: Opener, alphas: dict[str, Any]) -> None:
+    suite = alphas["suites"][0]
+    rows = [{**row, "reduced": ["stance"] if row["name"] == "one" else []} for row in suite["rows"]]
+    page = opened({**alphas, "suites": [{**suite, "rows": rows}]})
+    shown = table(page, "groups-title")
+    marks = {name: [cell.endswith("†") for cell in cells] for name, cells in shown.items() if name}
+    assert marks.pop(next(name for name in marks if "one" in name)) == [True, True, False]
+    assert len(marks) == 2 and not any(map(any, marks.values()))
+
+
+@in_browser
+def test_the_average_is_over_the_suite_s_own_tasks(opened: Opener, alphas: dict[str, Any]) -> None:
+    """While other tasks stand beside them; over none, if all that it is over are hidden."""
+    suite = alphas["suites"][0]
+    tasks = [{**task, "averaged": task["id"] in ("stance", "rating")} for task in suite["tasks"]]
+    page = opened({**alphas, "suites": [{**suite, "tasks": tasks}]})
+    one = own_row(page.suite, "one")
+    page.find("details.tasks summary").click()
+
+    def average(*ids: str) -> str:
+        return f"{sum(one['scores'][id]['median'] for id in ids) / len(ids):.3f}"
+
+    page.key("task:answer").click()  # not averaged: the average stays the suite's
+    assert page.column("average")[one["id"]] == f"{one['average']:.3f}"
+    assert "AVG is the mean over Stance and Rating." in page.find("#notes").text
+    page.key("task:rating").click()
+    assert page.column("average")[one["id"]] == average("stance")
+    page.key("task:stance").click()
+    assert page.column("average")[one["id"]] == ""
+
+
+@in_browser
+def test_a_report_without_further_tables_shows_none(opened: Opener, alphas: dict[str, Any]) -> None:
+    suite = {**alphas["suites"][0], "groups": [], "breakdowns": [], "settings": []}
+    assert not opened({**alphas, "suites": [suite]}).find("#sections").is_displayed()
