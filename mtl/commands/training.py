@@ -89,7 +89,7 @@ def _run(job: "Job", command: str) -> None:
         f" · seeds {' '.join(map(str, config.seeds))} · results in {folder.path}",
         flush=True,
     )
-    from mtl.base.progress import format_duration
+    from mtl.base.clock import format_duration
     from mtl.base.stand_ins import import_trainer
 
     import_trainer()

@@ -7,7 +7,6 @@ With few rows of that label, the label with the highest output is seldom the dec
 label's output, so that whatever reads the weights decides the same.
 """
 
-import logging
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import torch
 
 from mtl.base.device import device_of
 from mtl.base.files import write_checkpoint
+from mtl.base.progress import detail
 from mtl.base.untrusted import read_checkpoint
 from mtl.data.dataset import Split
 from mtl.methods.coded import Coded
@@ -91,9 +91,6 @@ def recorded_shift(folder: Path) -> float | None:
     return read_checkpoint(folder / WEIGHTS["best"], Checkpoint).get("threshold_shift")
 
 
-logger = logging.getLogger("mtl")
-
-
 @dataclass(frozen=True)
 class Finetuning:
     """Stage 2 of one task and seed.
@@ -153,7 +150,7 @@ class Finetuning:
             outputs = row_outputs(network.to(device), self._batches(dev), self._in_order(dev), device)
         shift = best_shift(outputs, dev.targets, self.task.labels.index(self.task.positive))
         apply_shift(network.to("cpu"), network.heads[self.task.id], self.task, shift, self.folder)
-        logger.info("seed %d · stage 2 · %s · threshold on dev: %+.2f", self.seed, self.task.id, shift)
+        detail(f"seed {self.seed} · stage 2 · {self.task.id} · threshold on dev: {shift:+.2f}")
 
     def _fit(self, network: Network) -> None:
         settings = self.config.finetune
@@ -184,16 +181,13 @@ class Finetuning:
                 train=lambda epoch: train.loader(ScheduleSampler(schedule, epoch * steps, (epoch + 1) * steps)),
                 dev=self._batches(dev).loader(self._in_order(dev)),
                 resumable=not seconds_only,
-                lines=not seconds_only,
                 trained_only=True,
                 validate_first=True,  # so that no task ends with a lower score than after stage 1
+                start=self.start,
                 scale=self.data.scale,
             ),
             self.config.trainer,
         )
-        averages = [row["dev/average"] for row in module.curve]
-        best, first = map(self.data.scale.show, (max(averages), averages[0]))
-        logger.info("%s · %s, %s %s", title, best, first, self.start)
 
     def _batches(self, split: Split) -> BatchDataset:
         return BatchDataset({self.task.id: split}, self.input.sequences, self.input.vectors)
