@@ -116,10 +116,10 @@ class Terminal:
 
     def lines(self, columns: int) -> list[str]:
         """What is drawn on a terminal of this width."""
-        shown = [op for op in self._operations.values() if op.at_most or op.seconds >= SHOW_AFTER]
-        width = max((len(op.title) for op in shown), default=0)
+        shown = [each for each in self._operations.values() if each.at_most or each.seconds >= SHOW_AFTER]
+        width = max((len(each.title) for each in shown), default=0)
         head = [self._overview()] if self._runs else []
-        return head + [_operation(op, width) for op in shown] + self._table(columns)
+        return head + [_operation(each, width) for each in shown] + self._table(columns)
 
     def _overview(self) -> str:
         """The runs, the seeds that are done, and the time that the others are expected to take."""
@@ -152,9 +152,8 @@ class Terminal:
         return [name.ljust(first) + "".join(cell.rjust(width) for cell in row) for name, *row in rows]
 
 
-def _operation(op: Advanced, width: int) -> str:
-    share, unicode = op.share(), "utf" in (sys.stderr.encoding or "").lower()
-    bar = "" if share is None else f"{Bar(share, BAR, Bar.UTF if unicode else Bar.ASCII)!s}"
-    return "  ".join(
-        filter(None, [op.title.ljust(width), bar, " · ".join(filter(None, [op.amount(), op.time(), op.note]))])
-    )
+def _operation(operation: Advanced, width: int) -> str:
+    share, unicode = operation.share(), "utf" in (sys.stderr.encoding or "").lower()
+    bar = "" if share is None else f"{Bar(share, BAR, Bar.UTF if unicode else Bar.ASCII)}"
+    facts = " · ".join(filter(None, [operation.amount(), operation.time(), operation.note]))
+    return "  ".join(filter(None, [operation.title.ljust(width), bar, facts]))

@@ -16,7 +16,7 @@ CONTROLS = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e
 PASSWORD = re.compile(r"(?<=://)[^/?#\s@]+@")  # in an address
 BAR_MOVES = re.compile(r"(?:\x1b\[A)+")  # a write of tqdm that moves the cursor to the line of a bar
 CLEAR = "\x1b[2J\x1b[H"
-UP_AND_CLEAR = "\x1b[{rows}A\x1b[J"  # moves the cursor up, and clears the rest of the terminal
+UP_AND_CLEAR = "\r\x1b[{rows}A\x1b[J"  # moves the cursor up, from the ^C that a terminal may show, and clears the rest
 SIZE = os.terminal_size((80, 24))  # of a terminal that does not tell its size
 
 

@@ -274,8 +274,15 @@ class StageProgress(ProgressBar):
         show(Scored(self._stage.seed, scores, average if len(scores) > 1 else ""))
 
     def teardown(self, trainer: pl.Trainer, module: pl.LightningModule, stage: str) -> None:
+        self._end(failed=False)
+
+    def on_exception(self, trainer: pl.Trainer, module: pl.LightningModule, exception: BaseException) -> None:
+        self._end(failed=True)
+
+    def _end(self, failed: bool) -> None:
         if self._bar is not None:
-            self._bar.end()
+            self._bar.end(failed)
+            self._bar = None
 
 
 class BestWeights(Callback):

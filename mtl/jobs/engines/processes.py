@@ -68,6 +68,7 @@ class Processes:
                     its_end.close()  # so that the pipes end with the process
                     its_errors.close()
                     relay = Relay(os.fdopen(os.dup(printed.fileno()), "rb"))
+                    printed.close()
                     running[report] = Running(unit, slot, process, relay)
                 assert running, "units wait for each other"
                 for ready_end in connection.wait(list(running)):
