@@ -75,8 +75,9 @@ class Terminal:
         self._seeds: dict[tuple[str, int], _Seed] = {}
         self._operations: dict[tuple[str, int], Advanced] = {}  # by title and key: keys are those of several processes
         self._remarks = set[str]()
-        self._begin = 0.0
-        self._trained = 0  # seeds that were trained since
+        self._begin = 0.0  # of the runs
+        self._trained = 0  # seeds since then
+        self._last = 0.0  # when the last one of them was finished
         self._drawn = float("-inf")
 
     def show(self, event: Event) -> None:
@@ -109,7 +110,7 @@ class Terminal:
                 column.average, column.final = event.average, event.final
                 if event.final:
                     self._finished.setdefault(run, set()).add(seed)
-                    self._trained += 1
+                    self._trained, self._last = self._trained + 1, time.monotonic()
             case Remark(text=text) if text not in self._remarks:
                 self._remarks.add(text)
                 logger.info("%s", text)
@@ -127,9 +128,11 @@ class Terminal:
         done = sum(len(self._finished[run]) for run in self._runs)
         one = next(iter(self._runs.values()))
         title = one.title if len(self._runs) == 1 else counted(len(self._runs), "run")
-        seconds = time.monotonic() - self._begin
-        left = f", about {format_duration(seconds / self._trained * (asked - done))} left" if self._trained else ""
-        return f"{title} · {done} of {counted(asked, 'seed')} done · {format_duration(seconds)} so far{left}"
+        now, left = time.monotonic(), ""
+        if self._trained:
+            each = (self._last - self._begin) / self._trained
+            left = f", about {format_duration(max(0.0, each * (asked - done) - (now - self._last)))} left"
+        return f"{title} · {done} of {counted(asked, 'seed')} done · {format_duration(now - self._begin)} so far{left}"
 
     def _table(self, columns: int) -> list[str]:
         """The last scores: a row for each task, a column for each seed, as many of the last ones as fit."""

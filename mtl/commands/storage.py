@@ -1,4 +1,4 @@
-"""Commands about the runs that are there and the disk space that they take."""
+"""Commands about the runs that are there and the disk space that they take, and completion in a shell."""
 
 import argparse
 import sys
@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mtl.base.errors import InputError
+from mtl.base.extras import check_installed
 from mtl.commands.job_settings import Commands
 
 if TYPE_CHECKING:
     from mtl.runs.removal import Removal
 
 CACHE = Path("cache")  # as cache_dir in configs/baseline.yaml
+SHELLS = ("bash", "zsh", "fish")
 DAYS = 30.0  # without use after which an entry of the cache is deleted
 
 
@@ -41,6 +43,10 @@ def add_storage(commands: Commands) -> None:
     )
     _add_yes(prune)
     prune.set_defaults(run=_prune)
+
+    completion = commands.add_parser("completion", help="print what lets a shell complete commands and settings")
+    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
+    completion.set_defaults(run=_completion)
 
 
 def _add_yes(command: argparse.ArgumentParser) -> None:
@@ -81,6 +87,13 @@ def _remove(removals: "Sequence[Removal]", yes: bool) -> None:
         return
     remove(removals)
     print(f"deleted; {format_bytes(freed(removals))} are free now")
+
+
+def _completion(arguments: argparse.Namespace) -> None:
+    check_installed("completion")
+    import argcomplete
+
+    print(argcomplete.shellcode(["mtl"], shell=arguments.shell))
 
 
 def _confirmed() -> bool:
