@@ -6,7 +6,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from tqdm.std import Bar
+from msgspec import structs
+from tqdm import tqdm
 
 from mtl.base.clock import format_duration
 from mtl.base.events import Advanced, Detail, Ended, Event, Remark, RunBegun, RunEnded, Scored
@@ -30,29 +31,30 @@ class Lines:
     """
 
     def __init__(self) -> None:
-        self._next: dict[int, float] = {}  # by key of an operation that has lines, its seconds at the next one
+        # By title and key of an operation that has lines, its seconds at the next one. Several processes have the same keys.
+        self._next: dict[tuple[str, int], float] = {}
         self._remarks = set[str]()
 
     def show(self, event: Event) -> None:
         match event:
-            case Advanced(key=key, seconds=seconds) if seconds >= self._next.get(key, FIRST_LINE):
-                self._next[key] = seconds + LINE_EVERY
+            case Advanced(title=title, key=key, seconds=seconds) if seconds >= self._next.get((title, key), FIRST_LINE):
+                self._next[title, key] = seconds + LINE_EVERY
                 share = event.share()
                 amount = event.amount() + (f" ({share:.0%})" if share is not None else "")
-                logger.info("%s", " · ".join(filter(None, [event.title, amount, event.note, event.time()])))
-            case Ended(last=last, failed=failed) if self._next.pop(last.key, None) is not None and not failed:
+                logger.info("%s", " · ".join(filter(None, [title, amount, event.note, event.time()])))
+            case Ended(last=last, failed=failed):
+                if (
+                    self._next.pop((last.title, last.key), None) is None or failed or last.at_most
+                ):  # a training has a line of its own
+                    return
                 duration = format_duration(last.seconds)
-                done = Advanced.amount(_without_total(last))
+                done = structs.replace(last, total=None).amount()
                 logger.info("%s · finished: %s in %s%s", last.title, done, duration, last.note and f" · {last.note}")
             case Detail(text=text):
                 logger.info("%s", text)
             case Remark(text=text) if text not in self._remarks:
                 self._remarks.add(text)
                 logger.info("%s", text)
-
-
-def _without_total(event: Advanced) -> Advanced:
-    return Advanced(event.key, event.title, event.done, event.first, None, event.unit, event.seconds)
 
 
 @dataclass
@@ -156,7 +158,7 @@ class Terminal:
 
 
 def _operation(operation: Advanced, width: int) -> str:
-    share, unicode = operation.share(), "utf" in (sys.stderr.encoding or "").lower()
-    bar = "" if share is None else f"{Bar(share, BAR, Bar.UTF if unicode else Bar.ASCII)}"
+    share, ascii = operation.share(), "utf" not in (sys.stderr.encoding or "").lower()
+    bar = "" if share is None else tqdm.format_meter(share, 1, 0, ascii=ascii, bar_format=f"{{bar:{BAR}}}")
     facts = " · ".join(filter(None, [operation.amount(), operation.time(), operation.note]))
     return "  ".join(filter(None, [operation.title.ljust(width), bar, facts]))
